@@ -1,6 +1,6 @@
 public import Larder
 
-/// Values as CBOR (RFC 8949): shorter than JSON, numbers exact, `Data` as it is.
+/// Values as CBOR (RFC 8949): shorter than JSON, with exact numbers, and with `Data` as bytes.
 ///
 /// Properties are written in the order of their names, so equal values have equal bytes. Other programs can read them: maps
 /// with text as keys, arrays, integers, floats, text, byte strings, true, false and null. The shell shows them as JSON.
@@ -8,14 +8,14 @@ public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// The value that the initializer received.
   public let isLossless: Bool
 
-  /// - Parameter isLossless: whether every value is decoded as it was encoded. True for types with synthesised coding that
-  ///   leaves out no property; dates and floats are exact.
+  /// - Parameter isLossless: whether every value is decoded as it was encoded. Pass true for types with synthesised coding
+  ///   that leaves out no property; dates and floats are exact.
   public init(isLossless: Bool = false) { self.isLossless = isLossless }
 
   /// ``/Larder/CodecID/cbor``.
   public var id: CodecID { .cbor }
 
-  /// Throws an `EncodingError` for a value nested deeper than 512.
+  /// Throws an `EncodingError` for a value that is nested deeper than 512.
   public func encode(_ value: Value) throws -> [UInt8] {
     let node = CBORNode()
     try CBOREncoder(node, path: []).encodeAny(value)

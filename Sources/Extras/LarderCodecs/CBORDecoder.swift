@@ -7,7 +7,7 @@ import LarderSystem
 #endif
 
 extension CBORValue {
-  /// The item as a value of a type; throws a `DecodingError` if it is not one.
+  /// The item as a value of a type; throws a `DecodingError` if the item is not such a value.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try CBORDecoder(self, path: []).decode(type)
   }
@@ -44,7 +44,7 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
     return value
   }
 
-  /// The value of a type that CBOR has itself; nil for a type that is decoded through containers.
+  /// The value of a type that CBOR has, too; nil for a type that is decoded through containers.
   private func scalar(_ type: any Decodable.Type) throws -> Any? {
     if type == Bool.self {
       guard case .bool(let value) = item else { throw mismatch(type) }
@@ -69,7 +69,7 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
     return nil
   }
 
-  /// Other types that are integers, too, may have a coding of their own.
+  /// CBOR decodes these integers itself. Other integer types may have a coding of their own.
   private static let integers: Set<ObjectIdentifier> = [
     ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
     ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(UInt.self),
@@ -113,7 +113,7 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
 }
 
 extension CBORValue {
-  /// For messages.
+  /// The kind of the item, for messages.
   fileprivate var kind: String {
     switch self {
     case .unsigned, .negative: "an integer"
@@ -185,7 +185,7 @@ private struct CBORUnkeyedDecoder: UnkeyedDecodingContainer {
     return isNil
   }
 
-  /// A failed decoding leaves the element where it is.
+  /// A failed decoding does not move on from the element.
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let value = try decoder(type).decode(type)
     currentIndex += 1

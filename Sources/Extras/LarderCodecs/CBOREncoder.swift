@@ -6,7 +6,7 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A data item that is being made. Containers share it with the encoders that fill it.
+/// A data item under construction. Containers share it with the encoders that fill it.
 final class CBORNode {
   enum Content {
     case none
@@ -17,7 +17,7 @@ final class CBORNode {
 
   var content = Content.none
 
-  /// A new last element.
+  /// Appends an element and returns its node.
   func addElement() -> CBORNode {
     let node = CBORNode()
     var nodes: [CBORNode] = []
@@ -28,7 +28,7 @@ final class CBORNode {
     return node
   }
 
-  /// The node of a key, in place of any other.
+  /// A new node for a key; an earlier node of the key is replaced.
   func setElement(_ key: String) -> CBORNode {
     let node = CBORNode()
     var nodes: [String: CBORNode] = [:]
@@ -41,7 +41,7 @@ final class CBORNode {
 
   var count: Int { if case .array(let nodes) = content { nodes.count } else { 0 } }
 
-  /// Appends the item. A value that has encoded nothing becomes an empty map, as a type without properties does.
+  /// Appends the item. A value that has encoded nothing becomes an empty map, like a type without properties.
   func append(to bytes: inout [UInt8]) {
     switch content {
     case .none: bytes.append(0xA0)
@@ -77,7 +77,7 @@ final class CBORNode {
 }
 
 extension CBORValue {
-  /// Appends a value that is neither an array nor a map: nodes hold those.
+  /// Appends a value that is neither an array nor a map, because nodes hold arrays and maps.
   fileprivate func append(to bytes: inout [UInt8]) {
     switch self {
     case .unsigned(let number): CBORNode.append(head: 0, number, to: &bytes)
@@ -132,7 +132,7 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
   func encodeNil() { node.content = .scalar(.null) }
   func encode<Value: Encodable>(_ value: Value) throws { try encodeAny(value) }
 
-  /// Encodes a value of any type. Types that `Codable` would take apart, but CBOR has itself, are scalars.
+  /// Encodes a value of any type. Types that CBOR has, too, are encoded as scalars, not through their `Codable` coding.
   func encodeAny<Value: Encodable>(_ value: Value) throws {
     switch value {
     case let value as Bool: node.content = .scalar(.bool(value))

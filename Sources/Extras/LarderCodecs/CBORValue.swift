@@ -1,9 +1,9 @@
 import LarderSystem
 
-/// A data item of CBOR (RFC 8949) without tags: the kinds that `Codable` needs, and that the shell shows.
+/// A data item of CBOR (RFC 8949) without tags: the kinds that `Codable` needs and that the shell shows.
 package indirect enum CBORValue: Equatable, Sendable {
   case unsigned(UInt64)
-  /// -1 minus the number.
+  /// The value is -1 minus this number.
   case negative(UInt64)
   case bytes([UInt8])
   case text(String)
@@ -14,12 +14,12 @@ package indirect enum CBORValue: Equatable, Sendable {
   case float(Float)
   case double(Double)
 
-  /// No item is nested deeper, so that neither reading nor decoding exhausts the stack.
+  /// The deepest nesting of an item, so that neither reading nor decoding exhausts the stack.
   package static let deepest = 512
 
   /// Reads an item that fills `bytes` exactly; throws a `DecodingError` otherwise.
   ///
-  /// The memory it takes is in proportion to `bytes`, whatever lengths they claim.
+  /// It takes memory in proportion to `bytes`, whatever lengths the bytes claim.
   package init(_ bytes: Span<UInt8>) throws(DecodingError) {
     var reader = CBORReader(bytes)
     self = try reader.item(depth: 0)
@@ -42,7 +42,7 @@ private struct CBORReader: ~Escapable {
       .init(codingPath: [], debugDescription: "not CBOR at byte \(offset): \(reason)"))
   }
 
-  /// The next item; a tag (section 3.4) is skipped, because its content says enough.
+  /// The next item. A tag (section 3.4) is skipped: the content is enough for a reader.
   mutating func item(depth: Int) throws(DecodingError) -> CBORValue {
     guard depth <= CBORValue.deepest else { throw flaw("nested too deeply") }
     let (major, info) = try initial()
@@ -87,7 +87,7 @@ private struct CBORReader: ~Escapable {
     }
   }
 
-  /// A count of things that take at least a byte each; nil for an indefinite one (section 3.2).
+  /// A count of elements of at least one byte each; nil for an indefinite count (section 3.2).
   private mutating func count(_ info: UInt8) throws(DecodingError) -> Int? {
     if info == 31 { return nil }
     let claimed = try argument(info)
@@ -95,7 +95,7 @@ private struct CBORReader: ~Escapable {
     return Int(claimed)
   }
 
-  /// Whether the end of an indefinite item is next; it is skipped then.
+  /// Whether the end of an indefinite item is next; skips the end.
   private mutating func breaks() throws(DecodingError) -> Bool {
     guard offset < bytes.count else { throw flaw("an end is missing") }
     guard bytes[offset] == 0xFF else { return false }
@@ -151,7 +151,7 @@ private struct CBORReader: ~Escapable {
     switch info {
     case 20: return .bool(false)
     case 21: return .bool(true)
-    // Undefined is as good as null to a Swift type.
+    // A Swift type treats undefined like null.
     case 22, 23: return .null
     case 25: return .float(Self.half(UInt16(try number(2))))
     case 26: return .float(Float(bitPattern: UInt32(try number(4))))
@@ -160,7 +160,7 @@ private struct CBORReader: ~Escapable {
     }
   }
 
-  /// A number of binary16, which Swift lacks on some machines (appendix D).
+  /// A number of binary16 (appendix D); Swift has no such type on some machines.
   private static func half(_ bits: UInt16) -> Float {
     let exponent = Int(bits >> 10 & 31)
     let fraction = Float(bits & 1023)

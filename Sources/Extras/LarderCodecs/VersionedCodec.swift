@@ -7,7 +7,7 @@ import LarderSystem
   import Foundation
 #endif
 
-/// Values that carry the version of their type, so that a program reads values of an older program.
+/// Values that carry the version of their type, so that a program can read values of an older program.
 ///
 ///     let colors = store.cache(of: Color.self, in: "colors", version: 2) { old in
 ///       let color = try old.decode(ColorWithoutHex.self)
@@ -15,11 +15,11 @@ import LarderSystem
 ///     }
 ///
 /// Each value is 7 bytes longer. A value without a version has version 0. Raw bytes that begin with 0xFF 0x01 look like
-/// a value with a version, so use a versioned codec for such values from the start. A value of a higher version than
-/// the program's cannot be decoded: reads miss it, and it stays until the next write of its key. `Docs/Internals/FileFormat.md`
-/// has the bytes.
+/// a value with a version, so use a versioned codec for such values from the start. A program cannot decode a value of a
+/// higher version than its own: reads miss the value, which stays until the next write of its key.
+/// `Docs/Internals/FileFormat.md` has the bytes.
 public struct VersionedCodec<Base: Codec>: Codec {
-  /// The values of the base.
+  /// The values of the base codec.
   public typealias Value = Base.Value
 
   private let base: Base
@@ -27,10 +27,10 @@ public struct VersionedCodec<Base: Codec>: Codec {
   private let migrate: @Sendable (OlderValue) throws -> Base.Value
 
   /// - Parameters:
-  ///   - version: of the values that are written; 1 or more. Raise it with each change of the type after which old
-  ///     values cannot be decoded.
+  ///   - version: the version of the values that are written; 1 or more. Raise it with each change of the type that makes
+  ///     old values impossible to decode.
   ///   - migrate: converts a value of a lower version; if it throws, the read is a miss. It runs at each read from disk
-  ///     until the value is written again, and on any thread.
+  ///     until the value is written again, on any thread.
   public init(
     _ base: Base, version: UInt32, migrate: @escaping @Sendable (OlderValue) throws -> Base.Value
   ) {
@@ -66,23 +66,23 @@ public struct VersionedCodec<Base: Codec>: Codec {
   }
 }
 
-/// Codecs are equal if version and base are: a version stands for one migration.
+/// Codecs are equal if their versions and bases are equal: a version stands for one migration.
 extension VersionedCodec: Equatable where Base: Equatable {
-  /// Compares version and base.
+  /// Compares the versions and the bases.
   public static func == (left: Self, right: Self) -> Bool {
     left.version == right.version && left.base == right.base
   }
 }
 
 extension Store {
-  /// A view of the namespace `name` as values of a `Codable` type that has changed: stored as JSON with the version of the
-  /// type, see ``VersionedCodec``.
+  /// A view of the namespace `name` as values of a `Codable` type that has changed. The values are stored as JSON with the
+  /// version of the type; see ``VersionedCodec``.
   ///
   /// Caches of one type and version share their values in memory. The other parameters are as in
   /// `cache(of:in:rules:memory:cost:)`.
   ///
   /// - Parameters:
-  ///   - version: of the type; 1 or more.
+  ///   - version: the version of the type; 1 or more.
   ///   - migrate: converts a value of a lower version; a value without a version has version 0.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, version: UInt32, rules: Rules? = nil,
@@ -99,13 +99,13 @@ extension Store {
 public struct OlderValue: Sendable {
   /// The version of the value; 0 for a value without a version.
   public let version: UInt32
-  /// The codec that encoded it.
+  /// The codec that encoded the value.
   public let codec: CodecID
-  /// The value as that codec encoded it.
+  /// The value in the encoding of ``codec``.
   public let bytes: [UInt8]
 
   /// Decodes the value as an older type. Throws for a codec other than JSON and CBOR, and for bytes that are not a
-  /// value of the type.
+  /// value of that type.
   public func decode<Old: Decodable>(_ type: Old.Type) throws -> Old {
     switch codec {
     case .json: return try JSONDecoder().decode(type, from: Data(bytes))
@@ -118,7 +118,7 @@ public struct OlderValue: Sendable {
   }
 }
 
-/// The bytes in front of a value that a codec has wrapped: a mark, the kind of the wrapping, and the codec of the value inside.
+/// The bytes in front of a wrapped value: a mark, the kind of the wrapping, and the codec of the value inside.
 ///
 ///     byte 0    0xFF, which begins neither UTF-8 nor JSON nor CBOR
 ///          1    the wrapping, see ``Kind``
@@ -126,15 +126,15 @@ public struct OlderValue: Sendable {
 ///          3    4 bytes, little-endian: a number whose meaning the wrapping decides
 ///          7    the value
 package struct ValueEnvelope: Equatable, Sendable {
-  /// The wrappings. The raw value is the byte in the envelope.
+  /// The kinds of wrapping. The raw value is the byte in the envelope.
   package enum Kind: UInt8, Sendable {
     /// The number is the version of the value's type.
     case versioned = 1
   }
 
-  /// The first byte.
+  /// The first byte of an envelope.
   package static let mark: UInt8 = 0xFF
-  /// Bytes in front of the value.
+  /// The number of bytes in front of the value.
   package static let size = 7
 
   package var kind: Kind
@@ -148,7 +148,7 @@ package struct ValueEnvelope: Equatable, Sendable {
     self.number = number
   }
 
-  /// Nil for bytes without an envelope.
+  /// Reads an envelope; nil for bytes without an envelope.
   package init?(_ bytes: Span<UInt8>) {
     guard bytes.count >= Self.size, bytes[0] == Self.mark, let kind = Kind(rawValue: bytes[1])
     else { return nil }

@@ -10,7 +10,7 @@
   ///     options.transforms = [ZstdCompression()]
   ///     let store = try Store(at: path, options: options)
   ///
-  /// Values that compression does not make shorter stay as they are. Small values gain by a dictionary: see
+  /// Values that compression does not make shorter stay as they are. A dictionary makes small values shorter: see
   /// ``trainDictionary(for:size:)``. Give all stores of a process the same object, which keeps the dictionaries it has read.
   public final class ZstdCompression: ValueTransform {
     private let level: Int
@@ -23,7 +23,7 @@
     private let dictionaries = Mutex<[Name: Zstd.Dictionary]>([:])
 
     /// - Parameters:
-    ///   - level: 1 to 19; a higher one takes longer to compress, and not to decompress.
+    ///   - level: 1 to 19; a higher level takes longer to compress, but not to decompress.
     ///   - smallestValue: values of fewer bytes stay as they are.
     ///   - largestValue: values of more bytes stay as they are, and stored values that claim to be larger count as damaged.
     ///     At most 1 GiB.
@@ -41,7 +41,7 @@
     /// The bytes that a compressed entry stores beside the frame. Compression must save more than these.
     private static let overhead = 16
 
-    /// The value as a frame; nil if that is not shorter.
+    /// The value as a frame; nil if the frame does not save enough bytes.
     public func apply(
       _ bytes: Span<UInt8>, for context: TransformContext
     ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
@@ -55,7 +55,7 @@
       return (frame, parameters)
     }
 
-    /// The value of a frame.
+    /// The value that a frame holds.
     public func revert(
       _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
     ) throws -> [UInt8] {
@@ -91,27 +91,27 @@
       return found
     }
 
-    /// The sizes of sampled values with and without a new dictionary.
+    /// The total sizes of sampled values: plain, compressed, and compressed with a new dictionary.
     public struct Training: Sendable, Hashable {
-      /// How many values the dictionary was made from.
+      /// The number of values from which the dictionary was made.
       public var samples: Int
-      /// Their bytes.
+      /// The bytes of these values without compression.
       public var plain: Int
-      /// The same, each compressed without a dictionary.
+      /// The bytes of these values, each compressed without a dictionary or plain if that is shorter.
       public var compressed: Int
-      /// The same with the new dictionary.
+      /// The bytes of these values, each compressed with the new dictionary or plain if that is shorter.
       public var withDictionary: Int
-      /// Whether the dictionary is used from now on, because it saves a twentieth or more.
+      /// Whether values from now on use the dictionary, because it saves at least a twentieth of ``compressed``.
       public var isUsed: Bool
     }
 
-    /// Makes a dictionary from the values of a namespace, for its values from now on. Stored values stay as they are.
+    /// Makes a dictionary from the values of a namespace, for later values of this namespace. Stored values stay as they are.
     ///
-    /// Call it once there are some hundred values, and again when the values have changed much. Reads up to 2,000 values, or
-    /// 100 times the size of the dictionary. The dictionaries are pinned entries of the namespace `larder.transforms`: values
-    /// that were compressed with a removed dictionary are lost.
+    /// Call it once the namespace has some hundred values, and again when the values have changed much. It reads up to 2,000
+    /// values, or 100 times the size of the dictionary. The dictionaries are pinned entries of the namespace
+    /// `larder.transforms`: if one is removed, the values that it compressed are lost.
     ///
-    /// - Parameter size: bytes of the dictionary; 1 kB to 1 MB.
+    /// - Parameter size: bytes of the dictionary, 1 kB to 1 MB; other sizes are changed to the nearest of these.
     /// - Throws: ``/Larder/LarderError/Code/invalidArgument`` if the namespace has too few values.
     public func trainDictionary(
       for namespace: Store.Namespace, size: Int = 32_768

@@ -18,10 +18,10 @@
   ///     let store = try Store(at: path, options: options)
   ///
   /// Each value has a random nonce of its own. The store, the namespace, the key and the version of the entry are
-  /// authenticated, so that an entry whose bytes were changed, or moved from another entry, is damaged, and reads miss it. A
-  /// whole entry of an earlier time cannot be told from the present one.
+  /// authenticated: an entry whose bytes were changed or come from another entry is damaged, and reads miss it. Nothing
+  /// detects that a whole entry was replaced by its own earlier state.
   ///
-  /// Not encrypted are keys (see ``KeyedHash``), names of namespaces, tags, owners, times, and sizes. Put it behind
+  /// Keys (see ``KeyedHash``), names of namespaces, tags, owners, times and sizes are not encrypted. Put this transform after
   /// compression: encrypted bytes cannot be compressed.
   public struct AESEncryption: ValueTransform {
     /// Whether reads miss entries that are not encrypted.
@@ -29,15 +29,15 @@
     private let currentKey: String
     private let key: @Sendable (String) throws -> SymmetricKey?
 
-    /// Throws ``/Larder/LarderError/Code/invalidArgument`` for an impossible name of a key.
+    /// Throws ``/Larder/LarderError/Code/invalidArgument`` for an impossible name of an encryption key.
     ///
     /// - Parameters:
     ///   - currentKey: the name of the key that encrypts; 1 to 100 bytes. To rotate keys, name a new key, and let `key` return
-    ///     the old key for as long as entries may need it; one write may use a key for at most 2^32 values.
-    ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add some. Turn it off
-    ///     while a store still has such entries.
-    ///   - key: the key of a name, of 128, 192 or 256 bits. Nil for a retired key: its entries are damaged then. Called at each
-    ///     read that is not answered from memory, and at each write, which throw its errors.
+    ///     the old key while entries may need it; one write may use a key for at most 2^32 values.
+    ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add such entries. Turn it
+    ///     off while a store still has such entries.
+    ///   - key: returns the key of a name, of 128, 192 or 256 bits; nil for a retired key, whose entries are damaged then. Each
+    ///     write calls it, and each read that memory does not answer; they throw its errors.
     public init(
       currentKey: String, isRequired: Bool = true,
       key: @escaping @Sendable (String) throws -> SymmetricKey?
@@ -59,7 +59,7 @@
     private static let nonceSize = 12
     private static let tagSize = 16
 
-    /// The bytes encrypted, with their tag behind them.
+    /// The encrypted bytes, followed by the authentication tag.
     public func apply(
       _ bytes: Span<UInt8>, for context: TransformContext
     ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
@@ -74,7 +74,7 @@
       return (Array(box.ciphertext) + Array(box.tag), Array(box.nonce) + Array(currentKey.utf8))
     }
 
-    /// The bytes decrypted; throws if they are not those that were encrypted for this entry.
+    /// The decrypted bytes; throws for bytes that were not encrypted for this entry.
     public func revert(
       _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
     ) throws -> [UInt8] {
@@ -91,7 +91,7 @@
         try AES.GCM.open(box, using: secret, authenticating: Self.authenticated(context, name)))
     }
 
-    /// An error of the closure reaches the caller and does not count as damage.
+    /// The key of a name. An error of the closure reaches the caller and does not count as damage.
     private func symmetricKey(_ name: String) throws(LarderError) -> SymmetricKey? {
       do {
         return try key(name)
@@ -119,11 +119,11 @@
   ///     let hidden = KeyedHash(secret: secret)
   ///     try sessions.set(session, for: hidden(email))
   ///
-  /// Listings show the hashes and are in their order; prefixes of keys are lost.
+  /// Listings show the hashes, in the order of the hashes; prefixes of keys are lost.
   public struct KeyedHash: Sendable {
     private let secret: SymmetricKey
 
-    /// - Parameter secret: must be equal wherever the keys are used. With another secret no key is found.
+    /// - Parameter secret: must be equal wherever the keys are used. A hash with another secret finds no key.
     public init(secret: SymmetricKey) { self.secret = secret }
 
     /// The key to use in place of `key`.

@@ -4,9 +4,9 @@ import Larder
 public struct Metric: Hashable, Sendable {
   /// How a metric moves.
   public enum Kind: String, Hashable, Sendable {
-    /// It goes up and down.
+    /// The value goes up and down.
     case gauge
-    /// It goes up, and begins at 0 again when the statistics are reset.
+    /// The value goes up, and begins at 0 again when the statistics are reset.
     case counter
   }
 
@@ -18,13 +18,13 @@ public struct Metric: Hashable, Sendable {
     public let value: String
   }
 
-  /// Begins with `larder_`; the end names the unit.
+  /// The name begins with `larder_` and ends with the unit.
   public let name: String
   /// The labels of the metric.
   public let dimensions: [Dimension]
-  /// How it moves.
+  /// How the metric moves.
   public let kind: Kind
-  /// In the unit of the name: bytes, entries, or a ratio of 0 to 1.
+  /// The value in the unit of the name: bytes, entries, or a ratio of 0 to 1.
   public let value: Double
 }
 
@@ -33,7 +33,7 @@ struct MetricList {
   private(set) var all: [Metric] = []
   private let store: Metric.Dimension
 
-  /// - Parameter name: names the store in the labels.
+  /// - Parameter name: the name of the store in the labels.
   init(_ statistics: Statistics, _ health: StoreHealth, store name: String) {
     store = Metric.Dimension(name: "store", value: name)
     gauge("larder_healthy", health == .healthy ? 1 : 0)

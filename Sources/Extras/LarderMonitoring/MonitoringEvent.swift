@@ -2,7 +2,7 @@ import Larder
 
 /// A fault or a change of a store that concerns its operator. `Docs/Operate/Monitoring.md` lists the names.
 public struct MonitoringEvent: Hashable, Sendable {
-  /// How much it matters.
+  /// How serious an event is.
   public enum Level: String, Hashable, Sendable {
     /// No action is needed.
     case notice
@@ -14,11 +14,11 @@ public struct MonitoringEvent: Hashable, Sendable {
 
   /// `health`, `unreadable`, `undecodable`, `damaged`, `evicting`, `full`, `limit_lowered` or `lagging_reader`.
   public let name: String
-  /// How much it matters.
+  /// How serious the event is.
   public let level: Level
   /// A sentence with numbers and the names of namespaces; never a key or a value.
   public let message: String
-  /// The namespace it is about; nil for the store.
+  /// The namespace that the event is about; nil for the store.
   public let namespace: String?
 
   init(_ name: String, _ level: Level, _ message: String, namespace: String? = nil) {
@@ -29,14 +29,14 @@ public struct MonitoringEvent: Hashable, Sendable {
   }
 }
 
-/// The statistics and health of a store at one moment, to be compared with the next.
+/// The statistics and health of a store at one moment, for a comparison with the next observation.
 struct Observation {
   var statistics: Statistics
   var health: StoreHealth
 
-  /// A full resource is reported at this part of its limit, and again after it was below.
+  /// A resource is full from this part of its limit. A full resource is reported once, and again after it was below.
   static let fullAt = 0.95
-  /// A reader whose snapshot is that many commits old keeps pages from being used again.
+  /// A reader lags if its snapshot is at least this many commits old: LMDB cannot reuse the pages freed since then.
   static let laggingAfter: UInt64 = 10_000
 
   /// The events since `before`. The first observation has no `before` and reports only present faults.
@@ -100,7 +100,7 @@ struct Observation {
 
 extension Statistics.Namespace {
   fileprivate func events(since old: Statistics.Namespace) -> [MonitoringEvent] {
-    // Counts begin again at 0 with a reset.
+    // A reset makes a count begin again at 0.
     func rise(_ now: UInt64, _ before: UInt64) -> UInt64? { now > before ? now - before : nil }
     var events: [MonitoringEvent] = []
     func add(_ name: String, _ level: MonitoringEvent.Level, _ message: String) {

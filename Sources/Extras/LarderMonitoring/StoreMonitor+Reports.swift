@@ -5,14 +5,14 @@
   extension StoreMonitor.Report {
     /// Metrics as gauges and counters of swift-metrics. A counter begins at 0 with the first look.
     ///
-    /// - Parameter factory: makes them; the default is the factory that the program has bootstrapped.
+    /// - Parameter factory: makes the gauges and counters; the default is the factory that the program has bootstrapped.
     public static func metrics(to factory: any MetricsFactory = MetricsSystem.factory) -> Self {
       let recorders = Recorders(factory: factory)
       return Self(metrics: { metrics in recorders.record(metrics) })
     }
   }
 
-  /// The gauges and counters that were made, and the counts they have.
+  /// The gauges and counters by metric; each counter with the last value of its metric.
   private final class Recorders: Sendable {
     private struct Name: Hashable {
       let name: String
@@ -49,7 +49,7 @@
               state.counters[name] = (counter, metric.value)
               continue
             }
-            // A reset of the statistics begins at 0 again.
+            // After a reset of the statistics the metric begins at 0 again.
             let rise = metric.value >= last ? metric.value - last : metric.value
             state.counters[name] = (counter, metric.value)
             if rise > 0 { counter.increment(by: Int64(rise)) }

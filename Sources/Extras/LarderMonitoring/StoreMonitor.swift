@@ -3,23 +3,23 @@ import Synchronization
 
 /// Looks at a store at intervals and reports its metrics and events.
 ///
-/// Larder reports nothing by itself: without a monitor it is silent. One monitor for each store is enough, in any process that
-/// has it open, because a store counts for all its processes; only the figures of the memory are the process's own. With the
+/// Larder reports nothing without a monitor. One monitor for each store is enough, in any process that has the store open,
+/// because a store counts for all its processes; only the figures of the memory are those of the monitor's process. With the
 /// traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
 ///
 ///     let monitor = StoreMonitor(of: store, report: .init(metrics: { publish($0) }, event: { print($0.message) }))
 ///     monitor.start()
 ///
-/// Times are those of the store's clock. The object stops when its last reference goes.
+/// The interval is measured by the store's clock. The monitor stops when its last reference goes.
 public final class StoreMonitor: Sendable {
-  /// Where the reports go.
+  /// The closures that receive the reports.
   public struct Report: Sendable {
-    /// Gets all metrics after each look.
+    /// Gets all metrics after each look at the store.
     public var metrics: @Sendable ([Metric]) -> Void
-    /// Gets each event since the previous look.
+    /// Gets each event since the previous look at the store.
     public var event: @Sendable (MonitoringEvent) -> Void
 
-    /// Reports that are not wanted may be left out.
+    /// Either closure may be left out.
     public init(
       metrics: @escaping @Sendable ([Metric]) -> Void = { _ in },
       event: @escaping @Sendable (MonitoringEvent) -> Void = { _ in }
@@ -40,14 +40,14 @@ public final class StoreMonitor: Sendable {
   private let interval: Duration
   private let report: Report
   private let state = Mutex(State())
-  /// Held during a look, so that two do not report the same event.
+  /// Held during a look at the store, so that two looks do not report the same event.
   private let looking = Mutex<Void>(())
 
-  /// Makes an object that does nothing before ``start()`` or ``lookOnce()``.
+  /// Makes a monitor that does nothing before ``start()`` or ``lookOnce()``.
   ///
   /// - Parameters:
-  ///   - name: names the store in labels; nil takes the last part of its path.
-  ///   - interval: from one look to the next; at least a second. A look reads the statistics: O(namespaces).
+  ///   - name: the name of the store in labels; nil takes the last part of its path.
+  ///   - interval: the time between two looks at the store; at least a second. A look reads the statistics: O(namespaces).
   ///   - report: is called on the thread of the look.
   public init(
     of store: Store, named name: String? = nil, every interval: Duration = .seconds(15),
@@ -61,7 +61,7 @@ public final class StoreMonitor: Sendable {
 
   deinit { state.withLock { $0.task?.cancel() } }
 
-  /// Starts to look, at once and then at intervals; does nothing if it has started.
+  /// Starts to look at the store, at once and then at intervals; does nothing if the monitor has started.
   public func start() {
     state.withLock { state in
       guard state.task == nil else { return }
@@ -75,7 +75,7 @@ public final class StoreMonitor: Sendable {
     }
   }
 
-  /// Stops; ``start()`` starts it again.
+  /// Stops the monitor; ``start()`` starts it again.
   public func stop() {
     state.withLock { state in
       state.task?.cancel()
@@ -83,7 +83,7 @@ public final class StoreMonitor: Sendable {
     }
   }
 
-  /// Looks once, and reports.
+  /// Looks at the store once, and reports.
   ///
   /// - Returns: false for a store that is closed.
   @discardableResult
@@ -117,7 +117,7 @@ public final class StoreMonitor: Sendable {
 }
 
 extension StoreMonitor.Report {
-  /// A report to both.
+  /// A report to both receivers.
   public func and(_ other: Self) -> Self {
     Self(
       metrics: {

@@ -3,7 +3,7 @@
   import Synchronization
   import Tracing
 
-  /// A span that ends once: when it is told to, with an error, or with its last reference.
+  /// A span that ends once: on request, with an error, or with its last reference.
   final class OpenSpan: Sendable {
     let tracer: any Tracer
     private let span: any Span
@@ -22,7 +22,7 @@
       span.attributes[name] = value.toSpanAttribute()
     }
 
-    /// Runs `call` in the context of the span, which its error ends.
+    /// Runs `call` in the context of the span. An error of `call` ends the span.
     func run<Result>(_ call: () async throws -> Result) async throws -> Result {
       do {
         return try await ServiceContext.$current.withValue(context) { try await call() }
@@ -32,7 +32,7 @@
       }
     }
 
-    /// Notes a failure, by a word of which there are few.
+    /// Notes a failure by its type; a program has few types of failure.
     func fail(type: String) {
       set("error.type", type)
       span.setStatus(SpanStatus(code: .error))

@@ -3,12 +3,12 @@
   public import Tracing
 
   extension Store {
-    /// Makes a span around each load of this store, in this process and from now on: `load NAMESPACE`, or `refresh NAMESPACE` for
-    /// a load in the background. A hit makes none.
+    /// Makes a span around each load of this store, in this process and from now on: `load NAMESPACE`, or `refresh NAMESPACE`
+    /// for a load in the background. A hit makes no span.
     ///
-    /// The span of a load that several callers share has the context of the caller that began it, and the closure of the load
-    /// runs in the context of the span. It has the attributes `larder.namespace`, `larder.load.keys` if one call loads several keys,
-    /// and `error.type`; never a key or a value.
+    /// A span has the context of the caller that began the load, also if several callers share it. The closure of the load
+    /// runs in the context of the span. The attributes are `larder.namespace`, `larder.load.keys` if one call loads several
+    /// keys, and `error.type`; never a key or a value.
     ///
     /// - Parameter tracer: makes the spans; nil takes the tracer of the program at each load.
     public func traceLoads(with tracer: (any Tracer)? = nil) {

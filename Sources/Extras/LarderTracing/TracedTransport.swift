@@ -3,12 +3,12 @@
   public import LarderHTTP
   public import Tracing
 
-  /// Makes a span of the kind `client` around each request that another transport sends, and passes its context to the origin.
+  /// Makes a span of kind `client` around each request of another transport, and passes the span's context to the origin.
   ///
   ///     let cache = HTTPCache(in: store.namespace("http"), over: TracedTransport(URLSessionTransport()))
   ///
-  /// A hit sends no request, so it makes no span. The span has the names of OpenTelemetry's conventions: `http.request.method`,
-  /// `url.full`, `server.address`, `server.port`, `http.response.status_code` and `error.type`. It ends with the body of the response.
+  /// A hit sends no request, so it makes no span. The span uses OpenTelemetry's names: `http.request.method`, `url.full`,
+  /// `server.address`, `server.port`, `http.response.status_code` and `error.type`. It ends with the body of the response.
   public struct TracedTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let tracer: (any Tracer)?
@@ -16,7 +16,7 @@
 
     /// - Parameters:
     ///   - tracer: makes the spans; nil takes the tracer of the program at each request.
-    ///   - secretParameters: the names of query parameters, in lower case, whose values `url.full` does not have.
+    ///   - secretParameters: names of query parameters, in lower case, whose values are left out of `url.full`.
     public init(
       _ transport: any HTTPTransport, tracer: (any Tracer)? = nil,
       secretParameters: Set<String> = HTTPCachePolicy().secretParameters
@@ -82,7 +82,7 @@
     }
   }
 
-  /// The URI of a request in words for a span, without credentials.
+  /// The parts of a request's URI for a span, without credentials.
   struct SpanTarget {
     let uri: String
     let host: String

@@ -2,20 +2,20 @@
   import CZstd
   import Synchronization
 
-  // Zstandard (RFC 8878) through the system's library: the only importer of its C functions.
+  // Zstandard (RFC 8878) through the system's library. Only this file imports the C functions of the library.
 
-  /// An error of the library, in its words.
+  /// An error of the library, with the library's message.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
   }
 
-  // A context holds tables of a megabyte or so: made once for each thread that works at a time.
+  // A context holds tables of about a megabyte, so contexts are kept: one for each thread that works at the same time.
   private let compressors = Mutex<[Compressor]>([])
   private let decompressors = Mutex<[Decompressor]>([])
 
-  /// The bytes as one frame, which holds their number.
+  /// The bytes as one frame, which also holds the number of bytes.
   package func compress(
     _ bytes: Span<UInt8>, level: Int, with dictionary: Dictionary? = nil
   ) throws -> [UInt8] {
@@ -35,7 +35,7 @@
     }
   }
 
-  /// The content of a frame. Nothing is allocated unless the bytes are one frame that declares the size expected.
+  /// The content of a frame. Memory is allocated only if the bytes are one frame that declares the expected size.
   ///
   /// - Throws: ``Failure`` for anything else, and for bytes that are damaged.
   package func decompress(
@@ -47,7 +47,7 @@
         ZSTD_findFrameCompressedSize(source.baseAddress, source.count)
       )
     }
-    // Errors and unknown sizes are numbers beyond every size.
+    // The library reports errors and unknown sizes as numbers beyond every possible size.
     guard declared == UInt64(size), length == bytes.count else {
       throw Failure("it is not a frame of \(size) bytes")
     }
@@ -66,7 +66,7 @@
     return found
   }
 
-  /// A dictionary of at most `size` bytes for values like the samples.
+  /// A dictionary of at most `size` bytes for values that resemble the samples.
   ///
   /// - Throws: ``Failure`` for too few samples.
   package func train(_ samples: [[UInt8]], size: Int) throws -> [UInt8] {
@@ -82,12 +82,12 @@
     }
   }
 
-  /// As many bytes as `fill` says it has written.
+  /// The bytes that `fill` has written; `fill` returns their number.
   private func filled(
     _ capacity: Int, _ fill: (UnsafeMutableRawPointer, Int) -> Int
   ) throws -> [UInt8] {
     var failure: Failure?
-    // The library wants an address also where there is nothing to write.
+    // The library needs an address even if it writes nothing.
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(capacity, 1)) { buffer, count in
       guard let base = buffer.baseAddress else { return }
       let result = unsafe fill(UnsafeMutableRawPointer(base), capacity)
@@ -115,7 +115,7 @@
 
   /// A dictionary, prepared for use by any number of threads.
   @safe package final class Dictionary: @unchecked Sendable {
-    /// The number of the dictionary, which is in each frame, too.
+    /// The number of the dictionary, which each frame names, too.
     package let id: UInt32
     fileprivate let compressing: OpaquePointer
     fileprivate let decompressing: OpaquePointer

@@ -6,25 +6,25 @@
   import NIOHTTP1
   public import NIOSSL
 
-  /// Carries requests by AsyncHTTPClient, over connections that are kept and, where the origin speaks it, in HTTP/2.
+  /// Sends requests with AsyncHTTPClient, over connections that are kept, and in HTTP/2 if the origin supports it.
   ///
-  /// Fields keep their order and repetition. Bodies arrive as fast as they are read, and are not decoded. AsyncHTTPClient
-  /// does not report interim responses, and replaces invalid UTF-8 in fields.
+  /// Fields keep their order and repetition. Bodies arrive as fast as the client reads them, and are not decoded.
+  /// AsyncHTTPClient does not report interim responses, and replaces invalid UTF-8 in fields.
   public final class AsyncHTTPClientTransport: HTTPTransport {
     private let client: HTTPClient
 
-    /// - Parameter configuration: redirections, decompression and repeated attempts to connect are off whatever it says.
+    /// - Parameter configuration: its redirections, decompression and repeated attempts to connect are always off.
     public init(configuration: HTTPClient.Configuration = HTTPClient.Configuration()) {
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
       configuration.decompression = .disabled
-      // A short connection timeout: a stored response may replace the failed one.
+      // Without repeated attempts a failure comes early: a stored response may replace the failed one.
       configuration.connectionPool.retryConnectionEstablishment = false
       client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
     deinit {
-      // No caller is left for an error of the shutdown.
+      // No caller would receive an error of the shutdown.
       client.shutdown { _ in }
     }
 
@@ -34,7 +34,7 @@
     ) async throws -> (HTTPResponse, HTTPBody) {
       let answer = try await client.execute(
         try HTTPClientRequest(request, body: body), deadline: .distantFuture)
-      // `HTTPFields` has a limit of its own, which is a precondition: the fields are counted before they are copied.
+      // `HTTPFields` traps beyond a limit of its own, so the fields are counted before they are copied.
       guard answer.headers.count <= HTTPCacheError.largestFieldCount else {
         throw HTTPCacheError.tooManyFields(answer.headers.count)
       }
@@ -43,9 +43,9 @@
     }
   }
 
-  /// A body that is being read.
+  /// The pieces of a body, for its reader.
   private actor Pieces {
-    /// Kept, since the connection ends with it.
+    /// The transport is kept because its connections end with it.
     private let transport: AsyncHTTPClientTransport
     private var iterator: HTTPClientResponse.Body.AsyncIterator
 
@@ -81,19 +81,19 @@
   }
 
   extension NIOSSLError: TransportFailure {
-    /// Whether the connection was not secure before it ended.
+    /// `insecure` if the connection was not secure, `interrupted` if it ended without the closing message of TLS.
     public var failure: TransportFailureKind {
       if case .uncleanShutdown = self { .interrupted } else { .insecure }
     }
   }
 
   extension NIOSSLExtraError: TransportFailure {
-    /// The certificate is not that of the host.
+    /// The certificate does not belong to the host.
     public var failure: TransportFailureKind { .insecure }
   }
 
   extension BoringSSLError: TransportFailure {
-    /// Whether TLS itself failed, and not the connection below it.
+    /// `insecure` if TLS itself failed, `interrupted` if only the connection below it failed.
     public var failure: TransportFailureKind {
       if case .sslError = self { .insecure } else { .interrupted }
     }

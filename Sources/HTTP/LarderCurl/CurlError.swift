@@ -2,17 +2,17 @@
   import CCurl
   public import LarderHTTP
 
-  /// The reason why ``CurlTransport`` has no response, or not all of it.
+  /// The reason why ``CurlTransport`` has no response, or only a part of it.
   public struct CurlError: TransportFailure, Sendable, CustomStringConvertible {
     /// A kind of failure.
     public enum Kind: Sendable {
       /// The name of the host has no address.
       case unknownHost
-      /// There is no connection to the host: refused, or no way to it.
+      /// The host cannot be reached: it refused the connection, or the network has no route to it.
       case refused
-      /// The proxy of the environment is not known, or does not connect to the host.
+      /// The proxy that the environment names is unknown, or does not connect to the host.
       case refusedByProxy
-      /// The host did not take the connection in time.
+      /// The host did not accept the connection in time.
       case timedOut
       /// The connection ended before the response did, or before it began.
       case interrupted
@@ -28,7 +28,7 @@
 
     /// The kind of the failure.
     public let kind: Kind
-    /// The failure in curl's words.
+    /// The message of curl.
     public let description: String
     /// The meaning of the kind for a client.
     public var failure: TransportFailureKind {
@@ -45,8 +45,8 @@
     }
 
     /// - Parameters:
-    ///   - words: curl's words for this case, which may be empty.
-    ///   - proxyStatus: the status with which a proxy answered the request for a connection; 0 without one.
+    ///   - words: curl's message for this failure, which may be empty.
+    ///   - proxyStatus: the status of the proxy's answer to the request for a connection; 0 without such an answer.
     init(_ code: CURLcode, _ words: String, proxyStatus: Int = 0) {
       let general = unsafe String(cString: curl_easy_strerror(code))
       let isRefused = proxyStatus != 0 && !(200..<300).contains(proxyStatus)
@@ -54,10 +54,10 @@
         isRefused ? .refusedByProxy : Self.kind(of: code, words), words.isEmpty ? general : words)
     }
 
-    /// `CURLE_TOO_LARGE`, which curl 7.88 does not know.
+    /// The code `CURLE_TOO_LARGE`, which curl 7.88 does not define.
     private static let tooLarge: UInt32 = 100
 
-    /// Curl takes header fields without an end for a response.
+    /// The error for header fields without an end, which curl reports as a whole response.
     static let cutHead = CurlError(.interrupted, "the connection ended within the header fields")
 
     private static func kind(of code: CURLcode, _ words: String) -> Kind {
@@ -66,7 +66,7 @@
       case CURLE_COULDNT_RESOLVE_PROXY: .refusedByProxy
       case CURLE_COULDNT_CONNECT: .refused
       case CURLE_OPERATION_TIMEDOUT: .timedOut
-      // A server may refuse the client within the first bytes that it sends over the secure connection.
+      // A server may refuse the client in the first bytes after the handshake.
       case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
         CurlWords.tellOfInsecurity(words) ? .insecure : .interrupted
       case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .interrupted
@@ -76,9 +76,9 @@
         CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
         CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT:
         .insecure
-      // The scheme of a request is checked before: this one is for an answer without a status line.
-      // The last two are for a line of more than 100 KB, and for a first field that continues another. Newer versions of curl
-      // have a code of its own for the line.
+      // The scheme of a request is checked before, so this code means an answer without a status line.
+      // The last two codes mean a line of more than 100 KB, and a first field that continues another. Newer versions of curl
+      // report such a line with a code of its own.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
         CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
         .notHTTP

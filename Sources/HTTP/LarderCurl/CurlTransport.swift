@@ -6,17 +6,17 @@
 
   /// Sends requests with libcurl, by HTTP/1.1 over connections that are kept.
   ///
-  /// Fields keep their order and repetition. Bodies arrive as fast as they are read, and are not decoded: a
-  /// request without `Accept-Encoding` asks for a plain one. The body of a request is
-  /// read into memory first, at most 64 MB of it. A request under way has a thread of its own until the end of its body. The thread ends within
-  /// a second when its reader goes away, or after the lookup of a name. A transport has at most 64 threads; further requests wait
-  /// until one ends.
+  /// Fields keep their order and repetition. Bodies arrive as fast as the client reads them, and are not decoded: a request
+  /// without `Accept-Encoding` asks for a plain body. The body of a request is read into memory first, at most 64 MB.
+  /// A request under way has a thread of its own until the end of the response's body. If the reader goes away, the thread ends
+  /// within a second, or after the lookup of a name. A transport has at most 64 threads; further requests wait until a thread
+  /// ends.
   ///
-  /// A request that may have an effect gets a new connection: on a kept connection that ends without an answer, curl would send
-  /// the request again. Curl reads the addresses of proxies from the usual environment variables, such as `https_proxy`.
+  /// A request that may have an effect gets a new connection: if a kept connection ended without an answer, curl would send the
+  /// request again. Curl reads the addresses of proxies from the usual environment variables, such as `https_proxy`.
   ///
-  /// A host has ten seconds to take the connection. There is no other time limit: an `HTTPCache` has them. Errors are ``CurlError``;
-  /// or `HTTPCacheError`, for too many fields and a body of more than 64 MB.
+  /// A host has ten seconds to accept the connection. There is no other time limit, because an `HTTPCache` has its own.
+  /// Errors are ``CurlError``, or `HTTPCacheError` for too many fields or a body of more than 64 MB.
   public final class CurlTransport: HTTPTransport {
     private static let largestUpload = 64_000_000
 
@@ -26,8 +26,8 @@
 
     /// A transport with connections of its own.
     ///
-    /// - Parameter userAgent: the value of `User-Agent` in requests without that field, as `weather/1.0`: some services refuse a
-    ///   request that names no program. Nil adds none.
+    /// - Parameter userAgent: the value of `User-Agent`, such as `weather/1.0`, in requests without that field; some services
+    ///   refuse a request that names no program. Nil adds no field.
     public init(userAgent: String? = nil) { self.userAgent = userAgent }
 
     public func send(
@@ -45,7 +45,7 @@
         switch arrival {
         case .interim(let response): await interim(response)
         case .head(let response): return (response, HTTPBody(next: { try await reader.next() }))
-        // The head comes before its body.
+        // No piece comes before the head.
         case .piece: break
         }
       }
@@ -67,7 +67,7 @@
     }
   }
 
-  /// The reader of a response. The transfer ends with it, read or not.
+  /// The reader of a response. The transfer ends with this object, whether or not the response was read.
   private final class Reader: Sendable {
     let transfer: Transfer
 
@@ -81,11 +81,11 @@
     }
   }
 
-  /// The handles that are not in use, each with a connection that it may keep.
+  /// The idle handles, each with a connection that it may keep.
   private final class HandlePool: Sendable {
     private static let mostIdle = 8
 
-    /// The ones used last at the end.
+    /// The idle handles; the last used handle is at the end.
     private let idle = Mutex<[(origin: String, handle: EasyHandle)]>([])
 
     func perform(_ message: Message, for transfer: Transfer) throws {
@@ -94,13 +94,13 @@
         idle.lastIndex { $0.origin == message.origin }.map { idle.remove(at: $0).handle }
       }
       let handle = try kept ?? EasyHandle()
-      // Before the end is known, so that the next request finds the connection.
+      // The handle is returned before the end is known, so that the next request finds its connection.
       defer { give(handle, for: message.origin) }
       try handle.perform(message, for: transfer)
     }
 
     private func give(_ handle: EasyHandle, for origin: String) {
-      // Connections are closed outside of the lock.
+      // Dropped handles close their connections outside of the lock.
       let _ = idle.withLock { idle in
         idle.append((origin, handle))
         return idle.count > Self.mostIdle ? idle.removeFirst().handle : nil

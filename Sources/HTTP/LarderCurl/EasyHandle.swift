@@ -4,9 +4,9 @@
   import LarderHTTP
   import Synchronization
 
-  /// A handle of curl with the connection that it keeps. One transfer at a time uses it: the others wait for its lock.
+  /// A handle of curl with the connection that it keeps. One transfer at a time uses the handle; others wait for its lock.
   @safe final class EasyHandle: Sendable {
-    /// To the end of the attempt to connect, TLS included.
+    /// The time limit for a connection in seconds, TLS included.
     private static let connectTimeout = 10
 
     private let easy: Mutex<UnsafeMutableRawPointer>
@@ -31,7 +31,7 @@
       _ message: Message, by easy: UnsafeMutableRawPointer, for transfer: Transfer
     ) throws {
       let receiver = Receiver(transfer)
-      // Options point to these bytes, the lines and the receiver, and are forgotten first. The connection stays.
+      // The options point to these bytes, the lines and the receiver. They are reset before these end; the connection stays.
       var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
       let lines = try unsafe list(message.lines)
       defer { unsafe curl_slist_free_all(lines) }
@@ -79,16 +79,16 @@
     }
   }
 
-  /// Takes the reports of curl, on the thread of the transfer.
+  /// Receives the reports of curl, on the thread of the transfer.
   final class Receiver {
     let transfer: Transfer
     private(set) var head = HeadParser()
-    /// The reason to end the transfer, if it was found here.
+    /// The reason to end the transfer, if the receiver found it.
     private(set) var failure: (any Error)?
 
     init(_ transfer: Transfer) { self.transfer = transfer }
 
-    /// False ends the transfer.
+    /// Takes a line of the head; false ends the transfer.
     func take(line: [UInt8]) -> Bool {
       do {
         if let response = try head.add(line) {
@@ -101,7 +101,7 @@
       }
     }
 
-    /// False ends the transfer.
+    /// Takes a piece of the body; false ends the transfer.
     func take(body piece: [UInt8]) -> Bool {
       head.isComplete && transfer.receive(body: piece)
     }

@@ -2,19 +2,19 @@
   import HTTPTypes
   import LarderHTTP
 
-  /// Makes responses of the lines that a server sends before a body.
+  /// Makes responses from the lines that a server sends before a body.
   struct HeadParser {
-    /// The bytes of all accepted lines, including the lines of interim responses.
+    /// The most bytes of all lines together, with the lines of interim responses.
     private static let largestHead = 256 << 10
 
     private var lines: [[UInt8]] = []
     private var size = 0
-    /// Whether the final response is complete; the lines that follow are trailers, which are ignored.
+    /// Whether the final response is complete. The lines after it are trailers, which are ignored.
     private(set) var isComplete = false
 
-    /// Takes a line, which may be without its end. Returns the response that it completes: an interim one, or the final one.
+    /// Takes a line, with or without its end. Returns the response that the line completes, an interim or the final response.
     ///
-    /// - Throws: ``CurlError`` for lines that are not HTTP, and `HTTPCacheError` for too many of them.
+    /// - Throws: ``CurlError`` for lines that are not HTTP, and `HTTPCacheError` for too many fields.
     mutating func add(_ bytes: [UInt8]) throws -> HTTPResponse? {
       if isComplete { return nil }
       size += bytes.count
@@ -29,7 +29,7 @@
         lines.append(Array(line))
         return nil
       }
-      // A line that continues a field (RFC 9112, section 5.2).
+      // The line continues the field before it (RFC 9112, section 5.2).
       guard lines.count > 1 else { throw Self.invalid("a field without a name") }
       lines[lines.count - 1] += [0x20] + line.drop(while: Self.isBlank)
       return nil
@@ -49,7 +49,7 @@
       return response
     }
 
-    /// `HTTP/1.1 200 OK`
+    /// The status of a line such as `HTTP/1.1 200 OK`.
     private static func status(_ line: [UInt8]) throws -> HTTPResponse.Status {
       let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count > 1, parts[0].starts(with: "HTTP/".utf8), parts[1].count == 3,

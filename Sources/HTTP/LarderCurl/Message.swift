@@ -2,22 +2,22 @@
   import HTTPTypes
   import LarderHTTP
 
-  /// A request in the form in which curl takes it.
+  /// A request in the form that curl takes.
   struct Message: Sendable {
     let origin: String
     let url: String
     let method: String
-    /// Lines of the head. No value contains a NUL or the end of a line: `HTTPField` has none.
+    /// The lines of the head. No value has a NUL or the end of a line, because `HTTPField` allows none.
     let lines: [[UInt8]]
     let body: [UInt8]
     /// Whether the request announces a body, which may be empty.
     let hasBody: Bool
     let isHead: Bool
-    /// Whether the request must not be sent a second time. Curl does that when a kept connection ends without an answer.
+    /// Whether the request must not be sent twice. Curl sends a request again when a kept connection ends without an answer.
     let hasEffect: Bool
 
     init(_ request: HTTPRequest, body: [UInt8]) throws {
-      // A NUL would end the text.
+      // A NUL would end curl's text early.
       guard let url = request.uri, url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
         throw CurlError(.invalidRequest, "the address is not that of an HTTP URI")
       }
@@ -38,23 +38,23 @@
       lines = Self.lines(of: request.headerFields)
     }
 
-    /// The fields, and a name without a value for each field that curl would add by itself. Without another wish it asks for a
-    /// plain body.
+    /// The fields, and a name without a value for each field that curl would add by itself. A request without `Accept-Encoding`
+    /// asks for a plain body.
     private static func lines(of fields: HTTPFields) -> [[UInt8]] {
       var lines = ["Expect:"]
       if !fields.contains(.accept) { lines.append("Accept:") }
       if !fields.contains(.contentType) { lines.append("Content-Type:") }
-      // Nothing decodes the response.
+      // Nothing here decodes the response.
       if !fields.contains(.acceptEncoding) { lines.append("Accept-Encoding: identity") }
       return lines.map { Array($0.utf8) } + fields.compactMap(line)
     }
 
     private static func line(of field: HTTPField) -> [UInt8]? {
-      // Curl describes the body, which is sent without waiting for leave.
+      // Curl itself describes the body, and sends it without waiting for a 100.
       if [.contentLength, .transferEncoding, .expect].contains(field.name) { return nil }
       let value = field.valueBytes
       let name = Array(field.name.rawName.utf8)
-      // Curl's form for an empty value has a semicolon.
+      // Curl marks an empty value with a semicolon.
       return value.isEmpty ? name + Array(";".utf8) : name + Array(": ".utf8) + value
     }
   }

@@ -2,15 +2,15 @@
   import LarderSystem
   import Synchronization
 
-  /// A number of places, for which tasks wait in the order in which they came.
+  /// A number of places. Tasks wait for a place in the order in which they came.
   final class Places: Sendable {
-    /// Only code under the lock of the waiters changes it.
+    /// The number of free places. Only code under the lock of the waiters changes it.
     private let free: Atomic<Int>
     private let waiters = Waiters<Void>()
 
     init(_ count: Int) { free = Atomic(count) }
 
-    /// Waits for a place; each call that returns is followed by one ``give()``.
+    /// Waits for a place. Each call that returns must be followed by one ``give()``.
     func take() async throws {
       let place: Void? = await waiters.wait(unless: {
         guard free.load(ordering: .relaxed) > 0 else { return nil }

@@ -1,11 +1,11 @@
 #if Curl
   import CCurl
 
-  /// Sets the options of a handle. Each pointer has to be valid until the handle is reset.
+  /// Sets the options of a handle. Each pointer must be valid until the handle is reset.
   @unsafe struct Settings {
     let easy: UnsafeMutableRawPointer
 
-    /// Refuses what curl could do beyond carrying one request: other protocols, redirections, names from files, signals.
+    /// Turns off everything that is not needed for one request: other protocols, redirections, names from files, signals.
     func limit(connectTimeout: Int) throws {
       try unsafe check(ccurl_allow_http_alone(easy))
       try unsafe set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_1_1))
@@ -30,7 +30,7 @@
         if message.hasBody {
           try unsafe set(CURLOPT_POST, to: 1)
           try unsafe set(CURLOPT_POSTFIELDSIZE, to: body.count)
-          // Without an address curl would ask for the body.
+          // Without a pointer curl would ask a callback for the body.
           if let start = body.baseAddress {
             try unsafe set(CURLOPT_POSTFIELDS, to: UnsafeMutableRawPointer(mutating: start))
           } else {
@@ -41,7 +41,7 @@
       }
     }
 
-    /// The receiver has to live until the transfer ends.
+    /// Sends the reports of curl to a receiver, which must live until the transfer ends.
     func report(to receiver: Receiver) throws {
       let context = unsafe Unmanaged.passUnretained(receiver).toOpaque()
       try unsafe check(
@@ -52,7 +52,7 @@
         ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION) { bytes, _, count, context in
           unsafe Settings.receiver(context).take(body: Settings.array(bytes, count)) ? count : 0
         })
-      // Curl calls it at least once a second.
+      // Curl calls this function at least once a second.
       try unsafe check(
         ccurl_set_progress(easy) { context, _, _, _, _ in
           unsafe Settings.receiver(context).transfer.isAbandoned ? 1 : 0
@@ -67,7 +67,7 @@
       try unsafe check(ccurl_set_number(easy, option, number))
     }
 
-    /// Curl copies the text.
+    /// Sets an option to a text, which curl copies.
     func set(_ option: CURLoption, to text: String) throws {
       try unsafe check(ccurl_set_text(easy, option, text))
     }
@@ -76,7 +76,7 @@
       try unsafe check(ccurl_set_pointer(easy, option, pointer))
     }
 
-    /// An option that was not set must not go unnoticed: it may be one that forbids something.
+    /// Throws for an option that was not set, because it may be one that forbids something.
     private func check(_ code: CURLcode) throws {
       if code != CURLE_OK { throw CurlError(code, "") }
     }

@@ -4,7 +4,7 @@
   import LarderSystem
   import Synchronization
 
-  /// The part of a response that has come and is not yet read: between the thread of the transfer and the tasks that read.
+  /// The part of a response that has come and is not read yet. The thread of the transfer writes it, and tasks read it.
   final class Transfer: Sendable {
     enum Arrival: Sendable {
       case interim(HTTPResponse)
@@ -17,7 +17,7 @@
       var body: [UInt8] = []
       var result: Result<Void, any Error>?
       var isAbandoned = false
-      /// Whether the thread waits for `room`; each time exactly one signal follows.
+      /// Whether the thread waits for `room`; one signal follows each such wait.
       var isFull = false
 
       var isReadable: Bool { !heads.isEmpty || !body.isEmpty || result != nil || isAbandoned }
@@ -30,7 +30,7 @@
       }
     }
 
-    /// The thread waits for the reader when so many bytes of the body are unread.
+    /// The most unread bytes of the body; beyond it the thread waits for the reader.
     private static let largestSize = 256 << 10
 
     private let state = Mutex(State())
@@ -48,7 +48,7 @@
       readers.resume()
     }
 
-    /// Takes a piece of the body, once the buffer has room for it; false if the reader of the body is gone.
+    /// Takes a piece of the body as soon as the buffer has room for it; false if the reader of the body is gone.
     func receive(body piece: [UInt8]) -> Bool {
       while true {
         let isTaken = state.withLock { state -> Bool? in
@@ -82,7 +82,7 @@
           guard !state.isAbandoned else { throw CancellationError() }
           if !state.heads.isEmpty { return Step.arrival(state.heads.removeFirst()) }
           if !state.body.isEmpty { return .arrival(.piece(state.takeBody(room))) }
-          // The reader may have taken, before it was woken, the part for which the thread wakes it.
+          // The thread woke this reader for a part that the reader had already taken.
           guard let result = state.result else { return .nothing }
           try result.get()
           return .end
@@ -101,7 +101,7 @@
       case end
     }
 
-    /// Ends the transfer, within a second where curl waits for the server.
+    /// Ends the transfer. If curl waits for the server, the end may take a second.
     func abandon() {
       state.withLock { state in
         state.isAbandoned = true

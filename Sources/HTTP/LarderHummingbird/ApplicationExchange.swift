@@ -8,7 +8,7 @@
 
   /// A client's request, and the application that answers it if the cache cannot.
   final class ApplicationExchange: Sendable {
-    /// The exchange of the running task: a transport gets only the request, but the application needs its context, too.
+    /// The exchange of the running task. A transport gets only the request, but the application needs its context, too.
     @TaskLocal static var current: ApplicationExchange?
 
     private let request: Request
@@ -30,7 +30,7 @@
       return HTTPBody(count: length, next: { try await received.next() })
     }
 
-    /// Whether the body of the request was read, or the application called.
+    /// Whether the body of the request was read, or the application was called.
     var isBegun: Bool {
       get async {
         if last.withLock({ $0 != nil }) { return true }
@@ -38,7 +38,7 @@
       }
     }
 
-    /// The newest response of the application; nil once its body is being read.
+    /// The newest response of the application; nil as soon as its body is being read.
     var unreadResponse: Response? {
       get async {
         guard let (head, body) = last.withLock({ $0 }), let body = await body.take() else {
@@ -48,7 +48,7 @@
       }
     }
 
-    /// Asks the application.
+    /// Sends a request to the application.
     func send(_ head: HTTPRequest, _ body: HTTPBody) async throws -> (HTTPResponse, HTTPBody) {
       var forwarded = Request(head: head, body: request.body)
       // The key does not contain this body, so the body must not change the response.
@@ -60,7 +60,7 @@
       do {
         response = try await respond(forwarded)
         if response.body.contentLength == 0 {
-          // The empty body is written, because code such as a middleware may wait for the end of the body.
+          // The empty body is written, because other code, such as a middleware, may wait for the end of the body.
           try await response.body.write(DiscardingWriter())
           response = Response(status: response.status, headers: response.headers)
         }
@@ -96,14 +96,14 @@
     }
   }
 
-  /// An error of the application, and not of the cache. It is passed on unchanged.
+  /// An error of the application, not of the cache; the client gets it unchanged.
   struct HandlerFailure: TransportFailure {
     let error: any Error
     var failure: TransportFailureKind { .interrupted }
   }
 
   extension Request {
-    /// A GET or HEAD has a body only if its fields announce one.
+    /// Whether the request has a body. A GET or HEAD has one only if its fields announce it.
     fileprivate var hasBody: Bool {
       guard method == .get || method == .head else { return true }
       return headers.contains(.transferEncoding)

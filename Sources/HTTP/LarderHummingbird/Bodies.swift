@@ -24,11 +24,11 @@
     }
   }
 
-  /// A body that the application writes, read piece by piece. The application waits while some pieces are not read.
+  /// A body that the application writes and that is read piece by piece. The application waits while pieces are unread.
   actor WrittenBody {
-    /// Nil once it is being written or was taken.
+    /// The body; nil after the writing has begun or the body was taken.
     private var body: ResponseBody?
-    /// The bytes that are still to come, if the response announces them.
+    /// The number of bytes that are still to come, if the response announces a length.
     private var left: Int?
     private var pieces: BodyPieces?
     private var writing: Task<Void, Never>?
@@ -38,10 +38,10 @@
       left = length
     }
 
-    /// The reader is gone.
+    /// Stops the writing, because the reader is gone.
     deinit { writing?.cancel() }
 
-    /// The body as it is; nil once somebody has begun to read it.
+    /// The body, unread; nil if its reading has begun.
     func take() -> ResponseBody? {
       defer { body = nil }
       return body
@@ -51,7 +51,7 @@
       if let body = take() { begin(body) }
       let piece = try await pieces?.next()
       guard let left else { return piece }
-      // A client would wait for the rest, or take the surplus for the next response.
+      // Otherwise a client would wait for missing bytes, or take surplus bytes for the next response.
       guard let count = piece?.count ?? (left == 0 ? 0 : nil), count <= left else {
         throw HandlerFailure(
           error: LarderError(
@@ -65,7 +65,7 @@
     private func begin(_ body: ResponseBody) {
       let (stream, source) = RequestBody.makeStream()
       pieces = BodyPieces(stream)
-      // The exchange keeps this body, and must not be kept by the task that this body ends.
+      // The exchange holds this body, and the task must not hold the exchange: the end of this body ends the task.
       writing = ApplicationExchange.$current.withValue(nil) {
         Task {
           do {
@@ -87,11 +87,11 @@
       if buffer.readableBytes > 0 { await source.yield(buffer) }
     }
 
-    /// This end is the end of the whole body, so that an error after it counts.
+    /// Marks the end of the whole body, so that an error after it still counts.
     func finish(_ trailingHeaders: HTTPFields?) {}
   }
 
-  /// For a body without bytes.
+  /// Drops the bytes of a body that must be empty.
   struct DiscardingWriter: ResponseBodyWriter {
     func write(_ buffer: ByteBuffer) {}
     func finish(_ trailingHeaders: HTTPFields?) {}

@@ -3,23 +3,23 @@
   public import Larder
   public import LarderHTTP
 
-  /// Answers requests through an `HTTPCache`, whose origin is the application: any other responder.
+  /// Answers requests through an `HTTPCache` whose origin is the application, any other responder.
   ///
   ///     let responder = CachedResponder(router.buildResponder(), in: store.namespace("responses"))
   ///     let app = Application(responder: responder)
   ///
-  /// The fields of a response say how long it is stored, such as `Cache-Control: max-age=60`. The processes that have the store
-  /// open share the stored responses. Of several equal requests at the same time one reaches the application and its
-  /// middlewares.
+  /// The fields of a response, such as `Cache-Control: max-age=60`, say how long it is stored. All processes that have the
+  /// store open share the stored responses. Of several equal requests at the same time, one reaches the application and
+  /// its middlewares.
   ///
-  /// A body is passed on while the application writes it, and stored once it is complete. If the store fails, the application
-  /// answers.
+  /// A body is passed on while the application writes it, and is stored when it is complete. If the store fails, the
+  /// application answers.
   public struct CachedResponder<Responder: HTTPResponder>: HTTPResponder
   where Responder.Context: Sendable {
-    /// That of the application.
+    /// The context type of the application.
     public typealias Context = Responder.Context
 
-    /// The cache, to invalidate responses and for its statistics. It sends no requests of its own.
+    /// The cache, for invalidations and statistics. It sends no requests of its own.
     public let cache: HTTPCache
     private let application: Responder
     private let report: @Sendable (any Error) -> Void
@@ -27,8 +27,8 @@
     /// - Parameters:
     ///   - application: answers the requests that the cache cannot answer.
     ///   - namespace: holds the responses.
-    ///   - report: receives the errors of the store, and the errors of the application that no client gets, such as an error of
-    ///     a refresh in the background.
+    ///   - report: receives the errors of the store, and errors of the application that no client gets, for example during a
+    ///     refresh in the background.
     public init(
       _ application: Responder, in namespace: Store.Namespace,
       policy: HTTPCachePolicy = .application,
@@ -43,7 +43,7 @@
 
     /// The response of the cache, or of the application. Throws the error of the application.
     public func respond(to request: Request, context: Context) async throws -> Response {
-      // A request without a host has no key. It is of HTTP/1.0, or names an absolute URI.
+      // A request without a host has no key: it is HTTP/1.0, or its target is an absolute URI.
       guard request.head.uri != nil else {
         return try await application.respond(to: request, context: context)
       }
@@ -54,7 +54,7 @@
         let result = try await ApplicationExchange.$current.withValue(exchange) {
           try await cache.send(request.head, body: exchange.body)
         }
-        // A response that is not stored passes unchanged, without a task between the application and the client.
+        // A response that is not stored is passed on unchanged, without a task between the application and the client.
         if result.reason == nil, !result.isStored, !result.isBeingStored,
           let response = await exchange.unreadResponse
         {
@@ -77,8 +77,8 @@
   }
 
   extension HTTPCachePolicy {
-    /// A policy for an application as the origin: shared, with an hour for the head of a response. Only the application decides
-    /// how long a response is fresh, and when a stale response may be served.
+    /// A policy for an application as the origin: shared, with an hour for the head of a response. Only the application
+    /// decides how long a response is fresh, and when it may be served stale.
     public static var application: HTTPCachePolicy {
       HTTPCachePolicy(
         kind: .shared, whenDisconnected: .zero, longestHeuristic: .zero, timeout: .seconds(3600))

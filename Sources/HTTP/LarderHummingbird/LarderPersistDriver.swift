@@ -2,21 +2,21 @@
   public import Hummingbird
   public import Larder
 
-  /// The data that a server persists between requests, such as sessions, as entries of a namespace: JSON that the shell shows.
+  /// Data that a server persists between requests, such as sessions, as entries of a namespace: JSON, which the shell can show.
   ///
-  /// All processes that have the store open share the values. A value is not found any more once its lifetime has ended, or
-  /// after the limits of the namespace or the store have evicted it.
+  /// All processes that have the store open share the values. A value is gone after its lifetime, or after an eviction for the
+  /// limits of the namespace or the store.
   public struct LarderPersistDriver: PersistDriver {
     /// The namespace that holds the values.
     public let namespace: Store.Namespace
 
-    /// - Parameter namespace: its rules give a lifetime to values that are stored without one.
+    /// - Parameter namespace: a namespace whose rules give a lifetime to values that are stored without one.
     public init(in namespace: Store.Namespace) { self.namespace = namespace }
 
-    /// Stores a value under a new key. Of several processes that create a key at the same time one succeeds.
+    /// Stores a value under a new key. If several processes create a key at the same time, one of them succeeds.
     ///
-    /// - Throws: `PersistError.duplicate` if there is a value; `LarderError` for an impossible key, for a value that is too large or
-    ///   has no room, and if the store fails.
+    /// - Throws: `PersistError.duplicate` if the key has a value; `LarderError` for an impossible key, for a value that is too
+    ///   large or has no room, and if the store fails.
     public func create<Object: Codable & Sendable>(
       key: String, value: Object, expires: Duration?
     ) async throws {
@@ -28,9 +28,9 @@
       }
     }
 
-    /// Stores a value in place of any other.
+    /// Stores a value; an earlier value is replaced.
     ///
-    /// - Parameter expires: nil keeps the end of the present value.
+    /// - Parameter expires: the lifetime; nil keeps the expiry of the present value.
     /// - Throws: `LarderError` as ``create(key:value:expires:)`` does.
     public func set<Object: Codable & Sendable>(
       key: String, value: Object, expires: Duration?
@@ -48,16 +48,16 @@
       }
     }
 
-    /// The value; nil without one, or once it has expired.
+    /// The value; nil if there is none or it has expired.
     ///
-    /// - Throws: `PersistError.invalidConversion` if it is not of this type; `LarderError` if the store fails.
+    /// - Throws: `PersistError.invalidConversion` if the value is not of this type; `LarderError` if the store fails.
     public func get<Object: Codable & Sendable>(
       key: String, as type: Object.Type
     ) async throws -> Object? {
       try namespace.value(for: key).map { try decoded($0.span, as: type) }
     }
 
-    /// The value and how long it will be found; nil for a value that does not expire. Throws as ``get(key:as:)`` does.
+    /// The value and its remaining lifetime; nil as the lifetime if the value does not expire. Throws as ``get(key:as:)`` does.
     public func getWithTTL<Object: Codable & Sendable>(
       key: String, as type: Object.Type
     ) async throws -> (object: Object, ttl: Duration?)? {

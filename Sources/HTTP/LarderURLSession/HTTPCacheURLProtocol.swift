@@ -9,7 +9,7 @@
     public import Foundation
   #endif
 
-  /// Answers the requests of a `URLSession` from an HTTP cache, so that code over `URLSession` needs no change.
+  /// Answers the requests of a `URLSession` from an HTTP cache, so that code that uses `URLSession` needs no change.
   ///
   /// Override ``cache`` and name the class in the configuration of the session:
   ///
@@ -22,18 +22,18 @@
   ///     configuration.urlCache = nil
   ///     let session = URLSession(configuration: configuration)
   ///
-  /// `cachePolicy` and `timeoutInterval` of each request apply. The protocol follows up to 20 redirections, each from the
-  /// cache, and asks no delegate about them. It puts no cookie of a response into the storage of the session.
+  /// `cachePolicy` and `timeoutInterval` of each request apply. The protocol follows up to 20 redirections, each through the
+  /// cache, and asks no delegate about them. It does not put cookies of responses into the storage of the session.
   ///
-  /// On Linux, Foundation gives a protocol less: additional headers and the cache policy of the configuration have no effect, a
-  /// body arrives in one piece, an upload task fails (use a data task with `httpBody`), and a download task gets no file.
+  /// On Linux, protocols have limits: additional headers and the cache policy of the configuration have no effect, a body
+  /// arrives in one piece, an upload task fails (use a data task with `httpBody`), and a download task gets no file.
   open class HTTPCacheURLProtocol: URLProtocol {
-    /// The cache that answers; nil leaves requests to the next protocol. Default: nil.
+    /// The cache that answers; nil leaves requests to the next protocol of the session. Default: nil.
     open class var cache: HTTPCache? { nil }
 
     private static let largestUpload = 64_000_000
 
-    /// The task of the request, until the session stops loading.
+    /// The task that answers the request, until the session stops loading.
     private let loading = Mutex<Task<Void, Never>?>(nil)
 
     /// Whether the class answers the request: the class has a cache, and the scheme is HTTP or HTTPS.
@@ -42,7 +42,7 @@
       return scheme == "http" || scheme == "https"
     }
 
-    /// The request as it is: the cache has its own normal form.
+    /// The unchanged request: the cache has its own normal form.
     override open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
     /// Begins to answer the request.
@@ -51,7 +51,7 @@
       guard let cache = Self.cache else { return events.fail(URLError(.unsupportedURL)) }
       let request = request
       #if canImport(FoundationNetworking)
-        // The body of an upload task is out of reach here, and the request must not be sent without it.
+        // The protocol cannot get the body of an upload task, and the request must not be sent without the body.
         if task is URLSessionUploadTask {
           return events.fail(URLError(.requestBodyStreamExhausted))
         }
@@ -61,7 +61,7 @@
       }
     }
 
-    /// Ends the request; the session hears no more of it.
+    /// Ends the request; the session gets no further events about it.
     override open func stopLoading() {
       loading.withLock {
         $0?.cancel()
@@ -78,7 +78,7 @@
         let (response, answer) = try await redirections.follow(in: cache)
         events.receive(response)
         #if canImport(FoundationNetworking)
-          // A completion handler gets the last piece alone.
+          // A completion handler would get only the last piece of several.
           events.receive(Data(try await answer.bytes()))
         #else
           for try await piece in answer { events.receive(Data(piece)) }

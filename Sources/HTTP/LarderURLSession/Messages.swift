@@ -7,10 +7,10 @@
     import FoundationNetworking
   #endif
 
-  // Requests and responses in the types of Foundation and in those of `HTTPTypes`.
+  // Conversions of requests and responses between the types of Foundation and those of `HTTPTypes`.
 
   extension URLRequest {
-    /// - Parameter isPlain: whether the answer has to be without a coding.
+    /// - Parameter isPlain: whether the answer must have no content coding.
     init(_ request: HTTPRequest, body: [UInt8], isPlain: Bool) throws {
       guard let url = request.uri.flatMap({ URL(string: $0) }) else { throw URLError(.badURL) }
       self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
@@ -22,9 +22,9 @@
       if !body.isEmpty { httpBody = Data(body) }
     }
 
-    /// The cache with the time limit of this request, if that is the shorter one.
+    /// The cache, with the time limit of this request if that is shorter.
     func limiting(_ cache: HTTPCache) -> HTTPCache {
-      // Longer ones, which need not fit a duration, are longer than any that a policy states.
+      // A longer limit, which may not fit a `Duration`, is longer than the limit of any policy.
       guard timeoutInterval > 0, timeoutInterval < 1e9,
         case let limit = Duration.seconds(timeoutInterval), limit < cache.rules.policy.timeout
       else { return cache }
@@ -37,7 +37,7 @@
       return try httpBodyStream?.bytes(upTo: limit) ?? []
     }
 
-    /// The directives that mean the cache policy of the request (RFC 9111, section 5.2.1); nil for the usual one.
+    /// The directives for the cache policy of the request (RFC 9111, section 5.2.1); nil for the usual policy.
     fileprivate var cacheControl: String? {
       switch cachePolicy {
       case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
@@ -132,7 +132,7 @@
         ?? false
     }
 
-    /// Whether a body that was cut off is an error, because it has a length or comes in chunks.
+    /// Whether it is an error if the body is cut off, because the body has a length or comes in chunks.
     var hasKnownEnd: Bool {
       ["Content-Length", "Transfer-Encoding"].contains { value(forHTTPHeaderField: $0) != nil }
     }

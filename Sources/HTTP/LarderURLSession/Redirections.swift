@@ -7,7 +7,7 @@
     import FoundationNetworking
   #endif
 
-  /// A request and the requests that its redirections ask for, as a browser follows them (RFC 9110, section 15.4).
+  /// A request, and the requests that follow from its redirections, as in a browser (RFC 9110, section 15.4).
   struct Redirections {
     private static let most = 20
 
@@ -39,7 +39,7 @@
       throw URLError(.httpTooManyRedirects)
     }
 
-    /// The address to go to; nil for a response that is not a redirection, or leads out of HTTP.
+    /// The address of the redirection; nil for another response, or for an address that is not HTTP.
     private func next(after response: HTTPResponse, from url: URL) -> URL? {
       guard [301, 302, 303, 307, 308].contains(response.status.code),
         let location = response.headerFields[.location],

@@ -12,9 +12,9 @@
     case piece([UInt8])
   }
 
-  /// The events of a task that its reader has not taken.
+  /// The events of a task that its reader has not taken yet.
   final class Arrivals: Sendable {
-    /// `URLSession` reads on whether or not anybody takes the bytes: a task that brings more of them ends.
+    /// The most unread bytes: `URLSession` reads on even if nobody takes the bytes, so a task that brings more ends.
     private static let largestUnread = 64_000_000
 
     let stream: AsyncThrowingStream<Arrival, any Error>
@@ -23,7 +23,7 @@
 
     init(of task: URLSessionDataTask) {
       (stream, continuation) = AsyncThrowingStream.makeStream()
-      // On Linux all sessions share a queue, for which `cancel` waits, and the reader may be stopped on it.
+      // On Linux all sessions share a queue, for which `cancel` waits. The reader may be stopped on that queue.
       continuation.onTermination = { _ in DispatchQueue.global().async { task.cancel() } }
     }
 
@@ -43,7 +43,7 @@
 
     func finish(_ error: (any Error)?) { continuation.finish(throwing: error) }
 
-    /// Counts bytes that the reader has taken.
+    /// Subtracts bytes that the reader has taken.
     func take(_ count: Int) { unread.withLock { $0 -= count } }
   }
 
@@ -63,7 +63,7 @@
       _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
       completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-      // On Linux interim responses come here, too; 101 is a final one (RFC 9110, 15.2).
+      // On Linux interim responses come here, too; 101 is a final response (RFC 9110, 15.2).
       if let response = response as? HTTPURLResponse,
         response.statusCode >= 200 || response.statusCode == 101
       {
@@ -84,7 +84,7 @@
         .finish(isCancelled ? CancellationError() : error)
     }
 
-    /// Redirections are not followed: the client decides.
+    /// Stops redirections, because the client decides about them.
     func urlSession(
       _ session: URLSession, task: URLSessionTask,
       willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,

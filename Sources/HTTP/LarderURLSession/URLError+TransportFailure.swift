@@ -3,7 +3,7 @@
   public import LarderHTTP
 
   extension URLError: TransportFailure {
-    /// The kind by the code, or on Linux by the description.
+    /// The kind of the failure, by its code, or on Linux sometimes by its description.
     public var failure: TransportFailureKind {
       switch code {
       case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
@@ -14,7 +14,7 @@
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost:
         .offline
       case .timedOut, .networkConnectionLost: .interrupted
-      // On Linux failures of TLS, some refused connections and bodies that are cut off have no code of their own.
+      // On Linux, failures of TLS, some refused connections and bodies that were cut off have no code of their own.
       case .unknown: CurlWords.tellOfInsecurity(localizedDescription) ? .insecure : .interrupted
       default: .unusable
       }

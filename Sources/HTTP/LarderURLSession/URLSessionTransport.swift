@@ -12,15 +12,15 @@
   /// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
   ///
   /// `URLSession` decodes bodies, joins and reorders fields, and reports no interim responses. It reads a body as fast as the
-  /// origin sends it, whatever its reader does: a body of which 64 MB wait for their reader ends with
-  /// `HTTPCacheError.bodyUnread`. For large bodies use `CurlTransport` of the module `LarderCurl`, or
-  /// `AsyncHTTPClientTransport`. The body of a request is read into memory first, at most 64 MB of it.
+  /// origin sends it, even if nobody takes the bytes: a body with 64 MB of unread bytes ends with `HTTPCacheError.bodyUnread`.
+  /// For large bodies use `CurlTransport` of the module `LarderCurl`, or `AsyncHTTPClientTransport`. The body of a request is
+  /// read into memory first, at most 64 MB.
   ///
-  /// On Linux a response whose header fields are cut off ends the process: a fault of `URLSession`, which nothing can catch. If that must
-  /// not happen, use `CurlTransport` of the module `LarderCurl`.
+  /// On Linux a response whose header fields are cut off ends the process: a fault of `URLSession`, which nothing can catch. If
+  /// that must not happen, use `CurlTransport` of the module `LarderCurl`.
   ///
-  /// On Linux `URLSession` also does not report that a compressed body was cut off. The transport therefore asks for plain bodies, unless
-  /// the request or the configuration has an `Accept-Encoding`. A request that may have an effect gets a connection of its own.
+  /// On Linux `URLSession` does not report either that a compressed body was cut off. So the transport asks for plain
+  /// bodies unless the request or the configuration has `Accept-Encoding`. A request with an effect gets its own connection.
   public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let exchanges = SessionExchanges()
@@ -29,7 +29,7 @@
     public init(configuration: URLSessionConfiguration = .ephemeral) {
       let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
       configuration.urlCache = nil
-      // A request to the origin must not come back to a cache.
+      // A request to the origin must not go through a cache again.
       configuration.protocolClasses = configuration.protocolClasses?.filter {
         !($0 is HTTPCacheURLProtocol.Type)
       }
@@ -64,8 +64,8 @@
       return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
     }
 
-    /// On Linux `URLSession` sends a request once more if a kept connection ends without an answer, whatever the method. With a
-    /// body it waits until the time limit first. On a new connection it does neither.
+    /// Starts a task. On Linux `URLSession` repeats any request if a kept connection ends without an answer; with a body, it
+    /// first waits until the time limit. On a new connection it does neither.
     private func begin(
       _ request: URLRequest, hasEffect: Bool
     ) -> Arrivals {
@@ -81,7 +81,7 @@
       return exchanges.begin(session.dataTask(with: request))
     }
 
-    /// Whether the answer to a request has to be without a coding, because neither the request nor the configuration chooses one.
+    /// Whether the answer must have no content coding, because neither the request nor the configuration chooses one.
     private func asksForPlain(_ request: HTTPRequest) -> Bool {
       #if canImport(FoundationNetworking)
         let fields = session.configuration.httpAdditionalHeaders ?? [:]
@@ -97,7 +97,7 @@
     fileprivate var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
   }
 
-  /// The events of a task, for the reader of its body.
+  /// Reads the events of a task, for the reader of its body.
   private actor ArrivalReader {
     private let arrivals: Arrivals
     private var iterator: AsyncThrowingStream<Arrival, any Error>.Iterator
@@ -111,7 +111,7 @@
       var iterator = iterator
       let arrival = try await iterator.next(isolation: self)
       self.iterator = iterator
-      // The stream of a cancelled task ends early.
+      // For a cancelled task the stream ends early.
       if arrival == nil { try Task.checkCancellation() }
       return arrival
     }

@@ -8,12 +8,12 @@
 
   struct ConnectionError: Error { var reason: String }
 
-  /// One connection to a server. Everything but `send` and `close` runs on its event loop.
+  /// One connection to a server. Only `send` and `close` may be called outside of its event loop.
   final class Connection: Sendable {
-    /// More commands than that without a reply are refused.
+    /// The most commands without a reply; further commands are refused.
     static let mostUnanswered = 10_000
     private static let connectTimeout = TimeAmount.seconds(2)
-    /// A connection whose oldest command waits for longer than that is given up.
+    /// A connection is given up if its oldest command waits for a reply for longer than this.
     static let longestSilence = TimeAmount.seconds(2)
 
     private let channel: any Channel
@@ -23,7 +23,7 @@
 
     /// Connects and logs in.
     ///
-    /// - Parameter onClose: called once when the connection that `completion` got has ended.
+    /// - Parameter onClose: called once, when the connection that `completion` received has ended.
     static func open(
       to address: ServerAddress, _ login: Login,
       onClose: @escaping @Sendable (Connection) -> Void,
@@ -35,7 +35,7 @@
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             if let tls = login.tls {
-              // A server that is named by its address has no name to send.
+              // If the host is an IP address, TLS has no name to send.
               let host = address.host
               let isAddress = (try? SocketAddress(ipAddress: host, port: address.port)) != nil
               try channel.pipeline.syncOperations.addHandler(
@@ -57,7 +57,7 @@
                 completion(.failure(ConnectionError(reason: reason)))
               } else {
                 completion(.success(connection))
-                // Afterwards, so that a connection that has ended already is never taken into use after its end.
+                // Registered last, so that a connection that has already ended is never used after its end.
                 channel.closeFuture.whenComplete { _ in onClose(connection) }
               }
             }
@@ -74,7 +74,7 @@
         do throws(LarderError) {
           switch try await reply.value() {
           case .bytes: completion(nil)
-          // The server's words: they have no password, but a foreign server could send anything.
+          // The server's own message is not shown: it has no password, but a foreign server could send anything.
           default: completion("the server refused the user or password, or asks for one")
           }
         } catch {
@@ -83,9 +83,9 @@
       }
     }
 
-    /// Writes a command. The reply is completed by the server, at the deadline, or at the end of the connection.
+    /// Writes a command. The server, the deadline or the end of the connection completes the reply.
     ///
-    /// - Parameter asking: whether `ASKING` goes before it.
+    /// - Parameter asking: whether to send `ASKING` before the command.
     func send(
       _ command: Command, asking: Bool, _ deadline: NIODeadline, _ reply: PendingReply
     ) {
@@ -102,7 +102,7 @@
           reply.complete(.failure(LarderError(.unreachable, "the connection has ended")))
           return
         }
-        // The caller no longer waits, and was told that nothing happened.
+        // The caller no longer waits, and has been told that nothing happened.
         guard reply.markSent() else {
           unanswered.wrappingSubtract(1, ordering: .relaxed)
           return

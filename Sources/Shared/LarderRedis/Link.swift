@@ -6,20 +6,20 @@
   import NIOSSL
   import Synchronization
 
-  /// The first command of a connection, and its encryption.
+  /// The login and the encryption of a connection.
   struct Login: Sendable {
-    /// The first command of a connection. Its reply shows that the server can be used.
+    /// The first command of a connection. Its reply shows whether the server can be used.
     var words: [[UInt8]]
     var tls: NIOSSLContext?
   }
 
-  /// One connection to one server, made at the first command and again after a loss.
+  /// A connection to one server. It is made at the first command, and again after a loss.
   ///
-  /// After a failure to connect, further commands fail at once for a while, 50 ms at first and up to 2 s, with a random part.
+  /// After a failed attempt to connect, commands fail at once for a while: 50 ms at first and up to 2 s, with a random part.
   final class Link: Sendable {
     private enum State {
       case idle
-      /// Nothing is tried before that moment.
+      /// No attempt is made before this time.
       case waiting(until: ContinuousClock.Instant)
       case connecting([PendingConnection])
       case connected(Connection)
@@ -45,7 +45,7 @@
 
     deinit { close() }
 
-    /// Ends the connection. Commands that wait fail, and so does every later one.
+    /// Ends the connection. Commands that wait fail, and all later commands fail, too.
     func close() {
       let old = state.withLock { state in
         let old = state.0
@@ -60,7 +60,7 @@
       }
     }
 
-    /// - Parameter asking: whether the server serves the command although the key is on its way to it.
+    /// - Parameter asking: whether to send `ASKING`, so that the server serves a key that is moving to it.
     func send(_ command: Command, asking: Bool) async throws(LarderError) -> Reply {
       let reply = PendingReply()
       let deadline = NIODeadline.now() + .nanoseconds(command.timeout.nanoseconds)
@@ -71,7 +71,7 @@
         connection.send(command, asking: asking, deadline, reply)
         return try await reply.value()
       }
-      // Connecting may take longer than the caller wants to wait.
+      // Connecting may take longer than the caller is willing to wait.
       let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(deadline: deadline) {
         [address] in
         reply.failUnsent(
@@ -81,7 +81,7 @@
       return try await reply.value()
     }
 
-    /// The connection; nil if the command waits for it.
+    /// The connection; nil if there is none yet and the command now waits for it.
     private func admit(_ pending: PendingConnection) throws(LarderError) -> Connection? {
       let (answer, begins) = state.withLock {
         state -> (Result<Connection?, LarderError>, Bool) in
@@ -165,7 +165,7 @@
   }
 
   extension Duration {
-    /// For NIO's deadlines; cut to an hour.
+    /// The duration for deadlines of NIO, cut to an hour.
     var nanoseconds: Int64 {
       let bounded = min(max(self, .zero), .seconds(3600))
       return bounded.components.seconds * 1_000_000_000

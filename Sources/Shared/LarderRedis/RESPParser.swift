@@ -1,39 +1,39 @@
 import Larder
 package import LarderShared
 
-/// Bytes that no server should send.
+/// The server sent bytes that the protocol does not allow.
 package struct ProtocolError: Error, Equatable {
   package let reason: String
 }
 
-/// Reads replies in RESP2 from bytes that arrive in pieces. Every byte may be wrong: lengths, counts and nesting are bounded
-/// before anything is reserved for them.
+/// Reads replies in RESP2 from bytes that arrive in pieces. No byte is trusted: lengths, counts and nesting are checked
+/// before memory is reserved for them.
 package struct RESPParser {
   /// The largest string in a reply.
   package static let longestString = 64 << 20
   /// The longest line: a type, a number or a short text.
   package static let longestLine = 64 << 10
-  /// How many elements all arrays of a reply have at most.
+  /// The most elements of all arrays of a reply together.
   package static let mostElements = 16_384
   package static let deepestNesting = 8
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// The arrays of a reply whose elements have not all come, the outermost first. So the cost of a reply that comes in many
-  /// pieces grows with its length only.
+  /// The unfinished arrays of a reply, the outermost first. They are kept between the pieces, so that the cost of a reply
+  /// in many pieces grows only with its length.
   private var unfinished: [(list: [Reply], left: Int)] = []
-  /// Of that reply: how many elements its arrays announce, and how many bytes were read.
+  /// The announced elements of all arrays of the reply under way, and the bytes of the reply that were read.
   private var elements = 0
   private var size = 0
 
   package init() {}
 
-  /// How many bytes wait for the rest of their element.
+  /// The number of bytes that wait for the rest of their element.
   package var waiting: Int { buffer.count - start }
 
   package mutating func append(_ bytes: some Sequence<UInt8>) { buffer += bytes }
 
-  /// The next whole reply; nil if more bytes are needed. After an error nothing can be read any more.
+  /// The next whole reply; nil if more bytes are needed. After an error no further reply can be read.
   package mutating func next() throws(ProtocolError) -> Reply? {
     defer { discardRead() }
     while let item = try item() {
@@ -47,7 +47,7 @@ package struct RESPParser {
         return reply
       }
     }
-    // The largest reply is bounded, and so is a buffer without the end of one.
+    // The size of a reply is limited, so the buffer for an unfinished reply is, too.
     if size + waiting > Self.longestString + Self.longestLine {
       throw ProtocolError(reason: "a reply has no end")
     }
@@ -69,7 +69,7 @@ package struct RESPParser {
     case array(Int)
   }
 
-  /// Adds a complete item to its array. Returns the reply if the item was its last part.
+  /// Adds a complete item to its array. Returns the reply if this item completes it.
   private mutating func finish(_ item: Item) -> Reply? {
     var reply = if case .whole(let whole) = item { whole } else { Reply.list([]) }
     while var array = unfinished.popLast() {
@@ -126,7 +126,7 @@ package struct RESPParser {
     }
   }
 
-  /// The bytes before the next CR LF; nil if that has not come yet.
+  /// The bytes before the next CR LF; nil if it has not arrived yet.
   private func line(_ cursor: inout Int) throws(ProtocolError) -> ArraySlice<UInt8>? {
     let limit = min(buffer.count, cursor + Self.longestLine)
     var index = cursor
@@ -150,7 +150,7 @@ package struct RESPParser {
 }
 
 extension Command {
-  /// The command as RESP2 sends it.
+  /// The command in the form of RESP2.
   package var encoded: [UInt8] {
     var bytes = Array("*\(words.count)\r\n".utf8)
     bytes.reserveCapacity(words.reduce(bytes.count) { $0 + $1.count + 16 })

@@ -11,7 +11,7 @@
     /// The TCP port.
     public var port: Int
 
-    /// An address of these parts.
+    /// Makes an address from a host and a port.
     public init(_ host: String, _ port: Int = 6379) {
       self.host = host
       self.port = port
@@ -21,27 +21,27 @@
     public var description: String { "\(host):\(port)" }
   }
 
-  /// Sends commands to a Redis or Valkey server, over one connection, and others for commands that block.
+  /// Sends commands to a Redis or Valkey server over one connection; commands that block have further connections.
   ///
-  /// Commands of all tasks share the connection; the server answers them in order. Each command that blocks has a connection
-  /// of its own meanwhile, so that the log of one store does not wait for that of another; from 33 on they share them. A command whose time is up is abandoned:
-  /// its late reply is read and dropped.
+  /// The commands of all tasks share the connection; the server answers them in order. A command that blocks has a connection
+  /// of its own, so that the log of one store does not wait for the log of another; from the 33rd such command on they share
+  /// connections. A command is abandoned at its timeout: a late reply is read and dropped.
   ///
-  /// With more addresses it uses another server when one cannot be reached or says that it is a replica. In a cluster it
-  /// follows the redirections of the servers. All its commands must concern keys of one slot, as those of an application do.
+  /// If it has several addresses, it uses another server when a server cannot be reached or says that it is a replica. In
+  /// a cluster it follows redirections. All its commands must concern keys of one slot, as those of an application do.
   public final class RedisSender: CommandSender {
     private struct Route {
       var known: [ServerAddress]
       var current: ServerAddress
-      /// By address and lane.
+      /// The links by address and lane.
       var links: [ServerAddress: [Int: Link]] = [:]
-      /// How many commands are under way in each lane that is for commands that block. Their numbers begin with 1.
+      /// The number of commands under way in each lane for commands that block. The numbers of these lanes begin with 1.
       var lanes = [Int](repeating: 0, count: 32)
-      /// The addresses that only a server named, the oldest first.
+      /// The addresses that are known only from a server, the oldest first.
       var learned: [ServerAddress] = []
       var isClosed = false
 
-      /// The lane for a command: 0, or the least busy of the others.
+      /// The lane for a command: 0, or for a command that blocks the least busy of the other lanes.
       mutating func enter(blocking: Bool) -> Int {
         guard blocking else { return 0 }
         let index = lanes.indices.min { lanes[$0] < lanes[$1] } ?? 0
@@ -51,8 +51,8 @@
 
       mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] -= 1 } }
 
-      /// Adds an address; returns the links to the server that is forgotten in its place. A server that names ever other
-      /// addresses must not fill the memory.
+      /// Adds an address; returns the links of the address that is forgotten instead. The number of addresses is limited: a
+      /// server that names ever more addresses must not fill the memory.
       mutating func learn(_ address: ServerAddress) -> [Link] {
         guard !known.contains(address) else { return [] }
         known.append(address)
@@ -71,13 +71,13 @@
     private let login: Login
     private let route: Mutex<Route>
 
-    /// A sender for the server at an address; connects at the first command.
+    /// A sender for the server at an address. It connects at the first command.
     ///
     /// - Parameters:
-    ///   - others: further addresses: those of replicas that may take the server's place, or of other nodes of a cluster.
+    ///   - others: further addresses, of replicas that may replace the server or of other nodes of a cluster.
     ///   - user: the user of the server's access control list; nil for the default user.
-    ///   - password: never part of an error; nil for a server that asks for none.
-    ///   - tls: nil for a connection without TLS.
+    ///   - password: the password, which no error shows; nil for a server without a password.
+    ///   - tls: the settings for TLS; nil for a connection without TLS.
     /// - Throws: `LarderError/Code/invalidArgument` for certificates or keys that cannot be read.
     public init(
       host: String, port: Int = 6379, others: [ServerAddress] = [], user: String? = nil,
@@ -104,10 +104,10 @@
 
     deinit { close() }
 
-    /// How many servers it has connected to, or tried to.
+    /// The number of servers to which the sender has connected or tried to connect.
     var serverCount: Int { route.withLock { $0.links.count } }
 
-    /// Ends the connections. Commands that wait fail, and so does every later one.
+    /// Ends the connections. Commands that wait fail, and all later commands fail, too.
     public func close() {
       let links = route.withLock { route in
         route.isClosed = true
@@ -135,7 +135,7 @@
           let redirection = Redirection(message, from: link.address)
         else { return reply }
         asking = false
-        // One limit for all servers.
+        // The time limit covers all servers together.
         command.timeout = ContinuousClock.now.duration(to: end)
         switch redirection {
         case .moved(let address):
@@ -155,9 +155,9 @@
         hint: "look at the state of the cluster with `redis-cli cluster nodes`")
     }
 
-    /// The link to the server in use, or to a server that another server named.
+    /// The link to the server in use, or to a server that another server has named.
     ///
-    /// - Parameter stays: whether the named one is in use from now on.
+    /// - Parameter stays: whether the named server is in use from now on.
     private func link(
       to named: ServerAddress? = nil, stays: Bool = false, in lane: Int
     ) -> Link {
@@ -175,7 +175,7 @@
       return link
     }
 
-    /// Goes on to the next address, unless another command did so already; false if there is only one.
+    /// Goes to the next address, unless another command has already done so; false if there is only one address.
     @discardableResult private func leave(_ address: ServerAddress) -> Bool {
       route.withLock { route in
         guard route.known.count > 1 else { return false }
@@ -188,16 +188,16 @@
     }
   }
 
-  /// An error by which a server names another server, or tells that another server takes writes.
+  /// An error by which a server names another server, or says that another server takes writes.
   enum Redirection: Equatable {
-    /// The slot of the keys is on that server from now on.
+    /// The slot of the keys is on another server from now on.
     case moved(ServerAddress)
-    /// The slot is on its way to that server, which has the keys of this command already.
+    /// The slot is moving to another server, which already has the keys of this command.
     case ask(ServerAddress)
-    /// This server only follows another server, or waits for the others of its cluster.
+    /// The server is a replica, or waits for the other servers of its cluster.
     case replica
 
-    /// Nil for other errors, and for an error whose address cannot be read.
+    /// Reads a redirection; nil for another error, and for an error whose address cannot be read.
     init?(_ message: String, from server: ServerAddress) {
       let words = Reply.serverError(in: message).split(separator: " ")
       switch words.first {
@@ -206,7 +206,7 @@
         guard words.count == 3, let colon = words[2].lastIndex(of: ":"),
           let port = Int(words[2][words[2].index(after: colon)...]), (1...65_535).contains(port)
         else { return nil }
-        // A server without a name of its own means the one by which it was reached.
+        // If the server does not know its own name, it means the name by which it was reached.
         let host = words[2][..<colon]
         let address = ServerAddress(host.isEmpty ? server.host : String(host), port)
         self = words[0] == "ASK" ? .ask(address) : .moved(address)

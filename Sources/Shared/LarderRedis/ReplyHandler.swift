@@ -3,7 +3,7 @@
   import LarderShared
   import NIOCore
 
-  /// Writes commands and gives each reply to the command that waits longest.
+  /// Writes commands, and gives each reply to the command that has waited longest.
   final class ReplyHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Outgoing
@@ -14,11 +14,11 @@
       var waiting: Waiting
     }
 
-    /// A command without a reply. It keeps its place after its caller has gone on.
+    /// A command without a reply. It keeps its place in the order even if its caller does not wait any more.
     struct Waiting: Sendable {
       var reply: PendingReply
       var sent: NIODeadline
-      /// Called once, when its place is free.
+      /// Called once, when the command's place is free.
       var finish: @Sendable () -> Void
     }
 
@@ -35,7 +35,7 @@
       context.fireChannelActive()
     }
 
-    /// Gives the connection up when the server is silent for too long, so that the next command tries another server.
+    /// Gives the connection up if the server is silent for too long, so that the next command tries another server.
     private func startWatch(_ context: ChannelHandlerContext) {
       guard watch == nil else { return }
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -68,7 +68,7 @@
           first.reply.complete(.success(reply))
         }
       } catch {
-        // After wrong bytes the beginning of the next reply is not known.
+        // After wrong bytes, the start of the next reply is unknown.
         context.close(promise: nil)
       }
     }

@@ -4,9 +4,9 @@
   import NIOCore
   public import Valkey
 
-  /// Sends commands through a client of valkey-swift, to one server or to a cluster.
+  /// Sends commands through a client of valkey-swift, to a server or to a cluster.
   ///
-  /// The program makes the client and runs it; the client's own limit for a command should be longer than the limits of
+  /// The program makes the client and runs it. The client's own time limit for a command should be longer than the limits in
   /// `SharedOptions`.
   public struct ValkeySender: CommandSender {
     private let client: any ValkeyClientProtocol
@@ -16,7 +16,7 @@
 
     public func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       let reply = PendingReply()
-      // A cancelled command of valkey-swift ends the connection of all others, so a late command is not cancelled, and its
+      // In valkey-swift a cancelled command ends the connection of all others. So a late command is not cancelled, and its
       // reply is dropped.
       Task { [client] in
         do throws(ValkeyClientError) {
@@ -45,7 +45,7 @@
     }
   }
 
-  /// A command of any words.
+  /// A command that consists of any words.
   private struct RawCommand: ValkeyCommand {
     static let name = "RAW"
 
@@ -59,15 +59,15 @@
 
     var isBlocking: Bool { command.blocks }
 
-    /// All keys of a command are in one slot of a cluster, and come before the other words that may have any bytes.
+    /// The key that chooses the server: a command's keys are in one slot, and come before words that may have any bytes.
     var keysAffected: [ValkeyKey] {
       let key = command.words.first(where: TierNames.isKey)
       return key.map { [ValkeyKey(ByteBuffer(bytes: $0))] } ?? []
     }
 
     func encode(into commandEncoder: inout ValkeyCommandEncoder) {
-      // The client may send a command that has waited for a connection for long. A caller that has gone on was told that
-      // nothing happened, so a command that changes nothing takes its place.
+      // The client may send a command late, after a long wait for a connection. The caller has then been told that nothing
+      // happened, so the client sends a command that changes nothing instead.
       let words = reply.markSent() ? command.words : [Array("TIME".utf8)]
       commandEncoder.encodeArray(words.map(Word.init))
     }
@@ -88,7 +88,7 @@
   }
 
   extension Reply {
-    /// A reply in RESP3, in the types of RESP2.
+    /// Makes a reply from one in RESP3, in the types of RESP2.
     fileprivate init(_ token: RESPToken) {
       switch token.value {
       case .null: self = .null

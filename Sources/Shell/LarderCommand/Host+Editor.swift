@@ -16,7 +16,7 @@ import ShellLanguage
 #endif
 
 extension Host.Draft {
-  /// A file that only its owner can read, in a directory of its own: the value may be private.
+  /// Makes a file that only its owner can read, in a directory of its own: the value may be private.
   init(
     _ bytes: [UInt8], pathExtension: String, _ environment: [String: String],
     before release: @escaping () throws -> Void

@@ -35,7 +35,7 @@ extension Host.Writer {
 }
 
 extension Host.Sink {
-  /// Permissions of a new file: a value may be private.
+  /// Permissions of a new file: its owner alone reads it, because a value may be private.
   private static let permissions: UInt32 = 0o600
 
   init(_ redirection: Redirection) throws {
@@ -84,8 +84,8 @@ extension Host.Sink {
 }
 
 extension Terminal {
-  /// Moves the cursor to the beginning of a line if a program left it within one, which cannot be asked. Spaces for a whole
-  /// line reach the next one only then: from its beginning they end in the last column of the same line.
+  /// Moves the cursor to the beginning of a line; a terminal does not say where the cursor is. If it is within a line, spaces
+  /// for a whole line reach the next line. If it is at the beginning, they end in the last column of the same line.
   static func beginLine() throws {
     let environment = ProcessInfo.processInfo.environment
     guard movesCursor(on: .output, environment: environment), let columns = size()?.columns else {
@@ -127,7 +127,7 @@ extension FileProblem {
       case EACCES, EPERM, EROFS: .notPermitted
       case EISDIR: .directory
       case ENOSPC, EDQUOT: .diskFull
-      // A standard descriptor that the parent process has closed.
+      // The parent process has closed this standard descriptor.
       case EBADF: .failed("it is closed")
       default: .failed(error.description)
       }

@@ -21,7 +21,7 @@ extension Settings {
     mode = options.mode
     isTerminal = Terminal.isTerminal(.output)
     hasColor = !options.has("--no-color") && Terminal.showsColors(environment: environment)
-    // A terminal without a cursor may draw no lines and blocks either.
+    // A terminal that cannot move its cursor may not draw lines and blocks either.
     hasUnicode =
       Terminal.speaksUTF8(environment: environment)
       && (!isTerminal || Terminal.movesCursor(on: .output, environment: environment))
@@ -41,7 +41,7 @@ extension Settings {
 extension Host {
   /// The streams of this process.
   ///
-  /// - Parameter readsCommands: Standard input is where commands come from.
+  /// - Parameter readsCommands: Commands come from standard input.
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,
@@ -125,7 +125,7 @@ extension Host {
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {
       try Terminal.write("\n", to: .error)
-      // ^C declines; it does not stop the next command.
+      // ^C answers no; it must not stop the next command, too.
       Interrupts.acknowledge()
       return false
     }
@@ -166,7 +166,7 @@ extension Host.Screen {
 }
 
 private enum HistoryFile {
-  /// The lines typed, the oldest first; reading creates no file.
+  /// The lines typed at the prompt, the oldest first; reading them creates no file.
   static func lines(_ environment: [String: String]) throws -> [String] {
     guard let file = LineEditor.HistoryFile.standard(environment: environment),
       LocalFile.exists(file.path)

@@ -6,7 +6,7 @@ struct Messages {
   /// Errors are written as JSON.
   var isJSON: Bool
 
-  /// Writes an error and gives its exit code.
+  /// Writes an error and returns its exit code.
   func tell(_ error: ShellError) -> Int32 {
     write(isJSON ? error.json : error.scripted)
     return error.code.exitCode

@@ -37,7 +37,7 @@ extension Options.Document {
     """
 }
 
-/// Completions of the program's options, and of the command behind the store.
+/// Scripts that complete the options of the program, and the command after the store.
 enum CompletionScript {
   private static let commands = CommandTable.standard.commands.map(\.name).joined(separator: " ")
 
@@ -45,7 +45,7 @@ enum CompletionScript {
     shell == "bash" ? bash : shell == "zsh" ? zsh : fish
   }
 
-  /// The words that a value is one of; nil for files and free text.
+  /// The words that the value of an option can be; nil for files and free text.
   private static func words(_ option: OptionSpec) -> String? {
     switch option.kind {
     case .subject: commands

@@ -6,13 +6,13 @@ import ShellLanguage
 /// The first word that is not a program option is STORE and the next one is COMMAND. Every word from
 /// COMMAND on belongs to the command and is not parsed here.
 struct Options {
-  /// Something to run, in the order in which it was written.
+  /// A command or file to run. Steps run in the order in which they were written.
   enum Step: Equatable {
     case command(String)
     case file(String)
   }
 
-  /// Something to print in place of running.
+  /// A text to print instead of running anything.
   enum Document {
     case help, manual, version
     case completions(String)
@@ -35,7 +35,7 @@ struct Options {
     try self.init(arguments, mode: &mode)
   }
 
-  /// - Parameter mode: Becomes the form of output that the arguments select, also if some of them are wrong.
+  /// - Parameter mode: Becomes the form of output that the arguments select, even if the arguments have an error.
   init(_ arguments: [[UInt8]], mode: inout OutputMode) throws(ShellError) {
     defer { mode = self.mode }
     var rest = arguments[...]
@@ -149,7 +149,7 @@ struct Options {
     }
   }
 
-  /// No option has a time.
+  /// The clock for values of options. No option has a time, so any clock does.
   private static let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
 
   private static func text(
@@ -169,7 +169,7 @@ struct Options {
       hint: hint(for: option) ?? "`larder --help` lists the options")
   }
 
-  /// The words to type in place of an option that the program does not have.
+  /// The words to type instead of an option that the program does not have.
   private static func hint(for option: String) -> SafeText? {
     if option == "--json" { return "use `-o json`" }
     if let near = Suggestions.question(option, among: ProgramOptions.all.map(\.name)) {

@@ -10,7 +10,7 @@ import ShellLanguage
 final class PagedOutput {
   private enum State {
     case straight
-    /// Less than a screenful so far.
+    /// The output so far, which fits the screen.
     case gathering([UInt8])
     case paging(Pager)
     /// The person left the pager: the rest of the answer is dropped.
@@ -18,9 +18,9 @@ final class PagedOutput {
   }
 
   private var state = State.straight
-  /// A note ended the line on which the terminal shows ^C.
+  /// Whether a note has ended the line on which the terminal shows ^C.
   private(set) var hasLeftInterrupt = false
-  /// The command waited for a person, so that its duration tells nothing.
+  /// Whether the command waited for a person, so that its duration means nothing.
   private(set) var hasWaited = false
   private let command: String?
 
@@ -28,14 +28,14 @@ final class PagedOutput {
     command = Terminal.isTerminal(.output) ? Pager.command(environment: environment) : nil
   }
 
-  /// A typed command begins.
+  /// Begins the output of a typed command.
   func begin(isPaged: Bool) {
     state = isPaged && command != nil ? .gathering([]) : .straight
     hasLeftInterrupt = false
     hasWaited = false
   }
 
-  /// The command waits for a person, who sees all of its output.
+  /// Shows all output so far, because the command now waits for a person.
   func wait() throws {
     hasWaited = true
     try release()
@@ -78,14 +78,14 @@ final class PagedOutput {
     try Terminal.write(gathered.span)
   }
 
-  /// The command is done.
+  /// Ends the output of the command.
   func end() throws {
     try release()
     if case .paging(let pager) = state { pager.finish() }
     state = .straight
   }
 
-  /// The person left the pager: the error that the rest was not written is ignored.
+  /// Whether the person left the pager. If so, the error that the rest was not written is ignored.
   var wasLeft: Bool {
     if case .left = state { true } else { false }
   }
@@ -103,7 +103,7 @@ final class PagedOutput {
   /// The rows of the screen that the text takes.
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
     text.lines.dropLast().reduce(0) { rows, line in
-      // A byte takes at most one column, so that a short line need not be measured.
+      // A byte takes at most one column, so a short line needs no measuring.
       let width =
         line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
       return rows + max((width + columns - 1) / columns, 1)

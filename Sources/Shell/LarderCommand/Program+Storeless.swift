@@ -12,7 +12,7 @@ extension Program {
 
     """
 
-  /// Answers `larder help [COMMAND|TOPIC]`, which needs no store. A store of that name is `./help`.
+  /// Answers `larder help [COMMAND|TOPIC]`, which needs no store. A store with the name `help` is `./help`.
   static func runHelp(_ options: Options, _ environment: [String: String]) throws -> Int32 {
     guard options.words.count <= 1 else {
       throw ShellError(
@@ -25,7 +25,7 @@ extension Program {
     return 0
   }
 
-  /// Answers `salvage DIRECTORY` about a store that cannot be opened.
+  /// Answers `salvage DIRECTORY` for a store that cannot be opened.
   static func runSalvage(
     of store: String, to target: String, _ storeOptions: Store.Options, _ options: Options,
     _ environment: [String: String]
@@ -36,7 +36,7 @@ extension Program {
     return 0
   }
 
-  /// The form of an answer without a session, which has no times.
+  /// The form of an answer without a session. Such an answer has no times.
   private static func presentation(
     _ options: Options, _ environment: [String: String]
   ) -> Presentation {
@@ -47,8 +47,8 @@ extension Program {
       clock: WallClock(now: UnixTime(milliseconds: 0), zone: .utc))
   }
 
-  /// The directory that `larder demo [DIRECTORY]` creates; nil if the arguments say something else. A store of that
-  /// name is `./demo`.
+  /// The directory that `larder demo [DIRECTORY]` creates; nil if the arguments are not this command. A store with the name
+  /// `demo` is `./demo`.
   static func demoDirectory(_ words: [[UInt8]]) throws(ShellError) -> String? {
     guard words.first == Array("demo".utf8) else { return nil }
     guard words.count > 1 else { return DemoStore.directory }
@@ -62,7 +62,7 @@ extension Program {
     return path
   }
 
-  /// Creates the store and opens the prompt; without a terminal it prints the path.
+  /// Creates the store and opens the prompt; without a terminal, prints the path instead.
   static func runDemo(at path: String, _ environment: [String: String]) throws -> Int32 {
     do {
       try DemoStore.create(at: path)

@@ -5,9 +5,9 @@ import ShellLanguage
 
 /// The prompt: reads commands until the person leaves.
 ///
-/// An error appears under the line and ends nothing. No snapshot is held between commands.
+/// An error appears under the line and does not end the prompt. No snapshot is held between commands.
 struct PromptLoop {
-  /// The duration of a command that takes longer is printed.
+  /// The shortest duration of a command that is printed.
   private static let longTime = Duration.seconds(1)
 
   private let runner: ShellRunner
@@ -78,7 +78,7 @@ struct PromptLoop {
         try greet(remark.description)
       }
     } catch let error as ShellError {
-      // The prompt may be needed to inspect a damaged store.
+      // The prompt starts in spite of the error: it may be needed to inspect a damaged store.
       _ = runner.messages.tell(error)
     }
     try greet(
@@ -92,7 +92,7 @@ struct PromptLoop {
     try Terminal.write(DisplayWidth.wrap(words, columns: columns, indent: 2) + "\n")
   }
 
-  /// Runs the rc file, with commands such as `output` and `use`; an error in it ends nothing.
+  /// Runs the rc file, with commands such as `output` and `use`; an error in the file does not end the prompt.
   private func runSettings() throws {
     let environment = runner.environment
     let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.config" }
@@ -107,7 +107,7 @@ struct PromptLoop {
   private mutating func readLine() throws -> LineResult {
     let prompt = prompt
     highlighter.open = open.isEmpty ? [] : open + [.newline]
-    // A pipe receives answers only, no prompt.
+    // A pipe receives only answers, no prompt.
     return try editor?.readLine(prompt)
       ?? plain.readLine(session.settings.isTerminal ? prompt : nil)
   }
@@ -128,7 +128,7 @@ struct PromptLoop {
   private mutating func answer(_ text: [UInt8]) throws -> Int32? {
     let width = DisplayWidth.of(prompt.text)
     do {
-      // Pasted text can hold several commands; the first error ends them.
+      // Pasted text can hold several commands; the first error stops the rest.
       for line in text.lines {
         open += (open.isEmpty ? [] : [UInt8(ascii: "\n")]) + line
         let step = try reader.read(line)
@@ -139,7 +139,7 @@ struct PromptLoop {
           for command in commands {
             switch try run(command) {
             case .quit(let code): return code
-            // An answer such as "no" ends the sequence, like an error.
+            // An answer such as "no" stops the rest of the line, like an error.
             case .exitCode: return nil
             case .done: continue
             }
@@ -165,7 +165,7 @@ struct PromptLoop {
     }
   }
 
-  /// A history file that cannot be used is reported once and ends nothing.
+  /// Runs `body`. A history file that cannot be used is reported once and does not end the prompt.
   private static func noting(_ messages: Messages, _ body: () throws(TerminalError) -> Void) {
     do throws(TerminalError) {
       try body()
@@ -183,7 +183,7 @@ struct PromptLoop {
   }
 
   private func run(_ command: CommandLine) throws -> Outcome {
-    // A ^C from before does not concern this command.
+    // A ^C that came earlier is not meant for this command.
     Interrupts.acknowledge()
     let start = ContinuousClock.now
     runner.output.begin(isPaged: session.settings.usesPager)
@@ -224,7 +224,7 @@ private final class LineHighlighter {
 }
 
 extension CompletionSource {
-  /// The candidates of Tab at a byte of a line.
+  /// The candidates of Tab when the cursor is at a byte of a line.
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
     let candidates = found.candidates.map { candidate in

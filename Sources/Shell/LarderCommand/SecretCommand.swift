@@ -1,18 +1,18 @@
 import LarderShell
 import ShellLanguage
 
-/// Recognises lines of the prompt whose text should not be written to the history file.
+/// Recognises lines of the prompt that may hold a secret and should not be written to the history file.
 enum SecretCommand {
-  /// Parts of names, without the characters that separate words.
+  /// Parts of names of secrets, without the characters that separate words.
   private static let parts = [
     "secret", "token", "password", "passwd", "passphrase", "passcode", "pwd", "credential", "auth",
     "bearer", "access", "cookie", "session", "apikey", "private", "signature",
   ]
-  /// Words too short to be looked for within others.
+  /// Names of secrets that are too short to look for within longer words.
   private static let words: Set<String> = ["jwt", "otp", "totp", "pin", "pat"]
 
-  /// Whether a line has a word that looks like the name of a secret, where such a name stands before its value: a `set`, a
-  /// line that cannot be read, or the command line of another program.
+  /// Whether a word of a line looks like the name of a secret and may have its value after it. Only three kinds of line count:
+  /// a `set`, a line that cannot be read, and the command line of another program.
   static func matches(_ text: [UInt8]) -> Bool {
     var reader = CommandReader(.prompt)
     do throws(ShellError) {
@@ -30,7 +30,7 @@ enum SecretCommand {
     }
   }
 
-  /// The value of a `set` is not looked at.
+  /// Whether a command names a secret. The value of a `set` is not tested.
   private static func matches(_ command: CommandLine) throws(ShellError) -> Bool {
     if case .program(let program, _) = command.output, names(program) { return true }
     let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)

@@ -4,7 +4,7 @@ import LarderShell
 import ShellLanguage
 
 extension Additions {
-  /// The facts of a store about a tier that machines share.
+  /// The facts that a shared tier adds to the answers about a store.
   static var shared: Additions {
     var additions = Additions()
     additions.storeFacts = { try SharedStatus(of: $0)?.facts ?? [] }

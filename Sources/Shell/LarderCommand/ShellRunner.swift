@@ -71,7 +71,7 @@ final class ShellRunner {
     return try prompt.run()
   }
 
-  /// Nil to continue, else the exit code to end with.
+  /// Runs a script; nil to continue, otherwise the exit code to end with.
   func runFile(_ path: String) throws -> Int32? {
     let text: [UInt8]
     do {
@@ -112,7 +112,7 @@ final class ShellRunner {
   private func run(_ line: [UInt8], _ reader: inout CommandReader) throws -> Int32? {
     do {
       guard case .commands(let commands) = try reader.read(line) else { return nil }
-      // A failure ends the sequence of a line, also with --keep-going.
+      // A failure ends the commands of a line, also with --keep-going.
       for command in commands {
         let before = failures
         if let code = try run(command) { return code }
@@ -124,7 +124,7 @@ final class ShellRunner {
     }
   }
 
-  /// Runs a command of a script; nil to continue.
+  /// Runs a command of a script; nil to continue, otherwise the exit code to end with.
   func run(_ command: ShellLanguage.CommandLine) throws -> Int32? {
     guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
     let start = ContinuousClock.now

@@ -16,7 +16,7 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// Opens the store that the program names, and explains why it cannot.
+/// Opens the store that the program names, or explains why it cannot be opened.
 struct StoreOpening {
   private let path: String
   private let options: Store.Options
@@ -45,7 +45,7 @@ struct StoreOpening {
       return ShellError(
         .noSuchStore, "no store at \(name): \(link.words(for: path))", hint: DanglingLink.hint)
     }
-    // The command came first: `larder keys lego.larder`.
+    // The command is written before the store: `larder keys lego.larder`.
     if CommandTable.standard.command(named: path) != nil, let word = command.first,
       let store = String(validating: word, as: UTF8.self), LocalFile.exists(store)
     {
@@ -75,7 +75,7 @@ struct StoreOpening {
     )
   }
 
-  /// Why a store cannot be created there either.
+  /// Whether the directory holds other files, so that a store cannot be created in it.
   private var holdsOtherFiles: Bool {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
       return false
@@ -83,7 +83,7 @@ struct StoreOpening {
     return !names.isEmpty
   }
 
-  /// The user that owns the store, if that is not the user of this process.
+  /// The user that owns the store; nil if that is the user of this process.
   private var otherOwner: Int? {
     guard !options.allowsForeignOwner, let owner = ByteFile.owner(of: path) else { return nil }
     return owner == geteuid() ? nil : Int(owner)

@@ -4,13 +4,13 @@
   import Darwin
 #endif
 
-/// A file that is read or written a piece at a time: one on a disk, a pipe with a name, or a device.
+/// A file on a disk, a named pipe or a device, which is read or written a piece at a time.
 ///
-/// A file on a disk that is written takes its place when it is complete, so that a failed write loses nothing;
-/// pipes and devices are written in place. A link stands for the file that it names.
+/// A new file on a disk replaces the old one when it is complete, so that a failed write loses nothing. Pipes and devices
+/// are written in place. A link stands for the file that it names.
 package final class ByteFile {
   private var descriptor: Int32 = -1
-  /// Where the complete file belongs.
+  /// The path of the complete file.
   private let path: String
   /// The temporary file that holds the bytes until they are complete.
   private var unfinished: String?
@@ -18,7 +18,7 @@ package final class ByteFile {
   /// Opens a file to read. A pipe need not have a writer yet.
   package init(reading path: String) throws(TerminalError) {
     self.path = path
-    // In the place of a closed standard input is a descriptor that cannot be read; to open it once more would read nothing.
+    // If standard input was closed, its descriptor is a placeholder for writing only; opening that again would read nothing.
     if ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(path),
       fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE == O_WRONLY
     {
@@ -28,7 +28,7 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
-  /// The user that owns a file or directory; nil if that does not exist.
+  /// The user that owns a file or directory; nil if the path does not exist.
   package static func owner(of path: String) -> UInt32? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? status.st_uid : nil
@@ -46,9 +46,9 @@ package final class ByteFile {
   /// Creates a file to write.
   ///
   /// - Parameters:
-  ///   - replaces: An existing file is replaced, once the new one is complete.
+  ///   - replaces: An existing file is replaced when the new file is complete.
   ///   - permissions: The mode of a new file, before the umask.
-  ///   - owner: The owner of the file in the place of the present user.
+  ///   - owner: The owner of the file instead of the present user.
   package init(
     writing path: String, replaces: Bool, permissions: UInt32 = 0o666,
     owner: (user: UInt32, group: UInt32)? = nil
@@ -73,7 +73,7 @@ package final class ByteFile {
     } else if isThere {
       try openInPlace()
     } else {
-      // A link to no file: nothing says that a file may be made where it points.
+      // A link to a missing file: the caller has not allowed a new file at the link's target.
       let isLink = unsafe lstat(path, &status) == 0
       if isLink { throw .failed(operation: "open", code: ENOENT) }
       try openBeside(permissions)
@@ -103,8 +103,8 @@ package final class ByteFile {
     return unsafe String(cString: target)
   }
 
-  /// Opens a temporary file in the directory of the complete one. Its name is random, so the file that a killed
-  /// process left behind does not stop this one.
+  /// Opens a temporary file in the directory of the complete file. Its name is random, because the temporary file of a
+  /// killed process may still be there.
   private func openBeside(_ permissions: UInt32) throws(TerminalError) {
     // A name has at most 255 bytes, and 50 characters have at most 200.
     let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
@@ -121,7 +121,7 @@ package final class ByteFile {
     }
   }
 
-  /// Opens a file to append to, creating it with these permissions.
+  /// Opens a file to append to; creates it with these permissions if it is missing.
   package init(appendingTo path: String, permissions: UInt32) throws(TerminalError) {
     self.path = path
     var status = stat()
@@ -133,7 +133,7 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
-  /// Opens a pipe, waiting for its reader, or a device.
+  /// Opens a pipe or a device; waits for the reader of a pipe.
   private func openInPlace() throws(TerminalError) {
     while true {
       descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK)
@@ -148,7 +148,7 @@ package final class ByteFile {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
   }
 
-  /// The next bytes, waiting for them; empty at the end, nil if ^C came first.
+  /// Waits for the next bytes; empty at the end, nil if ^C came first.
   package func read(atMost limit: Int = 65_536) throws(TerminalError) -> [UInt8]? {
     repeat {
       if Interrupts.isPending { return nil }
@@ -176,7 +176,7 @@ package final class ByteFile {
     descriptor = -1
   }
 
-  /// An unfinished file is removed.
+  /// Removes an unfinished file.
   deinit {
     if let unfinished { _ = unsafe unlink(unfinished) }
     close()

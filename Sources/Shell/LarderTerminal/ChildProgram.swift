@@ -42,7 +42,7 @@ package final class ChildProgram {
     }
   }
 
-  /// Ends the input and waits; returns the result of `run`.
+  /// Ends the input and waits for the program; returns the report that ``run()`` would return.
   package func finish() -> String? {
     guard descriptor >= 0 else { return nil }
     Terminal.close(descriptor)
@@ -77,11 +77,11 @@ package final class ChildProgram {
     }
     let signal = status & 0x7F
     let code = status >> 8 & 0xFF
-    // An interrupt that the program survived was meant for it alone.
+    // If the program survived an interrupt, the interrupt was meant for the program alone.
     if signal != SIGINT, code != 128 + SIGINT {
       TerminalSignals.answerInterrupts(since: interrupts)
     }
-    // The shell reports the death of its last program by SIGPIPE as 128 + 13.
+    // A shell whose last program died of SIGPIPE ends with 128 + 13.
     if signal == SIGPIPE || code == 128 + SIGPIPE { return nil }
     if signal != 0 { return "\(name) ended by signal \(signal)" }
     return code == 0 ? nil : "\(name) exited with \(code)"
@@ -99,11 +99,11 @@ package final class ChildProgram {
 package final class Pager {
   private let program: ChildProgram
 
-  /// `less` with colors kept and short texts printed. Its prompt says how to leave, unless `$LESS` says how `less` is to be.
+  /// `less` keeps colors and only prints a short text. Its prompt says how to leave, unless `$LESS` sets options of the person.
   private static let less = "less -FRX"
   private static let lessWithPrompt = less + " '-PSpace continues, q leaves'"
 
-  /// The command in `$PAGER`, else `less`; nil where there is no such program, and on terminals that cannot move the cursor.
+  /// The command in `$PAGER`, else `less`; nil if there is no such program, and on terminals that cannot move the cursor.
   package static func command(environment: [String: String]) -> String? {
     guard Terminal.movesCursor(on: .output, environment: environment) else { return nil }
     let wanted = environment["PAGER", default: ""]

@@ -4,21 +4,21 @@
   import Darwin
 #endif
 
-/// The whole screen of the terminal: each key is read as it is typed, and the screen before returns at the end.
+/// The whole screen of the terminal. Each key is read when it is typed; the earlier screen returns at the end.
 ///
-/// The terminal is restored on every way out, also when a signal or a fault ends the process. One at a time, and
-/// not while a `LineEditor` reads.
+/// The terminal is restored in any case, also when a signal or a fault ends the process. A process may have one object at a
+/// time, and none while a `LineEditor` reads.
 package final class FullScreen {
   package enum Event {
     case bytes([UInt8])
-    /// The window has another size, or the process was continued.
+    /// The window has another size, or the process continued after a stop.
     case redraw
     case timedOut
     /// The terminal is gone.
     case end
   }
 
-  /// The alternate screen without a cursor and with marks around pasted text.
+  /// Shows the alternate screen, hides the cursor, and asks for marks around pasted text.
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
   static let end = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
 
@@ -37,18 +37,18 @@ package final class FullScreen {
     try enter()
   }
 
-  /// The next typed bytes, or another event within the time.
+  /// Waits for the next typed bytes or another event, at most for the time.
   package func next(within limit: Duration) throws(TerminalError) -> Event {
     let result = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
-    // One signal a call: the others are found by the next one.
+    // Each call answers one signal; the next call finds the other signals.
     if counts.suspensions != seen.suspensions {
       try suspend()
       return .redraw
     }
     if counts.continuations != seen.continuations {
       seen.continuations = counts.continuations
-      // It was stopped by a signal that cannot be caught, and a shell may have changed the modes meanwhile.
+      // SIGSTOP stopped the process, which no handler can catch. A shell may have changed the modes meanwhile.
       try enter()
       return .redraw
     }
@@ -116,7 +116,7 @@ package final class FullScreen {
 /// Restores the terminal when a signal ends the process: signals that ask for the end, signals of timers and limits, and
 /// signals of faults.
 ///
-/// A handler makes only calls that are allowed there: `write`, `tcsetattr` and `raise`.
+/// Its handler makes only calls that a signal handler may make: `write`, `tcsetattr` and `raise`.
 enum EmergencyExit {
   private static let ends = [
     SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ, SIGSEGV, SIGBUS, SIGILL,
@@ -125,19 +125,19 @@ enum EmergencyExit {
   nonisolated(unsafe) private static var isArmed = false
   nonisolated(unsafe) private static var modes = termios()
   nonisolated(unsafe) private static var sequence: [UInt8] = []
-  /// The actions of the signals before, in the order of `ends`.
+  /// The actions that the signals had before, in the order of `ends`.
   nonisolated(unsafe) private static var replaced: [sigaction] = []
 
   static func arm(restoring modes: termios) {
     unsafe Self.modes = modes
     unsafe sequence = Array(FullScreen.end.utf8)
-    // Armed again after a continuation, it keeps the actions that it replaced at first.
+    // After a continuation `arm` runs again: the first actions must stay in `replaced`.
     if unsafe !isArmed { unsafe replaced = ends.map(action) }
     unsafe isArmed = true
     for end in ends {
       let before = signal(end) { number in
         EmergencyExit.restore()
-        // The handler is gone: the signal ends the process when this one returns, with its own status.
+        // The default action is back: the raised signal ends the process after this handler, with the signal's own status.
         _ = signal(number, SIG_DFL)
         raise(number)
       }
@@ -159,7 +159,7 @@ enum EmergencyExit {
     return action
   }
 
-  /// Restores the terminal if the whole screen is taken; a signal handler may call it.
+  /// Restores the terminal if this process has taken the whole screen; a signal handler may call it.
   static func restore() {
     guard unsafe isArmed else { return }
     _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &modes)

@@ -6,9 +6,9 @@ import CEditline
   import Darwin
 #endif
 
-/// The line in libedit's buffer, and its cursor.
+/// The line in libedit's buffer, and the cursor.
 @safe struct LineBuffer {
-  /// The line as it stands while it is edited.
+  /// The text of the line while it is edited.
   struct Line {
     var beforeCursor: String.UnicodeScalarView
     var afterCursor: String.UnicodeScalarView
@@ -29,7 +29,7 @@ import CEditline
       afterCursor: Self.text(from: info.cursor, to: info.lastchar))
   }
 
-  /// Inserts at the cursor; false if there is no room for it. A NUL ends the text.
+  /// Inserts text at the cursor, up to a NUL; false if there is no room for it.
   func insert(_ text: some StringProtocol) -> Bool {
     var wide = text.unicodeScalars.map { wchar_t(bitPattern: $0.value) }
     wide.append(0)
@@ -62,7 +62,7 @@ import CEditline
 
   /// Moves and deletes whole characters as a person sees them: an emoji of several parts, a letter with its marks.
   ///
-  /// libedit counts scalars and would leave half of one.
+  /// libedit counts scalars and would leave half of such a character.
   func moveLeft() -> Int32 { move(scalars: -line.clusterBefore) }
   func moveRight() -> Int32 { move(scalars: line.clusterAfter) }
   func deleteLeft() -> Int32 { delete(scalars: line.clusterBefore) }
@@ -72,7 +72,7 @@ import CEditline
     return move(scalars: count) == CC_ERROR ? CC_ERROR : delete(scalars: count)
   }
 
-  /// ^D: leaves an empty line, else deletes.
+  /// ^D: ends the input on an empty line, else deletes the character behind the cursor.
   func deleteRightOrLeave() -> Int32 {
     let line = line
     return line.beforeCursor.isEmpty && line.afterCursor.isEmpty ? CC_EOF : deleteRight()
@@ -100,7 +100,7 @@ extension LineBuffer.Line {
   /// The scalars of the character behind the cursor.
   var clusterAfter: Int { String(afterCursor).first?.unicodeScalars.count ?? 0 }
 
-  /// The scalars of the word before the cursor and of the space between the two.
+  /// The scalars of the word before the cursor, and of the space between the word and the cursor.
   var wordBefore: Int {
     let isOfWord = { (character: Character) in character.isLetter || character.isNumber }
     let before = String(beforeCursor)

@@ -6,14 +6,14 @@ import CEditline
   import Darwin
 #endif
 
-/// The rows of the terminal that the prompt and the line take, with the colors and the hint that libedit does not know of.
+/// The rows of the terminal that the prompt and the line take, with the colors and the hint, which libedit does not support.
 @safe final class LineDisplay {
   /// A place in the rows that the prompt and the line take, as libedit lays them out.
   struct Place: Equatable {
     var row = 0
     var column = 0
 
-    /// The place behind the scalars in a window of this width in cells.
+    /// The place after the scalars in a window of this width in cells.
     init(after scalars: some Sequence<Unicode.Scalar>, columns: Int) {
       for scalar in scalars { advance(over: scalar, columns: columns) }
     }
@@ -26,7 +26,7 @@ import CEditline
       case "\t": step(8 - column % 8, columns)
       default:
         let width = Terminal.width(of: CollectionOfOne(scalar))
-        // Control characters are drawn as ^X, a cell each.
+        // libedit draws a control character as ^X in two cells.
         guard let width else {
           for _ in "^X" { step(1, columns) }
           return
@@ -36,7 +36,7 @@ import CEditline
       }
     }
 
-    /// A full row is left at once: libedit makes the terminal do the same.
+    /// Goes to the next row as soon as a row is full: libedit makes the terminal do so, too.
     private mutating func step(_ cells: Int, _ columns: Int) {
       column += cells
       guard column >= columns else { return }
@@ -45,7 +45,7 @@ import CEditline
     }
   }
 
-  /// The prompt as libedit takes it.
+  /// The prompt in the form that libedit takes.
   private(set) var colored: UnsafeMutablePointer<CChar>?
   private let editor: OpaquePointer
   private let style: LineEditor.Style
@@ -53,9 +53,9 @@ import CEditline
   private let highlight: LineEditor.Highlight
   private var prompt = Prompt("")
   private var isHinting = false
-  /// The line shows colors.
+  /// Whether the line on the screen has colors.
   private var isPainted = false
-  /// The line with characters without a width that was drawn last.
+  /// The last drawn line that has characters without a width.
   private var settled: String.UnicodeScalarView?
   /// The width for which the rows on the screen were drawn.
   private var drawnColumns = 80
@@ -74,7 +74,7 @@ import CEditline
 
   private var line: LineBuffer.Line { unsafe LineBuffer(of: editor).line }
 
-  /// Begins a line, which libedit draws itself.
+  /// Begins a line; libedit draws it.
   func begin(_ prompt: Prompt) {
     self.prompt = prompt
     unsafe free(colored)
@@ -85,9 +85,9 @@ import CEditline
     drawnColumns = windowColumns
   }
 
-  /// Puts the cursor of the terminal behind the line, so that later output is below it.
+  /// Puts the cursor of the terminal after the line, so that later output is below the line.
   ///
-  /// libedit does not learn of it: either the line is over, or `redraw` follows.
+  /// libedit is not told: either the line is over, or `redraw` follows.
   func leaveLine() throws(TerminalError) {
     let line = line
     let here = place(of: line.beforeCursor)
@@ -98,8 +98,8 @@ import CEditline
 
   /// Erases the rows of the prompt and the line, and puts the cursor where they began.
   ///
-  /// Some terminals wrap the rows again when the width changes, others cut them. The column of the cursor tells which, unless
-  /// both give one column. Then the lower row is taken: some of the old rows may stay, but nothing above them is lost.
+  /// When the width changes, some terminals wrap the rows again and others cut them. The column of the cursor tells which,
+  /// unless both give one column. Then the smaller row is used: old rows may stay, but nothing above them is lost.
   func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
     let (wrapped, cut) = places
     let edge = min(cut.column, windowColumns - 1)
@@ -111,16 +111,16 @@ import CEditline
     try Terminal.write("\r" + Self.sequence("A", row) + "\u{1B}[J")
   }
 
-  /// The cursor may be in another row since the window has another width.
+  /// Whether a new width of the window may have moved the cursor to another row.
   var isMoved: Bool { places.wrapped.row != places.cut.row }
 
-  /// The cursor in a terminal that has wrapped the rows again, and in a terminal that has cut them.
+  /// The places of the cursor in a terminal that wraps the rows again and in a terminal that cuts them.
   private var places: (wrapped: Place, cut: Place) {
     let before = line.beforeCursor
     return (place(of: before), place(of: before, columns: drawnColumns))
   }
 
-  /// Draws the prompt and the line from the cursor on.
+  /// Draws the prompt and the line, starting at the terminal's cursor.
   func redraw() {
     unsafe el_resize(editor)
     drawnColumns = windowColumns
@@ -137,8 +137,8 @@ import CEditline
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
 
-  /// Draws a line again that has characters without a width, such as joiners and marks. libedit counts such a character as a
-  /// cell when it is typed and not later, so it would write to the wrong places.
+  /// Draws a line again if it has characters without a width, such as joiners and marks. libedit counts such a character as one
+  /// cell when it is typed but not later, so it would write to the wrong places.
   func settleLine() throws(TerminalError) {
     let line = line
     let scalars = line.beforeCursor + line.afterCursor
@@ -156,22 +156,22 @@ import CEditline
     Terminal.width(of: CollectionOfOne(scalar)) == 0
   }
 
-  /// Whether a scalar is drawn as libedit draws it. It leaves out those without a width; marks are added, but no
-  /// joiner, which would make a terminal draw several characters in the cells of one.
+  /// Whether the highlighted line draws a scalar. libedit draws no scalars without a width. Of these, only marks are drawn
+  /// here: a joiner would make a terminal draw several characters in the cells of one.
   private static func isDrawn(_ scalar: Unicode.Scalar) -> Bool {
     guard isWidthless(scalar) else { return true }
     let isMark = [.nonspacingMark, .enclosingMark].contains(scalar.properties.generalCategory)
     return isMark && !(0xFE00...0xFE0F).contains(scalar.value)
   }
 
-  /// Draws the line in its colors and with its marks over the plain one; libedit never learns of it.
+  /// Draws the line with its colors and marks over libedit's plain line; libedit does not know it.
   ///
-  /// The same characters are written to the same places, so nothing moves. Lines with control characters, which libedit draws
-  /// in another form, and lines taller than the window stay plain.
+  /// The same characters go to the same places, so nothing moves. Two kinds of line stay plain: lines with control characters,
+  /// which libedit draws in another form, and lines taller than the window.
   func highlightLine() throws(TerminalError) {
     let line = line
     let runs = style.showsColors ? highlight(line.bytes) : []
-    // A line that was highlighted before is drawn again without colors.
+    // A line that had colors before is drawn again without colors.
     guard !runs.isEmpty || isPainted || settled != nil else { return }
     let scalars = line.beforeCursor + line.afterCursor
     let columns = windowColumns
@@ -182,7 +182,7 @@ import CEditline
     guard scalars.allSatisfy({ $0 == "\n" || Terminal.width(of: CollectionOfOne($0)) != nil }),
       end.row < rows
     else { return }
-    // Saved and restored, because a full row leaves the cursor in a state that no motion describes.
+    // The cursor is saved and restored: after a full row it is in a state that no motion can restore.
     var text = "\u{1B}7\r" + Self.sequence("A", here.row - start.row)
     text += Self.sequence("C", start.column)
     var offset = 0
@@ -206,7 +206,7 @@ import CEditline
     isPainted = !runs.isEmpty
   }
 
-  /// Writes the hint behind the line and takes the cursor back; libedit never learns of it.
+  /// Writes the hint after the line and moves the cursor back; libedit does not know it.
   func showHint() throws(TerminalError) {
     guard style.showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line
@@ -231,8 +231,8 @@ import CEditline
     isHinting = false
   }
 
-  /// The cells right of a line that fits into one row; nil if it does not fit, and while libedit searches the history,
-  /// when its buffer holds two rows of its own.
+  /// The free cells to the right of a line that fits into one row. Nil for a longer line, and while libedit searches the
+  /// history: its buffer then holds two rows of its own.
   private func roomInRow() -> Int? {
     let line = line
     let columns = windowColumns

@@ -6,7 +6,7 @@ package struct Completion: Equatable, Sendable {
     /// The text to insert, with quotes; ends in a space if the word is complete.
     package let insertion: String
 
-    /// The text in the list.
+    /// The text in the list of candidates.
     package let label: String
 
     package init(_ insertion: String, label: String? = nil) {
@@ -15,12 +15,12 @@ package struct Completion: Equatable, Sendable {
     }
   }
 
-  /// The byte of the line at which the word begins; a candidate replaces the bytes up to the cursor.
+  /// The byte of the line at which the word begins. A candidate replaces the bytes from there to the cursor.
   package let start: Int
 
   package let candidates: [Candidate]
 
-  /// There are more candidates than these.
+  /// Whether more candidates exist than ``candidates`` holds.
   package let isCut: Bool
 
   package init(from start: Int, _ candidates: [Candidate], isCut: Bool = false) {
@@ -31,9 +31,9 @@ package struct Completion: Equatable, Sendable {
 
   package static let none = Completion(from: 0, [])
 
-  /// The longest text all candidates begin with.
+  /// The longest text with which all candidates begin.
   ///
-  /// Compared by scalar: the editor counts scalars, and two keys may part inside a grapheme.
+  /// Candidates are compared by scalars: the editor counts scalars, and two keys may differ within one character.
   var commonPrefix: String {
     guard let first = candidates.first?.insertion.unicodeScalars else { return "" }
     let shared = candidates.dropFirst().reduce(first[...]) { shared, candidate in
@@ -45,14 +45,14 @@ package struct Completion: Equatable, Sendable {
 }
 
 extension LineEditor {
-  /// Tab: inserts the text that all candidates share, and lists them once they share no more.
+  /// Tab: inserts the text that all candidates share, and lists the candidates if nothing more is shared.
   func completeWord() throws(TerminalError) -> Int32 {
     let line = buffer.line
     let completion = complete(line.bytes, line.cursor)
     guard !completion.candidates.isEmpty, completion.start <= line.cursor else { return CC_ERROR }
     let typed = Array(String(line.beforeCursor).utf8)[completion.start...]
     let shared = completion.commonPrefix
-    // Candidates that match otherwise than by their beginning may share less than is typed already.
+    // A candidate need not begin with the typed text, so the shared text may be shorter than the typed text.
     if shared.utf8.elementsEqual(typed)
       || completion.candidates.count > 1 && shared.utf8.count <= typed.count
     {
@@ -68,7 +68,7 @@ extension LineEditor {
     guard completion.candidates.count > 1 else { return CC_ERROR }
     let size = Terminal.size() ?? Terminal.Size(columns: 80, rows: 24)
     let page = max(1, size.rows - 4)
-    // A short list first; Tab again shows a page.
+    // The first Tab shows a short list, the second Tab a page.
     let isSecond = listedLine == line
     listedLine = line
     let rows = Completion.columns(
@@ -77,21 +77,21 @@ extension LineEditor {
       isCut: completion.isCut, mark: style.hasUnicode ? "\u{2026}" : "...")
     try display.leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
-    // Not CC_REDISPLAY: that would first go up by as many rows as a wrapped line had, into the list.
+    // CC_REDISPLAY would first go up by the rows of a wrapped line, into the list.
     display.redraw()
     return CC_NORM
   }
 
-  /// The rows of the first list.
+  /// The most rows of the first list.
   private static let shortList = 8
 }
 
 extension Completion {
-  /// Lays the labels out in columns, read downwards, in at most so many rows.
+  /// Lays the labels out in columns, read downwards, in at most `limit` rows.
   ///
   /// - Parameters:
-  ///   - isCut: There are more than these labels.
-  ///   - mark: Before the number of labels that are left out.
+  ///   - isCut: Whether more labels exist than these.
+  ///   - mark: The text before the number of labels that are left out.
   static func columns(
     of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false,
     isCut: Bool = false, mark: String = "\u{2026}"

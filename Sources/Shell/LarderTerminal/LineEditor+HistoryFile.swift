@@ -5,12 +5,12 @@
 #endif
 
 extension LineEditor {
-  /// The entries of all sessions in a plain file, one a line, oldest first; readable by its owner alone.
+  /// The entries of all sessions in a plain file, one entry a line, the oldest first; only the owner can read the file.
   ///
-  /// Sessions append under a lock, so that none loses the entries of another. A newline within an entry is written
+  /// Sessions append under a lock, so that no session loses the entries of another. A newline within an entry is written
   /// as `\n`, a backslash as `\\`.
   package struct HistoryFile: Sendable {
-    /// The entries that are recalled; the file is cut back to them when it holds twice as many.
+    /// The number of entries that can be recalled. A file with twice as many is cut back to this number.
     package static let limit = 1_000
 
     package let path: String
@@ -25,7 +25,7 @@ extension LineEditor {
       return state.map { HistoryFile(at: $0 + "/larder/history") }
     }
 
-    /// The newest entries, each at its last place.
+    /// The newest entries; of equal entries only the last is kept.
     package func load() throws(TerminalError) -> [String] {
       try locked { descriptor throws(TerminalError) in
         let bytes = try Self.contents(of: descriptor)
@@ -95,13 +95,13 @@ extension LineEditor.HistoryFile {
       let descriptor = try openFile()
       defer { close(descriptor) }
       try lock(descriptor)
-      // A session that had the lock before may have put a shorter file in its place.
+      // The previous holder of the lock may have replaced the file by a shorter one.
       if isInPlace(descriptor) { return try body(descriptor) }
     }
   }
 
   private func openFile() throws(TerminalError) -> Int32 {
-    // A pipe in its place must not make the prompt wait for a writer, and the mode of a device is that of all its users.
+    // The path may be a pipe, which must not make the prompt wait for a writer, or a device, whose mode must not change.
     let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
@@ -125,7 +125,7 @@ extension LineEditor.HistoryFile {
       && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)
   }
 
-  /// Waits at most a second: a stopped process may hold the lock.
+  /// Takes the lock; waits at most a second, because a stopped process may hold it.
   private func lock(_ descriptor: Int32) throws(TerminalError) {
     var attempts = 50
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -153,8 +153,8 @@ extension LineEditor.HistoryFile {
     return contents
   }
 
-  /// Puts a shorter file in the place of a locked one, so that a kill loses nothing. Where that fails the file stays long,
-  /// and the next session tries again.
+  /// Replaces a locked file by a shorter one, so that a kill loses nothing. If that fails, the file stays long, and the next
+  /// session tries again.
   private func shorten(_ descriptor: Int32, to contents: [UInt8]) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return }

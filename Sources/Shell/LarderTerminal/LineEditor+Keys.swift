@@ -55,7 +55,7 @@ extension LineEditor {
     return CC_REFRESH
   }
 
-  /// Beyond libedit's own: what other shells do, under every code terminals send for it.
+  /// Keys that libedit does not bind but other shells have, with every code that terminals send for them.
   private static let emacsKeys: KeyValuePairs = [
     "^R": "em-inc-search-prev",
     "^W": "larder-delete-word",
@@ -98,7 +98,7 @@ extension LineEditor {
     unsafe cel_add_function(editor, name, help, function)
   }
 
-  /// Runs one of our functions for libedit; what it throws ends the line and is thrown by `readLine`.
+  /// Runs a function of this editor for libedit. Its error ends the line, and `readLine` throws it.
   @unsafe private static func perform(
     _ editor: OpaquePointer?, _ function: (LineEditor) throws(TerminalError) -> Int32
   ) -> UInt8 {
@@ -113,13 +113,13 @@ extension LineEditor {
 }
 
 extension LineEditor {
-  /// The terminal encloses pasted text in marks, so that a newline in it runs nothing.
+  /// In this mode the terminal puts marks around pasted text, so that a newline in the text runs nothing.
   enum PasteMode {
     static let on = "\u{1B}[?2004h"
     static let off = "\u{1B}[?2004l"
   }
 
-  /// Takes everything up to the end mark as text, whatever keys it may look like.
+  /// Takes everything up to the end mark as text, even if it looks like keys.
   func paste() throws(TerminalError) -> Int32 {
     let reader = PasteReader(
       next: { () throws(TerminalError) in try self.nextScalar() },
@@ -128,7 +128,7 @@ extension LineEditor {
     return buffer.insert(Self.pasted(text)) ? CC_REFRESH : CC_ERROR
   }
 
-  /// The next byte of the terminal; nil at its end, or when nothing has come for half a second.
+  /// The next byte of the terminal; nil at its end, and after half a second without a byte.
   private static func byteSoon() throws(TerminalError) -> UInt8? {
     while true {
       switch try Terminal.wait(for: .input, atMost: .milliseconds(500)) {
@@ -139,8 +139,8 @@ extension LineEditor {
     }
   }
 
-  /// Terminals send Return for a newline. The last one is left out, so that the cursor stays behind the text;
-  /// control characters other than tab would only disturb the screen.
+  /// The text to insert for a pasted text. Terminals send Return for a newline. The last newline is left out, so that the
+  /// cursor stays after the text; control characters other than tab are left out, because they would disturb the screen.
   static func pasted(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

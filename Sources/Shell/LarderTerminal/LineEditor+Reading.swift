@@ -1,7 +1,7 @@
 import CEditline
 
 extension LineEditor {
-  /// libedit's own reader knows no hints, and lets a signal end the process.
+  /// Replaces libedit's own reader, which has no hints and lets a signal end the process.
   func readKeysOurselves() {
     unsafe cel_set_reader(editor) { editor, character in
       guard let self = unsafe LineEditor.of(editor) else { return -1 }
@@ -16,7 +16,7 @@ extension LineEditor {
     }
   }
 
-  /// The next character typed; nil at the end of the input and when ^C came.
+  /// The next typed character; nil at the end of the input and after ^C.
   ///
   /// Bytes that are not UTF-8 become U+FFFD, so that they are seen rather than lost.
   func nextScalar() throws(TerminalError) -> Unicode.Scalar? {
@@ -33,17 +33,17 @@ extension LineEditor {
     return String(validating: bytes, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
   }
 
-  /// Reads one byte at a time: typed-ahead input stays in the terminal, for a pager and for ^C to discard.
+  /// Reads one byte at a time. Input that is typed ahead stays in the terminal, for a pager and for ^C to discard.
   private func nextByte() throws(TerminalError) -> UInt8? {
     while !wasInterrupted {
       if !held.isEmpty { return held.removeFirst() }
       switch try waitForKey() {
-      // A signal that came before the key, as ^C did that was typed before it, is answered first.
+      // A signal that came before the key is answered first, such as a ^C typed before the key.
       case .ready where TerminalSignals.counts != seen: try answerSignals()
       case .ready:
         try display.hideHint()
         let key = try Terminal.read(.input, atMost: 1).first
-        // A late answer of the terminal is not a key.
+        // A late report of the cursor's place is not a key.
         guard let byte = key, byte == 0x1B, report != .none else { return key }
         if try reportedColumn(after: [byte], within: .milliseconds(50)) != nil { continue }
         return held.removeFirst()
@@ -88,17 +88,17 @@ extension LineEditor {
     }
   }
 
-  /// The column of the cursor, which the terminal is asked for; nil if it does not answer. Keys typed meanwhile are kept.
+  /// Asks the terminal for the column of the cursor; nil without an answer. Keys typed meanwhile are kept.
   private func cursorColumn() throws(TerminalError) -> Int? {
     guard report != .missing else { return nil }
     try Terminal.write("\u{1B}[6n")
     let column = try reportedColumn(within: .seconds(2))
-    // A second window size asks again; a terminal that is silent is not asked any more.
+    // After a further change of the window the terminal is asked again; after mere silence never again.
     if column == nil { report = TerminalSignals.counts != seen ? .late : .missing }
     return column
   }
 
-  /// Reads up to `ESC [ row ; column R`, and keeps other bytes for later keys.
+  /// Reads up to the report `ESC [ row ; column R`, and keeps other bytes for later keys.
   ///
   /// - Parameter bytes: The bytes that were read already.
   private func reportedColumn(
@@ -109,7 +109,7 @@ extension LineEditor {
     while true {
       switch try Terminal.wait(for: .input, atMost: limit) {
       case .timedOut: return nil
-      // It may be the signal that led here.
+      // A signal that was counted before this wait is not a reason to stop.
       case .signalled where TerminalSignals.counts == seen: continue
       case .signalled: return nil
       case .ready: break
@@ -127,7 +127,7 @@ extension LineEditor {
     }
   }
 
-  /// Gives the terminal back as it was, for shells that do not see to it.
+  /// Restores the terminal for the shell, because some shells do not do so.
   private func release() throws(TerminalError) {
     try display.leaveLine()
     try Terminal.write("\n")
@@ -143,7 +143,7 @@ extension LineEditor {
     resume()
   }
 
-  /// libedit believes the terminal is still as it left it: only going out of its mode and back in makes it so.
+  /// Sets the terminal's mode again. libedit believes that the mode is still set, so it must leave the mode first.
   private func resume() {
     unsafe cel_prepare_terminal(editor, 0)
     unsafe cel_prepare_terminal(editor, 1)

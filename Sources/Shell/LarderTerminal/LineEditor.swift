@@ -6,24 +6,24 @@ import CEditline
   import Darwin
 #endif
 
-/// Lines typed and edited at a terminal, on libedit.
+/// Reads lines that are typed and edited at a terminal, with libedit.
 ///
-/// It has the keys of emacs or, with `bind -v` in `~/.editrc`, the keys of vi. One thread only; one editor at a time, since
-/// there is one terminal. Use it where `Terminal.canEditLines` holds and `PlainLines` elsewhere.
+/// It has the keys of emacs or, with `bind -v` in `~/.editrc`, the keys of vi. Use it on one thread, and one editor at a time,
+/// since there is one terminal. Use it if `Terminal.canEditLines` holds, and `PlainLines` otherwise.
 @safe package final class LineEditor {
-  /// The candidates of Tab for a line with the cursor at a byte of it.
+  /// The candidates of Tab for a line, with the byte of the line at which the cursor is.
   package typealias Complete = (_ line: [UInt8], _ cursor: Int) -> Completion
 
   /// The dim hint behind a line when the cursor is at its end; nil for none.
   package typealias Hint = (_ line: [UInt8]) -> String?
 
-  /// The numbers of the rendition for bytes of a line, such as `"1;36"`; in order, without overlap.
+  /// The renditions for ranges of bytes of a line, such as `"1;36"`; in order, without overlap.
   package typealias Highlight = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
 
   /// How the prompt looks.
   package struct Style: Sendable {
     package var showsColors: Bool
-    /// More than ASCII can be drawn.
+    /// Whether the terminal can draw more than ASCII.
     package var hasUnicode: Bool
 
     package init(showsColors: Bool = true, hasUnicode: Bool = true) {
@@ -39,20 +39,20 @@ import CEditline
   let complete: Complete
   var buffer: LineBuffer { unsafe LineBuffer(of: editor) }
 
-  /// Whether the keys are the keys of vi. There no key may begin with an escape, or Escape would not leave insertion.
+  /// Whether the keys are those of vi. If so, no key may begin with an escape: Escape alone must leave the insert mode.
   let isVi: Bool
 
-  /// Bytes that were read and belong to later keys.
+  /// Bytes that were read but belong to later keys.
   var held: [UInt8] = []
-  /// The answer of the terminal to the question where its cursor is.
+  /// The state of the terminal's answer to the question where its cursor is.
   var report = Report.none
 
   enum Report {
-    /// None is awaited.
+    /// No answer is expected.
     case none
-    /// It may still come.
+    /// An answer may still come.
     case late
-    /// It did not come in time: the terminal is not asked any more.
+    /// The answer did not come in time: the terminal is not asked again.
     case missing
   }
   /// The line whose candidates Tab has listed.
@@ -61,7 +61,7 @@ import CEditline
   var wasInterrupted = false
   var failure: TerminalError?
 
-  /// - Parameter style: Hints need colors: without them they could not be told from the line.
+  /// - Parameter style: Without colors there are no hints, because they would look like the line.
   package init(
     style: Style = Style(),
     complete: @escaping Complete = { _, _ in .none }, hint: @escaping Hint = { _ in nil },
@@ -78,7 +78,7 @@ import CEditline
     self.complete = complete
 
     unsafe cel_set_editor(editor, "emacs")
-    // The person's own settings come first: their `bind -v` would take our keys away.
+    // The person's own settings come before the keys of this editor: a later `bind -v` would remove these keys.
     unsafe el_source(editor, nil)
     isVi = unsafe cel_editor(editor).map { unsafe String(cString: $0) } == "vi"
 
@@ -106,7 +106,7 @@ import CEditline
     }
     TerminalSignals.restoreTermination()
     if !isVi { try Terminal.write(PasteMode.off) }
-    // It came behind the last key.
+    // A termination signal can come after the last key.
     if TerminalSignals.counts.terminations > 0 { TerminalSignals.terminate() }
 
     if let failure { throw failure }
@@ -128,10 +128,10 @@ import CEditline
     failure = nil
     wasInterrupted = false
     seen = TerminalSignals.counts
-    Interrupts.acknowledge()  // one that came too late for the command before has no line to drop
+    Interrupts.acknowledge()  // a late ^C was meant for the previous command
     display.begin(prompt)
     TerminalSignals.deferTermination()
-    // libedit draws the prompt before it changes the mode: input in between would be shown twice.
+    // libedit draws the prompt before it changes the mode: input typed in between would be shown twice.
     unsafe cel_prepare_terminal(editor, 1)
   }
 
@@ -142,14 +142,14 @@ import CEditline
     unsafe cel_set_prompt(editor, function, 1)
   }
 
-  /// libedit 3.1-20221030 loses the rest of a line that wraps when it inserts characters by the terminal's means.
+  /// libedit 3.1-20221030 loses the rest of a wrapped line when it inserts characters with these terminal capabilities.
   private func keepWrappedLinesWhole() {
     for capability in ["ic", "IC", "im", "ei"] {
       unsafe cel_set_capability(editor, capability, "")
     }
   }
 
-  /// The object behind a callback of libedit.
+  /// The editor to which a callback of libedit belongs.
   @unsafe static func of(_ editor: OpaquePointer?) -> LineEditor? {
     guard let data = unsafe cel_client_data(editor) else { return nil }
     return unsafe Unmanaged<LineEditor>.fromOpaque(data).takeUnretainedValue()

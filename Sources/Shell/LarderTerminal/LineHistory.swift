@@ -6,13 +6,13 @@ import CEditline
   import Darwin
 #endif
 
-/// The entries that can be recalled at a prompt: from this session, and with a file from all sessions.
+/// The entries that can be recalled at a prompt: those of this session, and with a file those of all sessions.
 @safe package final class LineHistory {
   private let past: OpaquePointer
   private var file: LineEditor.HistoryFile?
-  /// The oldest first.
+  /// The entries, the oldest first.
   package private(set) var entries: [String] = []
-  /// The walk that has led to the present line.
+  /// The walk that produced the present line.
   private var walk: Walk?
 
   init?() {
@@ -26,10 +26,10 @@ import CEditline
   /// Lets libedit search the entries.
   @unsafe func use(in editor: OpaquePointer) { unsafe cel_use_history(editor, past) }
 
-  /// Reads the entries of earlier sessions from the file and adds the entries of this session. The file is not used if it
-  /// cannot be read.
+  /// Reads the entries of earlier sessions from the file, and later adds the entries of this session to the file. A file that
+  /// cannot be read is not used.
   ///
-  /// - Parameter creating: False does not make a missing file: the person wants no history.
+  /// - Parameter creating: Whether to create a missing file; false if the person wants no history.
   package func keep(
     in file: LineEditor.HistoryFile, creating: Bool = true
   ) throws(TerminalError) {
@@ -41,9 +41,9 @@ import CEditline
   /// Keeps an entry, which can be several lines.
   ///
   /// Blank entries and entries that begin with a space are not kept; an equal earlier entry is replaced. Throws if the file
-  /// could not be written, and does not use it from then on; the entry can be recalled in this session nevertheless.
+  /// could not be written; the file is not used after that, but the entry can be recalled in this session.
   ///
-  /// - Parameter inFile: False keeps it for this session only.
+  /// - Parameter inFile: If false, the entry is kept for this session only.
   package func remember(_ bytes: [UInt8], inFile: Bool = true) throws(TerminalError) {
     let entry = String(decoding: bytes, as: UTF8.self)
     guard entry.first != " ", !entry.allSatisfy(\.isWhitespace) else { return }
@@ -81,14 +81,14 @@ import CEditline
 
   /// A walk through the entries that begin with the typed text.
   ///
-  /// libedit's own search takes entries that contain it anywhere, and expressions that match.
+  /// libedit's own search also finds entries that contain the text elsewhere, and treats the text as an expression.
   private struct Walk {
     let typed: String
     let prefix: String
     var index: Int
     var shown: String
 
-    /// The next entry in the direction; the count of entries for the typed text, nil without a match.
+    /// The index of the next entry in the direction; the number of entries stands for the typed text. Nil without a match.
     func next(_ direction: Direction, in entries: [String]) -> Int? {
       func matches(_ index: Int) -> Bool {
         let entry = entries[index]
@@ -103,7 +103,7 @@ import CEditline
     }
   }
 
-  /// The line in place of `line`; nil without another entry. It continues a walk unless the line was edited since.
+  /// The line to show instead of `line`; nil without another entry. Continues the walk unless the line was edited since.
   func recall(_ direction: Direction, from line: LineBuffer.Line) -> String? {
     let before = String(line.beforeCursor)
     let typed = before + String(line.afterCursor)
@@ -118,6 +118,6 @@ import CEditline
     return walk.shown
   }
 
-  /// Begins a new line.
+  /// Ends the walk: a new line begins.
   func endWalk() { walk = nil }
 }

@@ -8,7 +8,7 @@ package struct Prompt: Equatable, Sendable {
 
   /// - Parameters:
   ///   - name: The colored part, without control characters.
-  ///   - tail: The plain part, such as `"> "`; a space stands in for an empty one.
+  ///   - tail: The plain part, such as `"> "`; a space replaces an empty tail.
   package init(_ name: String, tail: String = "> ") {
     self.name = Self.visible(name)
     let tail = Self.visible(tail)
@@ -18,7 +18,7 @@ package struct Prompt: Equatable, Sendable {
   /// The prompt without color.
   package var text: String { name + tail }
 
-  /// The prompt with its color, each sequence between two marks.
+  /// The prompt with its color; a mark encloses each escape sequence on both sides.
   func colored(mark: Character) -> String {
     guard !name.isEmpty else { return tail }
     return "\(mark)\u{1B}[1;36m\(mark)\(name)\(mark)\u{1B}[0m\(mark)\(tail)"
@@ -33,7 +33,7 @@ package struct Prompt: Equatable, Sendable {
 
 /// The result of reading a line, at the prompt or from a pipe.
 package enum LineResult: Equatable, Sendable {
-  /// A line without its end. Bytes from a pipe are as they came: NUL, CR and broken UTF-8 included.
+  /// A line without its end. Bytes from a pipe are unchanged: NUL, CR and broken UTF-8 included.
   case line([UInt8])
 
   /// ^C was pressed: the typed text is dropped.
@@ -43,7 +43,7 @@ package enum LineResult: Equatable, Sendable {
   case end
 }
 
-/// The lines of a stream as they come, for scripts and for terminals that can do no better.
+/// The lines of a stream, for scripts and for terminals on which a `LineEditor` cannot work.
 ///
 /// Lines may be of any length; the time to read them is linear in their bytes.
 package struct PlainLines {
@@ -54,12 +54,12 @@ package struct PlainLines {
 
   package init(_ stream: Terminal.Stream = .input) { self.stream = stream }
 
-  /// The next line without its end; the last one may lack an end.
+  /// The next line without its end; the last line may have no end.
   ///
   /// - Parameters:
-  ///   - prompt: Written to the output first, without color.
+  ///   - prompt: The text that is written to the output first, without color.
   ///   - end: The byte that ends a line: a newline, or NUL for names that may hold one.
-  ///   - most: Of a line with more bytes the first ones are enough.
+  ///   - most: The first `most` bytes of a longer line are enough.
   package mutating func readLine(
     _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n"), atMost most: Int = .max
   ) throws(TerminalError) -> LineResult {
@@ -86,7 +86,7 @@ package struct PlainLines {
     }
   }
 
-  /// Everything up to the end of the stream as one line, or the first bytes of it if they are more than `most`.
+  /// Everything up to the end of the stream as one line; if that is more than `most` bytes, the first bytes of it.
   package mutating func readRest(atMost most: Int = .max) throws(TerminalError) -> LineResult {
     while !isAtEnd, buffer.count - start <= most {
       guard try fill() else { return .interrupted }
@@ -94,7 +94,7 @@ package struct PlainLines {
     return .line(takeRest() ?? [])
   }
 
-  /// Reads once more; false if ^C came first.
+  /// Reads from the stream once more; false if ^C came first.
   private mutating func fill() throws(TerminalError) -> Bool {
     repeat {
       if Interrupts.isPending {
@@ -108,7 +108,7 @@ package struct PlainLines {
     return true
   }
 
-  /// Frees the bytes that were handed out, once for each read; returns the shift of the indices.
+  /// Frees the bytes that were handed out, once for each read; returns the number of bytes by which the indices move.
   private mutating func discardRead() -> Int {
     defer { start = 0 }
     buffer.removeFirst(start)

@@ -7,14 +7,14 @@
 extension Terminal {
   /// The reason why a wait for input ended.
   enum WaitResult: Equatable {
-    /// Bytes, or the end of them, can be read without waiting.
+    /// Bytes, or the end of the stream, can be read without waiting.
     case ready
-    /// A signal came in; `TerminalSignals.counts` tells which.
+    /// A signal came; `TerminalSignals.counts` tells which one.
     case signalled
     case timedOut
   }
 
-  /// Waits until the stream can be read, a signal comes in, or the time is over (never, if nil).
+  /// Waits until the stream can be read, a signal comes, or the time is over; nil is no limit.
   static func wait(
     for stream: Stream, atMost limit: Duration? = nil
   ) throws(TerminalError) -> WaitResult {
@@ -41,10 +41,10 @@ extension Terminal {
     return count == 0 ? .timedOut : .ready
   }
 
-  /// Discards input that was typed but not read, so that it answers no later question.
+  /// Discards input that was typed but not read, so that it does not answer a later question.
   package static func discardInput() { tcflush(Stream.input.rawValue, TCIFLUSH) }
 
-  /// The next bytes of the stream, at most `limit`, waiting for the first; empty at the end.
+  /// The next bytes of the stream, at most `limit`; waits for the first byte. Empty at the end.
   package static func read(
     _ stream: Stream = .input, atMost limit: Int = 65_536
   ) throws(TerminalError) -> [UInt8] {
@@ -61,14 +61,14 @@ extension Terminal {
       if got < 0 { code = errno }
       count = max(got, 0)
     }
-    // A terminal whose window was closed answers EIO: nothing more will come. Of a disk it is a fault.
+    // A terminal whose window was closed answers EIO: nothing more will come. On a disk EIO is a fault.
     guard code == 0 || code == EIO && isCharacterDevice(descriptor) else {
       throw .failed(operation: "read", code: code)
     }
     return bytes
   }
 
-  /// `isatty` fails on a terminal whose window was closed.
+  /// Whether the descriptor is a terminal. `isatty` would fail for a terminal whose window was closed.
   private static func isCharacterDevice(_ descriptor: Int32) -> Bool {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
@@ -76,7 +76,7 @@ extension Terminal {
 
   static func close(_ descriptor: Int32) { closeFile(descriptor) }
 
-  /// Writes all the bytes, now and unbuffered, however long the other end takes.
+  /// Writes all the bytes, now and unbuffered, even if the other end is slow.
   ///
   /// Throws `.closed` if the reader is gone, provided that `Interrupts.install()` was called.
   package static func write(
@@ -108,7 +108,7 @@ extension Terminal {
     switch code {
     case EINTR: return
     case EAGAIN:
-      // Another process made the shared descriptor non-blocking.
+      // The descriptor is shared, and another process has made it non-blocking.
       var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       guard unsafe poll(&polled, 1, -1) >= 0 || errno == EINTR else {
         throw .failed(operation: "poll", code: errno)
@@ -119,7 +119,7 @@ extension Terminal {
   }
 }
 
-// Within `Terminal` these names of the C library are its own.
+// Inside `Terminal` the names `close`, `read` and `write` mean its own functions; these functions call the C ones.
 
 private func closeFile(_ descriptor: Int32) { _ = close(descriptor) }
 

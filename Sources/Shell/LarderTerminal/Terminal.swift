@@ -6,7 +6,7 @@ import CEditline
   import Darwin
 #endif
 
-/// The three streams of the process and the terminal they may be connected to.
+/// The three streams of the process, and the terminal to which they may be connected.
 package enum Terminal {
   /// A stream the process was started with.
   package enum Stream: Int32, Sendable {
@@ -15,7 +15,7 @@ package enum Terminal {
     case error = 2
   }
 
-  /// A window's extent in character cells.
+  /// The size of a window in character cells.
   package struct Size: Equatable, Sendable {
     package let columns: Int
     package let rows: Int
@@ -29,7 +29,7 @@ package enum Terminal {
   /// Whether the stream is a terminal rather than a file or a pipe.
   package static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
 
-  /// The window behind the stream; nil for a file or a pipe, and for a terminal that does not know.
+  /// The size of the stream's window; nil for a file or a pipe, and for a terminal that does not know its size.
   package static func size(of stream: Stream = .output) -> Size? {
     var window = winsize()
     guard unsafe ioctl(stream.rawValue, UInt(TIOCGWINSZ), &window) == 0 else { return nil }
@@ -37,14 +37,14 @@ package enum Terminal {
     return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
   }
 
-  /// Whether to write colors to the stream: it is a terminal that knows them, and `NO_COLOR` is unset or empty.
+  /// Whether to write colors to the stream: it is a terminal with colors, and `NO_COLOR` is unset or empty.
   package static func showsColors(
     on stream: Stream = .output, environment: [String: String]
   ) -> Bool {
     isTerminal(stream) && isCapable(environment) && environment["NO_COLOR", default: ""].isEmpty
   }
 
-  /// Whether a `LineEditor` can work: both ends are a terminal, and it can move its cursor.
+  /// Whether a `LineEditor` can work: input and output are a terminal, and it can move its cursor.
   package static func canEditLines(environment: [String: String]) -> Bool {
     isTerminal(.input) && isTerminal(.output) && isCapable(environment)
   }
@@ -60,9 +60,9 @@ package enum Terminal {
 }
 
 extension Terminal {
-  /// The arguments of this process without its name, byte for byte.
+  /// The arguments of this process without the program's name, byte for byte.
   ///
-  /// Swift's own list replaces bytes that are not UTF-8, so that a command would concern another key.
+  /// Swift's own list replaces bytes that are not UTF-8, so that a command could change another key.
   package static var arguments: [[UInt8]] {
     (1..<max(Int(CommandLine.argc), 1)).map { index in
       guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }
@@ -71,7 +71,7 @@ extension Terminal {
   }
 }
 
-/// Why bytes could not be read from or written to a stream of the process.
+/// The reason why bytes could not be read from or written to a stream of the process.
 package enum TerminalError: Error, Equatable {
   /// The reader is gone (`EPIPE`): stop quietly.
   case closed
@@ -79,7 +79,7 @@ package enum TerminalError: Error, Equatable {
   /// The operating system refused, with its `errno`.
   case failed(operation: String, code: Int32)
 
-  /// A pipe or a device is where a file on a disk belongs.
+  /// A pipe or a device is in the place of a file on a disk.
   case notRegularFile(_ path: String)
 
   /// libedit cannot work with this terminal.
@@ -106,9 +106,9 @@ extension TerminalError: CustomStringConvertible {
 }
 
 extension Terminal {
-  /// Whether the locale asked for is one of UTF-8, so that more than ASCII can be drawn.
+  /// Whether the requested locale uses UTF-8, so that more than ASCII can be drawn.
   ///
-  /// Decided by the name: the terminal speaks UTF-8 even where the locale's files are not installed.
+  /// The name of the locale decides: the terminal has UTF-8 even if the files of the locale are not installed.
   package static func speaksUTF8(environment: [String: String]) -> Bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].map { environment[$0, default: ""] }
     let name = names.first { !$0.isEmpty } ?? ""
@@ -116,9 +116,9 @@ extension Terminal {
     return ["utf-8", "utf8"].contains(codeset.lowercased())
   }
 
-  /// Makes the C library take characters as UTF-8, whatever the locale.
+  /// Makes the C library read characters as UTF-8, whatever the locale.
   ///
-  /// Without it libedit loses every byte beyond ASCII without a word. Called once, before other threads start.
+  /// Otherwise libedit drops every byte beyond ASCII silently. Call it once, before other threads start.
   static func useUTF8Characters() {
     _ = unsafe setlocale(LC_CTYPE, "")
     for name in ["C.UTF-8", "en_US.UTF-8"] where cel_codeset_is_utf8() == 0 {
@@ -126,7 +126,7 @@ extension Terminal {
     }
   }
 
-  /// The cells the scalars take on the screen, or nil if one of them is a control character.
+  /// The cells that the scalars take on the screen; nil if one of them is a control character.
   static func width(of scalars: some Sequence<Unicode.Scalar>) -> Int? {
     var total = 0
     for scalar in scalars {

@@ -6,11 +6,10 @@ import Synchronization
   import Darwin
 #endif
 
-/// Counts the signals a terminal sends, and wakes a wait for input by a pipe to this process itself.
+/// Counts the signals that a terminal sends. A pipe of this process to itself wakes a wait for input at each signal.
 ///
-/// A handler only adds to a counter and writes one byte to a pipe, both of which are allowed there.
-/// The byte makes the wake-up certain: a signal between looking and waiting would otherwise be slept over,
-/// and it may be another thread that the signal interrupts.
+/// A handler only adds to a counter and writes one byte to the pipe; a signal handler may do both. The byte makes the
+/// wake-up certain, also for a signal that comes just before the wait or interrupts another thread.
 enum TerminalSignals {
   struct Counts: Equatable {
     var interrupts = 0
@@ -38,7 +37,7 @@ enum TerminalSignals {
       terminations: terminations.load(ordering: .relaxed))
   }
 
-  /// After so many unanswered interrupts the process ends.
+  /// The number of unanswered interrupts at which the process ends.
   private static let mostUnanswered = 3
 
   static var pendingInterrupts: Int {
@@ -49,15 +48,15 @@ enum TerminalSignals {
     answered.store(interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }
 
-  /// No number of interrupts ends this process.
+  /// Whether this process survives any number of interrupts.
   static let endures = Atomic(false)
 
-  /// A program has the terminal, and this process waits for it.
+  /// Whether this process waits for a program that has the terminal.
   private static let isAttending = Atomic(false)
 
-  /// Waits for a program on the terminal: the keys that send signals are for that program, as in system(3).
+  /// Waits for a program on the terminal. The keys that send signals are for that program, as in system(3).
   ///
-  /// Interrupts are counted, but do not end this process however many they are.
+  /// Interrupts are counted, but no number of them ends this process.
   static func attendProgram<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -70,12 +69,12 @@ enum TerminalSignals {
     return try body()
   }
 
-  /// Answers the interrupts since a count of them.
+  /// Answers the interrupts that came after the first `count` ones.
   static func answerInterrupts(since count: Int) {
     answered.add(interrupts.load(ordering: .relaxed) - count, ordering: .relaxed)
   }
 
-  /// The descriptor to wait on after `openSelfPipe()`.
+  /// The descriptor to wait on, after `openSelfPipe()`.
   static var selfPipe: Int32? {
     let descriptor = selfPipeReader.load(ordering: .relaxed)
     return descriptor < 0 ? nil : descriptor
@@ -90,9 +89,9 @@ enum TerminalSignals {
 
   /// Counts interrupts from now on, and lets writes to a closed pipe fail instead of ending the process.
   ///
-  /// A process that was started with interrupts ignored (in the background of a script) goes on ignoring them.
-  /// `SIGPIPE` gets a handler that does nothing rather than being ignored, since a program started by this one,
-  /// a pager, would inherit the latter.
+  /// A process that was started with interrupts ignored, such as a background job of a script, still ignores them.
+  /// `SIGPIPE` gets a handler that does nothing. Ignoring it would not do: a program that this process starts, such as a
+  /// pager, would inherit that.
   static func countInterrupts() {
     openSelfPipe()
     unblock([SIGINT, SIGPIPE])
@@ -101,16 +100,16 @@ enum TerminalSignals {
     _ = signal(SIGPIPE) { _ in }
   }
 
-  /// Lets `SIGTERM` end the process, even if the parent process has made it ignored.
+  /// Lets `SIGTERM` end the process, even if the parent process made it ignored.
   ///
-  /// The signal ends the process at once and with its own status. It does no harm to a store, and a thread that waits for a
-  /// lock or a pipe could not stop by itself.
+  /// The signal ends the process at once and with the signal's own status. That does no harm to a store, and a thread that
+  /// waits for a lock or a pipe could not stop by itself.
   static func resetTermination() {
     _ = signal(SIGTERM, SIG_DFL)
     unblock([SIGTERM])
   }
 
-  /// Counts changes of the window and continuations from now on.
+  /// Counts changes of the window's size, and continuations of the process, from now on.
   static func countChanges() {
     openSelfPipe()
     unblock([SIGWINCH, SIGCONT, SIGTSTP])
@@ -118,7 +117,7 @@ enum TerminalSignals {
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
   }
 
-  /// Counts ^Z and `SIGTERM` instead of obeying at once, while the terminal is in a state a shell should not see.
+  /// Counts ^Z and `SIGTERM` without obeying, while the terminal is in a state that a shell should not see.
   static func deferTermination() {
     let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
@@ -132,14 +131,14 @@ enum TerminalSignals {
     _ = signal(SIGTERM, SIG_DFL)
   }
 
-  /// Stops the process as ^Z would have, and returns when it is continued.
+  /// Stops the process as ^Z does, and returns when the process continues.
   static func suspend() {
     restoreTermination()
     raise(SIGTSTP)
     deferTermination()
   }
 
-  /// Ends the process as `SIGTERM` would have.
+  /// Ends the process as `SIGTERM` does.
   static func terminate() {
     restoreTermination()
     raise(SIGTERM)
@@ -162,7 +161,7 @@ enum TerminalSignals {
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0
-    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full one wakes already
+    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full pipe wakes, too
     errno = before
   }
 
@@ -178,7 +177,7 @@ enum TerminalSignals {
     selfPipeReader.store(ends[0], ordering: .relaxed)
   }
 
-  /// A parent may have started this process with signals blocked, as Foundation's `Process` does from most threads.
+  /// Unblocks signals. A parent may have blocked them, as Foundation's `Process` does from most threads.
   private static func unblock(_ signals: [Int32]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)
@@ -191,29 +190,29 @@ enum TerminalSignals {
   }
 }
 
-/// Whether ^C was pressed: nothing is ended by it unless it looks here.
+/// Whether ^C was pressed. Code that does not look here is not stopped by ^C.
 package enum Interrupts {
-  /// Notes ^C from now on, and lets writing to a closed pipe fail instead of ending the process.
+  /// Counts ^C from now on, and lets writes to a closed pipe fail instead of ending the process.
   ///
-  /// Called once, first thing. A program started by this one has both as usual. A third ^C without an answer
-  /// ends the process after all: what runs then does not come to a resting place. `SIGTERM` ends it at once, also if
-  /// it was started with that ignored or blocked.
+  /// Call it once, before anything else. A program that this process starts has the usual actions for both signals. A third
+  /// unanswered ^C ends the process: the running code does not reach a point at which it stops. `SIGTERM` ends the process at
+  /// once, even if the parent made it ignored or blocked.
   package static func install() {
     TerminalSignals.countInterrupts()
     TerminalSignals.resetTermination()
   }
 
-  /// No number of ^C ends the process from now on: a person at a prompt leaves it otherwise.
+  /// From now on no number of ^C ends the process: a person at a prompt has other ways to leave.
   package static func endure() { TerminalSignals.endures.store(true, ordering: .relaxed) }
 
-  /// There is an unanswered interrupt.
+  /// Whether there is an unanswered ^C.
   ///
-  /// A long command looks at each of its resting places, and a script after each of its commands. Cheap: two loads.
+  /// A long command looks here at each point where it can stop, and a script after each command. A look costs two loads.
   package static var isPending: Bool {
     TerminalSignals.pendingInterrupts > 0
   }
 
-  /// Answers all interrupts; code that stops because of one calls this.
+  /// Answers all interrupts; call it where code stops because of one.
   package static func acknowledge() {
     TerminalSignals.answerInterrupts()
   }

@@ -14,7 +14,7 @@
   ///     network.plan = [.pass, .cutBody(after: 10), .fail(URLError(.timedOut))]
   ///     let cache = HTTPCache(in: namespace, over: network)
   ///
-  /// Each request takes the next fault of the plan. Requests after the last one get the other transport's answers.
+  /// Each request takes the next fault of the plan. After the last fault, requests get the other transport's answers.
   public final class FaultyTransport: HTTPTransport {
     /// The fault that a request meets.
     public enum Fault: Sendable {
@@ -26,7 +26,7 @@
       case lose(any Error)
       /// The answer has this status in place of its own, and no body.
       case status(Int)
-      /// The body ends with an error behind its first bytes.
+      /// The body ends with an error after its first bytes.
       case cutBody(after: Int)
       /// No answer arrives until the task is cancelled.
       case hang
@@ -34,7 +34,7 @@
 
     /// The body ended before its announced end.
     public struct BodyCut: Error {
-      /// How many bytes had come.
+      /// The number of bytes that were received.
       public let received: Int
     }
 
@@ -46,19 +46,19 @@
     private let origin: any HTTPTransport
     private let state = Mutex(State())
 
-    /// - Parameter origin: answers the requests.
+    /// - Parameter origin: the transport that answers the requests.
     public init(over origin: some HTTPTransport) { self.origin = origin }
 
-    /// The faults of the next requests, in their order; each is taken by one request.
+    /// The faults of the next requests, in order; each request takes one fault.
     public var plan: [Fault] {
       get { state.withLock { $0.plan } }
       set { state.withLock { $0.plan = newValue } }
     }
 
-    /// All requests, including failed requests, in their order.
+    /// All requests, in order; failed requests too.
     public var requests: [HTTPRequest] { state.withLock { $0.sent } }
 
-    /// Sends the request, unless its fault is that it is not sent.
+    /// Sends the request, unless its fault prevents that.
     public func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void

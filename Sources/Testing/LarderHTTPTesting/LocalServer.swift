@@ -4,7 +4,7 @@
   public import Foundation
   import Synchronization
 
-  /// An HTTP server on loopback. A handler of the test answers, and the server records its requests.
+  /// An HTTP server on loopback. A handler of the test answers, and the server records the requests.
   ///
   ///     try await LocalServer.run { server in
   ///       server.become { request in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
@@ -32,7 +32,7 @@
       public var bare: String { String(path.prefix { $0 != "?" }) }
     }
 
-    /// An answer.
+    /// An answer of the server.
     public struct Answer: Sendable {
       /// The status code.
       public var status: Int
@@ -54,7 +54,7 @@
       }
     }
 
-    /// Makes the answer to a request; an error becomes status 500.
+    /// A closure that makes the answer to a request; an error becomes status 500.
     public typealias Handler = @Sendable (Received) async throws -> Answer
 
     private struct State {
@@ -71,7 +71,7 @@
     public var base: String { address.withLock { $0 } }
     /// The received requests in their order.
     public var received: [Received] { state.withLock { $0.received } }
-    /// How many requests were received.
+    /// The number of received requests.
     public var count: Int { state.withLock { $0.received.count } }
 
     /// Sets the handler.
@@ -80,7 +80,7 @@
     /// Removes the received requests.
     public func forget() { state.withLock { $0.received = [] } }
 
-    /// Runs a server on a free port during `body`. Without a handler it answers 404.
+    /// Runs a server on a free port during `body`. The server answers 404 until it has a handler.
     public static func run<Result: Sendable>(
       _ body: (LocalServer) async throws -> Result
     ) async throws -> Result {
@@ -126,7 +126,7 @@
     func run() async throws { try await pool.run() }
 
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
-      // Connections inherit it from the socket that listens.
+      // Accepted connections inherit the option from the listening socket.
       try socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
       try await pool.suspendSocket(socket, untilReadyFor: events)
     }

@@ -2,7 +2,7 @@
   import FlyingSocks
   import Foundation
 
-  /// A server on loopback that sends bytes as they are: what no correct server sends, for tests of a transport.
+  /// A server on loopback that sends any bytes, also bytes that no correct server sends, for tests of a transport.
   public struct RawServer {
     /// A connection of a client.
     public struct Connection: Sendable {
@@ -18,7 +18,7 @@
         return String(decoding: bytes, as: UTF8.self)
       }
 
-      /// The next `count` bytes; throws when the client ends the connection before.
+      /// The next `count` bytes; throws if the client ends the connection earlier.
       public func body(_ count: Int) async throws -> [UInt8] {
         try await socket.read(bytes: count)
       }
@@ -31,11 +31,11 @@
       /// Sends the bytes of a text in UTF-8.
       public func send(_ text: String) async throws { try await send(text.utf8) }
 
-      /// Waits for the end of the connection by the client.
+      /// Waits until the client ends the connection.
       public func waitForEnd() async { while (try? await socket.read()) != nil {} }
     }
 
-    /// Runs a server during `body`, which gets its authority: `127.0.0.1:40123`. Connections end with `serve`.
+    /// Runs a server during `body`, which gets the server's authority, such as `127.0.0.1:40123`. Connections end with `serve`.
     public static func run<Result: Sendable>(
       _ serve: @escaping @Sendable (Connection) async throws -> Void,
       _ body: (String) async throws -> Result
@@ -54,7 +54,7 @@
           }
         }
       }
-      // Its descriptor stays open: a pool that still waits for it would mistake the next one of that number for it.
+      // The socket stays open: a pool that still waits for its descriptor would confuse it with a new socket of that number.
       defer { serving.cancel() }
       return try await body(authority)
     }

@@ -4,16 +4,16 @@
 
   /// The fault of a server on loopback in each of its answers; ``serve(received:_:)`` runs the server.
   ///
-  /// It serves the tests of adapters: with any fault of the origin, a cache must answer from its stored responses, or throw,
-  /// and store nothing of the faulty answer.
+  /// It serves the tests of adapters: with any fault of the origin, a cache must answer from its stored responses or throw,
+  /// and must store nothing of the faulty answer.
   public enum ServerFault: String, CaseIterable, Sendable {
     /// The connection closes before the announced end of the body.
     case truncated
-    /// A compressed body without an announced length, of which the end is missing.
+    /// A compressed body without an announced length, and without its end.
     case truncatedGzip
     /// The connection closes without an answer.
     case reset
-    /// A connection closes in place of its second answer.
+    /// The server closes a kept connection in place of its second answer.
     case resetKept
     /// The announced length is shorter than the body.
     case wrongLength
@@ -42,7 +42,7 @@
 
     private var answer: Data {
       guard self == .truncatedGzip else { return Data(text.utf8) }
-      // A block that is not compressed, of which 15 of 500 bytes come.
+      // The start of a block without compression: it announces 500 bytes, and 15 bytes come.
       let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1, 0xF4, 0x01, 0x0B, 0xFE]
       return Data(text.utf8) + Data(head) + Data("<section>One, t".utf8)
     }
@@ -85,9 +85,9 @@
       }
     }
 
-    /// Runs such a server on a free port during `body`, which gets its address: `http://127.0.0.1:40123`.
+    /// Runs a server with this fault on a free port during `body`, which gets its address: `http://127.0.0.1:40123`.
     ///
-    /// - Parameter received: called with the first line of each request.
+    /// - Parameter received: a closure that gets the first line of each request.
     /// - Throws: the error of `body` or of the socket.
     public func serve<Result: Sendable>(
       received: @escaping @Sendable (String) -> Void = { _ in },
@@ -105,7 +105,7 @@
         try await withThrowingDiscardingTaskGroup { group in
           while true {
             let connection = try await socket.accept()
-            // A client that has left ends only its own connection.
+            // A client that has left ends only its own connection, so its error is ignored.
             group.addTask { try? await answer(connection, received) }
           }
         }
@@ -124,7 +124,7 @@
       while true {
         let packet = String(decoding: try await connection.read(atMost: 65_536), as: UTF8.self)
         let line = packet.components(separatedBy: "\r\n")[0]
-        // A packet has a whole request; or it has the head, and the next packet has the body.
+        // A packet has a whole request, or only the head; the next packet has the body then.
         guard line.hasSuffix(" HTTP/1.1") else { continue }
         received(line)
         if hasAnswered { return }

@@ -23,7 +23,7 @@ extension MemoryTier {
     }
   }
 
-  /// Waits in real time too, so that a clock that stands still does not keep it.
+  /// The wait is in real time too, so that it ends even if the tier's clock stands still.
   public func records(
     after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {
@@ -37,7 +37,7 @@ extension MemoryTier {
     let name = UUID()
     let timer = Task { [self] in
       do { try await Task.sleep(for: time) } catch {
-        // The wait ends as well if it is cancelled.
+        // A cancelled wait ends too.
       }
       wake(name)
     }
@@ -100,7 +100,7 @@ extension MemoryTier.Image {
   mutating func store(
     _ value: TierValue, under key: SharedKey, version: Position, at now: Duration
   ) -> ValueStamp {
-    // Two values that are filled in the same moment differ too.
+    // Two values that are filled at the same time get different stamps.
     let written = max(UInt64(now / .microseconds(1)), (values[key]?.stamp.written ?? 0) + 1)
     let stamp = ValueStamp(version: version, written: written)
     values[key] = MemoryTier.Stored(value: value, stamp: stamp, written: now)

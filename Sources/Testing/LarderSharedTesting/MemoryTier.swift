@@ -10,8 +10,8 @@ import Synchronization
 
 /// A tier in the memory of one process, with faults on demand, for tests without a server.
 ///
-/// It keeps the rules that `SharedTier` states. Stores of one process that share it behave as machines that share a
-/// server.
+/// It keeps the rules that `SharedTier` states. Stores of one process that share this tier behave like machines that share
+/// a server.
 public final class MemoryTier: SharedTier {
   /// A fault that a request meets.
   public enum Fault: Sendable {
@@ -21,7 +21,7 @@ public final class MemoryTier: SharedTier {
     case lostReply
     /// The request reaches the tier after this time, by the tier's clock.
     case delay(Duration)
-    /// The tier carries the request out at once, and the reply arrives after this time, by the tier's clock.
+    /// The tier carries the request out at once. The reply arrives after this time, by the tier's clock.
     case lateReply(Duration)
   }
 
@@ -47,7 +47,7 @@ public final class MemoryTier: SharedTier {
     var faults: [Fault] = []
     var permanent: Fault?
     var requests = 0
-    /// Callers that wait for a record.
+    /// Callers that wait for a record of the log.
     var waiting: [UUID: CheckedContinuation<Void, Never>] = [:]
   }
 
@@ -57,7 +57,7 @@ public final class MemoryTier: SharedTier {
 
   /// An empty tier.
   ///
-  /// - Parameter clock: its monotonic part is the clock of the server. The stores may have other clocks.
+  /// - Parameter clock: the clock of the server: only its monotonic part is used. The stores may have other clocks.
   public init(application: String = "test", clock: any LarderClock = SystemClock()) {
     self.application = application
     self.clock = clock
@@ -65,12 +65,12 @@ public final class MemoryTier: SharedTier {
 
   // MARK: Faults
 
-  /// Lets the next `count` requests meet a fault, without those of the machines' readers of the log.
+  /// Makes the next `count` requests meet a fault. Requests of the machines' readers of the log do not count and meet none.
   public func fail(next count: Int, with fault: Fault) {
     state.withLock { $0.faults += Array(repeating: fault, count: count) }
   }
 
-  /// Lets every request from now on meet a fault; with nil none does, whatever ``fail(next:with:)`` was told.
+  /// Makes every request from now on meet a fault; nil ends all faults, also those of ``fail(next:with:)``.
   public func failAll(with fault: Fault?) {
     state.withLock { state in
       state.permanent = fault
@@ -78,13 +78,13 @@ public final class MemoryTier: SharedTier {
     }
   }
 
-  /// How many requests were made, lost ones included, without those of the machines' readers of the log.
+  /// The number of requests, with lost requests, without requests of the machines' readers of the log.
   public var requests: Int { state.withLock { $0.requests } }
 
-  /// The data at this moment, such as a replica has that lags behind from now on.
+  /// The data at this moment, for example as the data of a replica that lags behind from now on.
   public var image: Image { state.withLock { $0.image } }
 
-  /// Continues with older data, as after a failover to a replica that lagged behind. An image of a new tier empties it.
+  /// Continues with older data, as after a failover to a replica that lagged behind. The image of a new tier has no data.
   public func failOver(to image: Image) {
     state.withLock { $0.image = image }
     wakeReaders()
@@ -111,7 +111,7 @@ public final class MemoryTier: SharedTier {
     counts: Bool = true, _ request: (inout Image, Duration) -> Result
   ) async throws(LarderError) -> Result {
     let fault = state.withLock { state in
-      // The requests of a machine's reader meet no fault that is meant for the next request of a caller.
+      // The requests of a machine's reader of the log take no fault that is meant for the next request of a caller.
       guard counts else { return state.permanent }
       state.requests += 1
       return state.faults.isEmpty ? state.permanent : state.faults.removeFirst()

@@ -1,19 +1,19 @@
 import Larder
 public import LarderShared
 
-/// Checks that a sender keeps the rules of `CommandSender`, against a server that it may write to.
+/// Checks that a sender keeps the rules of `CommandSender`, on a server to which the checks may write.
 ///
 ///     for check in SenderConformance.allCases { try await check.run(on: sender) }
 public enum SenderConformance: String, CaseIterable, Sendable {
   /// Every byte of an argument arrives and comes back, in strings of any size.
   case bytes
-  /// Each type of reply is told from the others.
+  /// Replies of different types can be told apart.
   case types
   /// An error of the server is a reply.
   case failures
-  /// Commands of many tasks each get their own reply.
+  /// Each command gets its own reply, also with commands of many tasks at once.
   case manyTasks
-  /// A command whose time is up is abandoned, and the next ones get their own replies.
+  /// A command is abandoned at its timeout, and the next commands get their own replies.
   case abandoned
 
   /// Runs the check under a key of its own, which it removes.
@@ -54,7 +54,7 @@ public enum SenderConformance: String, CaseIterable, Sendable {
         try await group.waitForAll()
       }
     case .abandoned:
-      // Connecting counts as well, and is another error.
+      // The first command makes the connection, whose time counts too and whose timeout is another error.
       _ = try await send("ECHO", "first")
       do {
         _ = try await send("BLPOP", key, "0.3", timeout: .milliseconds(20))

@@ -79,7 +79,7 @@ extension TierConformance {
     own.append(try await tier.change(.remove(key)))
     own.append(try await tier.change(.clear(namespace: key.namespace)))
     own.append(try await tier.change(.invalidate(tag: key.namespace)))
-    // Others may change the tier meanwhile.
+    // Other clients may change the tier meanwhile.
     let records = try await tier.records(after: first.position, waiting: .seconds(1))
     try require(
       try await tier.records(after: first.position, waiting: .zero).starts(with: records),
@@ -108,7 +108,7 @@ extension TierConformance {
     try require(head >= own[3], "the newest record is that of the last change")
   }
 
-  /// - Parameter change: the one that raises a floor over the key.
+  /// - Parameter change: the change that raises a floor over the key.
   func checkFloor(
     _ tier: some SharedTier, _ key: SharedKey, tags: [String], _ change: TierChange
   ) async throws {

@@ -11,17 +11,17 @@ func require(_ condition: Bool, _ rule: String) throws(ConformanceFailure) {
   if !condition { throw ConformanceFailure(description: rule) }
 }
 
-/// Checks that a tier keeps the rules of `SharedTier`, so that tiers and senders elsewhere can be tested with the same suite.
+/// Checks that a tier keeps the rules of `SharedTier`. Tiers and senders of other packages can use this suite, too.
 ///
 ///     for check in TierConformance.allCases { try await check.run(on: tier) }
 public enum TierConformance: String, CaseIterable, Sendable {
-  /// A value comes back byte for byte, with the stamp of its set.
+  /// A value comes back byte for byte, with the stamp of the change that set it.
   case setAndFetch
   /// A removal removes the value and ends the lease.
   case removal
-  /// One caller at a time has the lease of a key, and only after it has seen and rejected the value that is there.
+  /// One caller at a time has the lease of a key, and only after the caller has seen and rejected the present value.
   case oneLease
-  /// A lease ends by itself, unless it is renewed, and by its release.
+  /// A lease ends after its time unless it is renewed, and at its release.
   case leaseEnds
   /// A fill without the lease stores nothing.
   case fillNeedsLease
@@ -31,16 +31,16 @@ public enum TierConformance: String, CaseIterable, Sendable {
   case tags
   /// Positions rise with each change.
   case positionsRise
-  /// Each change has a record, which names the one before it; the newest can be looked at.
+  /// Each change has a record, which names the record before it; the newest record can be read.
   case log
   /// A value is gone when its lifetime has ended.
   case lifetime
-  /// Names and keys that look alike are different keys.
+  /// Names and keys that look alike are different.
   case separateKeys
 
-  /// Runs the check under a namespace that no other check uses.
+  /// Runs the check in a namespace that no other check uses.
   ///
-  /// Takes up to a second of real time for leases and lifetimes that end.
+  /// Takes up to a second of real time, because leases and lifetimes must end.
   public func run(on tier: some SharedTier) async throws {
     let namespace = "conformance-\(rawValue)-\(UInt64.random(in: 0...UInt64.max))"
     let key = SharedKey(namespace: namespace, bytes: [0, 13, 10, 255])
@@ -92,7 +92,7 @@ public enum TierConformance: String, CaseIterable, Sendable {
     TierValue(frame: frame, lifetime: lifetime, tags: tags)
   }
 
-  /// Waits for a lifetime of the server to end, which no clock of this process decides.
+  /// Waits for the end of a lifetime in the server, whose clock the test cannot move.
   func wait(for rule: String, _ condition: () async throws -> Bool) async throws {
     for _ in 0..<1000 {
       if try await condition() { return }

@@ -2,7 +2,7 @@ public import Larder
 public import LarderShared
 import Synchronization
 
-/// One machine's connection to a tier that others use too, for tests of a machine that is cut off.
+/// One machine's connection to a tier that other machines use too, for tests of a machine that is cut off.
 public final class TierLink: SharedTier {
   private let tier: any SharedTier
   private let isCut = Atomic(false)
@@ -11,13 +11,13 @@ public final class TierLink: SharedTier {
   /// A connection to `tier`.
   public init(to tier: any SharedTier) { self.tier = tier }
 
-  /// Lets every request fail, and those under way lose their replies.
+  /// Makes every request fail; requests under way lose their replies.
   public func cut() { isCut.store(true, ordering: .sequentiallyConsistent) }
 
-  /// Lets requests for records of the log fail, and no others.
+  /// Makes requests for records of the log fail, and no other requests.
   public func cutLog() { isLogCut.store(true, ordering: .sequentiallyConsistent) }
 
-  /// Lets requests pass again.
+  /// Ends the failures of ``cut()`` and ``cutLog()``.
   public func restore() {
     isCut.store(false, ordering: .sequentiallyConsistent)
     isLogCut.store(false, ordering: .sequentiallyConsistent)

@@ -3,17 +3,17 @@ import Synchronization
 
 /// Checks the promises of a ``/Larder/LarderClock``.
 ///
-/// - The wall clock is after 1970 and before the year 10889, the last that a store can index.
-/// - The monotonic clock never goes back, also as several threads see it.
-/// - Moving time forward moves both.
-/// - A sleep until a moment that has passed returns at once. Another one returns when the clock has reached the moment, and
-///   throws a `CancellationError` if its task is cancelled before.
+/// - The wall clock is after 1970 and before the year 10889, the last year that a store can index.
+/// - The monotonic clock never goes back, also between threads.
+/// - Moving time forward moves both clocks.
+/// - A sleep until a past moment returns at once. A sleep until a later moment returns when the clock reaches the moment,
+///   and throws a `CancellationError` if its task is cancelled before.
 ///
 /// - Parameters:
 ///   - clock: the clock.
-///   - advance: moves the clock forward by at least the duration. The default waits that long, for clocks that move by
+///   - advance: moves the clock forward by at least the duration. The default waits that long, for clocks that run by
 ///     themselves.
-/// - Throws: ``ConformanceFailure`` with all promises that were broken; the error of `advance`.
+/// - Throws: ``ConformanceFailure`` with all broken promises; the error of `advance`.
 public func checkConformance<C: LarderClock>(
   of clock: C,
   advance: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -70,7 +70,7 @@ private func sleepProblems(
     try await clock.sleep(until: moment)
     woken.at.withLock { $0 = clock.monotonic }
   }
-  // Time for a sleep that ends too early to do so.
+  // A sleep that ends too early ends during this wait.
   for _ in 0..<20 where woken.at.withLock({ $0 }) == nil {
     try await Task.sleep(for: .milliseconds(5))
   }
@@ -86,13 +86,13 @@ private func sleepProblems(
 
   let cancelled = Task { try await clock.sleep(until: clock.monotonic + .seconds(60)) }
   cancelled.cancel()
-  // So that a clock which ignores the cancellation does not wait forever.
+  // Time advances, so that a clock that ignores the cancellation does not wait forever.
   let mover = Task { try await advance(.seconds(60)) }
   do {
     try await cancelled.value
     problems.append("a cancelled sleep does not throw")
   } catch is CancellationError {
-    // As promised.
+    // The clock keeps its promise.
   } catch {
     problems.append("a cancelled sleep throws \(error) and no CancellationError")
   }

@@ -2,20 +2,20 @@ public import Larder
 
 /// Checks the promises of a ``/Larder/Codec`` with some of its values.
 ///
-/// - Its `id` is one for applications, or the codec is one of Larder's.
-/// - Every value is decoded as it was encoded if the codec is lossless; otherwise a value that was decoded once is decoded
-///   to the same again.
-/// - A cache over a store returns what the codec does, from memory and from disk.
+/// - Its `id` is an id for applications, or the codec is one of Larder's.
+/// - A lossless codec decodes every value as it was encoded. With another codec, a value that was decoded once does not
+///   change when it is encoded and decoded again.
+/// - A cache returns the values that the codec decodes, from memory and from disk.
 /// - Several threads can use the codec at once.
-/// - Bytes that were cut, changed, prolonged or never a value make `decode` throw or return a value. A codec that traps ends
-///   the test with its process.
+/// - For bytes that were cut, changed, extended or never a value, `decode` throws or returns a value. A codec that traps
+///   ends the test with its process.
 ///
 /// - Parameters:
 ///   - codec: the codec.
-///   - values: at least one; the more of the type's forms they show, the more is checked.
-///   - damages: how many damaged encodings of each value are decoded.
-///   - seed: decides which; the same seed damages the same bytes.
-/// - Throws: ``ConformanceFailure`` with all promises that were broken; ``/Larder/LarderError`` if no store can be made.
+///   - values: at least one. The check covers only the forms of the type that these values show.
+///   - damages: the number of damaged encodings of each value that are decoded.
+///   - seed: selects the damage; the same seed damages the same bytes.
+/// - Throws: ``ConformanceFailure`` with all broken promises; ``/Larder/LarderError`` if no store can be made.
 public func checkConformance<C: Codec>(
   of codec: C, with values: [C.Value], damages: Int = 1_000, seed: UInt64 = 1
 ) async throws where C.Value: Equatable {
@@ -61,7 +61,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     }
   }
 
-  /// Decodes damaged bytes for nothing but the proof that decoding returns.
+  /// Decodes damaged bytes. The results do not matter: the check is that each decoding returns.
   func damage(_ bytes: [UInt8], times: Int, seed: UInt64) {
     var random = Random(state: seed)
     for count in 0..<min(bytes.count, times) { attempt(Array(bytes.prefix(count))) }
@@ -74,7 +74,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
         case 0 where place < damaged.count: damaged[place] = byte
         case 1 where place < damaged.count: damaged[place] ^= 1 << (byte & 7)
         case 2 where place < damaged.count: damaged.remove(at: place)
-        // Lengths that claim as much as they can.
+        // Most formats read these bytes as a length, the largest that they can state.
         case 3: damaged.insert(contentsOf: [UInt8](repeating: 0xFF, count: 8), at: place)
         default: damaged.insert(byte, at: place)
         }
@@ -101,7 +101,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
       guard try self.store(value, under: index, in: cache) else { continue }
       let expected = try disk.value(for: index)
       if expected == nil { problems.append("a cache misses value \(index) that it has stored") }
-      // The second read is answered from memory.
+      // Memory answers the second read.
       let first = try cache.value(for: index)
       let second = try cache.value(for: index)
       if first != expected || second != expected {
@@ -114,7 +114,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     try store.finish()
   }
 
-  /// False for a value that cannot be encoded, which was reported already.
+  /// Stores a value; false for a value that cannot be encoded, which an earlier check has reported.
   private func store(
     _ value: C.Value, under key: Int, in cache: Cache<C.Value>
   ) throws(LarderError) -> Bool {
@@ -141,7 +141,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   }
 }
 
-/// Whether a value is always decoded to the same. An error was reported already by the check of one thread.
+/// Whether a value is always decoded to the same value. The check of one thread has already reported an error.
 private func isSteady<C: Codec>(_ codec: C, _ value: C.Value) -> Bool where C.Value: Equatable {
   do {
     let first = try decoded(codec, value)
@@ -157,7 +157,7 @@ private func decoded<C: Codec>(_ codec: C, _ value: C.Value) throws -> C.Value {
   return try codec.decode(bytes.span)
 }
 
-/// SplitMix64: the same numbers for the same seed.
+/// SplitMix64: equal seeds give equal numbers.
 private struct Random {
   var state: UInt64
 
@@ -179,7 +179,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
   /// The broken promises, a sentence each.
   public let problems: [String]
 
-  /// The subject and its problems, in a line each.
+  /// The subject, then each problem on a line.
   public var description: String {
     "\(subject) does not conform:\n" + problems.map { "- \($0)" }.joined(separator: "\n")
   }

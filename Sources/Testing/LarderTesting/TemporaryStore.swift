@@ -5,16 +5,16 @@ public struct InconsistentStore: Error, CustomStringConvertible {
   /// The faults that the check found, a sentence for each.
   public let faults: [String]
 
-  /// The faults in a line each.
+  /// The faults, each on a line.
   public var description: String {
     "the store is inconsistent:\n" + faults.joined(separator: "\n")
   }
 }
 
 extension Store {
-  /// Checks everything in the store against everything else and closes it; throws ``InconsistentStore`` for a fault.
+  /// Checks the whole store for inconsistencies and closes it; throws ``InconsistentStore`` for a fault.
   ///
-  /// Call it at the end of each test. It reads the whole store.
+  /// Call this method at the end of each test. It reads the whole store.
   public func finish() throws {
     let faults = try verify().faults
     try close()
@@ -22,7 +22,7 @@ extension Store {
   }
 }
 
-/// Runs `body` with a new temporary store, then checks and closes it; the store is removed when its last handle goes.
+/// Runs `body` with a new temporary store, then checks and closes the store. It is removed with its last handle.
 ///
 ///     try withTemporaryStore { store, clock in
 ///       let notes = store.cache(TextCodec(), in: "notes")
@@ -32,8 +32,8 @@ extension Store {
 ///     }
 ///
 /// - Parameters:
-///   - clock: the store's; it moves only when the test advances it.
-///   - options: other options of the store. Their clock is replaced.
+///   - clock: the clock of the store; it moves only when the test advances it.
+///   - options: other options of the store. `clock` replaces their clock.
 ///   - body: gets the store and the clock.
 /// - Throws: the error of `body`; ``InconsistentStore`` for a fault; ``/Larder/LarderError`` if no store can be made.
 public func withTemporaryStore<Result>(
@@ -46,7 +46,7 @@ public func withTemporaryStore<Result>(
   return result
 }
 
-/// Runs `body` with a new temporary store as ``withTemporaryStore(clock:options:_:)`` does, in a task.
+/// Runs an asynchronous `body` with a new temporary store, as ``withTemporaryStore(clock:options:_:)`` does.
 public func withTemporaryStore<Result: Sendable>(
   clock: ManualClock = ManualClock(), options: Store.Options = Store.Options(),
   isolation: isolated (any Actor)? = #isolation,

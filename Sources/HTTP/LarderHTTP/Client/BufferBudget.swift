@@ -2,14 +2,14 @@
   import Larder
   import Synchronization
 
-  /// The memory of a cache for bodies on their way into the store, all of them together.
+  /// The memory of a cache for all bodies together that are on their way into the store.
   final class BufferBudget: Sendable {
     private let limit: Int
     private let used = Mutex(0)
 
     init(_ limit: Int) { self.limit = limit }
 
-    /// Reserves `count` bytes; false if that many are not left.
+    /// Reserves `count` bytes; false if fewer bytes are left.
     func reserve(_ count: Int) -> Bool {
       used.withLock { used in
         guard count >= 0, count <= limit - used else { return false }
@@ -23,7 +23,7 @@
     /// The bytes that are reserved.
     var reserved: Int { used.withLock { $0 } }
 
-    /// The whole body, whose length is then reserved; nil if it is longer than `largest` or there is no room.
+    /// The whole body, whose bytes are then reserved; nil if it is longer than `largest` or there is no room.
     func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {
       var bytes: [UInt8] = []
       do {

@@ -3,15 +3,15 @@
   import Larder
   import Synchronization
 
-  /// An exchange with the origin for which other clients with similar requests wait.
+  /// An exchange with the origin. Other clients with similar requests wait for it.
   final class Flight: Sendable {
-    /// The end of a flight, for the waiting clients.
+    /// The end of a flight, as the waiting clients see it.
     enum Outcome: Sendable {
-      /// Look at the store again.
+      /// Waiting clients must look at the store again.
       case arrived
       /// The response serves no other client.
       case ownOnly
-      /// Its client gave up, or its response was invalidated; another may send the request.
+      /// The client gave up, or the response was invalidated; another client may send the request.
       case abandoned
       /// The origin gave no response to a request with these fields. Clients with other fields may ask once more.
       case failed(any Error, HTTPFields, Retry)
@@ -23,28 +23,28 @@
     private let isComplete = Atomic(false)
 
     /// - Parameters:
-    ///   - name: one that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
-    ///   - retry: what the flight is the request of, if it is one.
+    ///   - name: a name that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
+    ///   - retry: the retry whose request this flight is; nil for a first request.
     init(_ name: String, in flights: SingleFlight<String>, for retry: Retry? = nil) {
       self.name = name
       self.flights = flights
       self.retry = retry
     }
 
-    /// Resumes those that wait. Only the first call counts: another flight may have the name since.
+    /// Resumes the waiting clients. Only the first call counts: another flight may have the name later.
     func complete(_ outcome: Outcome) {
       if isComplete.exchange(true, ordering: .relaxed) { return }
       retry?.keep(outcome)
       flights.complete(name, with: outcome)
     }
 
-    /// The one request that follows a failed flight, for all clients that waited for the flight. It keeps its outcome for
+    /// The one request that follows a failed flight, for all clients that waited for the flight. Its outcome is kept for
     /// clients that come late, as long as one of the clients is under way.
     final class Retry: Sendable {
       fileprivate let flights = SingleFlight<String>()
       private let kept = Mutex<Outcome?>(nil)
 
-      /// Waits for the outcome of the request. Nil means that the caller sends the request, in the flight ``leading(_:)``.
+      /// Waits for the outcome of the request. If it is nil, the caller sends the request, in the flight ``leading(_:)``.
       func outcome(under name: String) async throws -> Outcome? {
         if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
         guard let outcome = kept.withLock({ $0 }) else { return nil }
@@ -54,7 +54,7 @@
 
       func leading(_ name: String) -> Flight { Flight(name, in: flights, for: self) }
 
-      /// One that was abandoned is sent by another.
+      /// Keeps the outcome. An abandoned request has none: another client sends it again.
       fileprivate func keep(_ outcome: Outcome) {
         if case .abandoned = outcome { return }
         kept.withLock { $0 = outcome }
@@ -65,7 +65,7 @@
       .cacheControl, .pragma, .cookie, .range, .ifRange, .ifMatch, .ifUnmodifiedSince, .origin,
     ])
 
-    /// The name under which similar requests wait for one exchange; nil where each is sent.
+    /// The name under which similar requests wait for one exchange; nil for a request that is always sent.
     static func name(
       of forward: CacheForward, under key: ResponseKey?, policy: HTTPCachePolicy
     ) -> String? {
@@ -73,8 +73,8 @@
       guard let key, forward.reason != .bypass,
         request.method == .get || request.method == .head || key.bodyDigest != nil
       else { return nil }
-      // After the exchange every waiting client looks at the store again, where `Vary` decides. So only fields that are
-      // likely to select another response, or that concern the cache, keep clients from waiting together.
+      // After the exchange every waiting client reads the store again, and `Vary` decides there. So requests get different
+      // names only for fields that probably select another response, or that concern the cache.
       var names = distinguishingFields.union(Preferences.names)
       for stored in forward.stored {
         names.formUnion(stored.vary.fields.compactMap { .init($0.name) })

@@ -12,7 +12,7 @@
     /// The length of the body in bytes; nil if that is not known before its end.
     public let count: Int?
     private let read: @Sendable () async throws -> [UInt8]?
-    /// Makes the last bytes that were read come again; false if they cannot.
+    /// Makes the last bytes that were read come again; false if they are not held.
     let rewindSource: @Sendable (Int) async -> Bool
 
     /// A body in memory.
@@ -36,7 +36,7 @@
       rewindSource = { _ in false }
     }
 
-    /// A body that is held elsewhere, as in the store. `whole` has been read if it is not nil.
+    /// A body that another object holds, such as the store. If `whole` is not nil, the body has already been read.
     init(
       _ whole: [UInt8]? = nil, count: Int?, rewind: @escaping @Sendable (Int) async -> Bool,
       next: @escaping @Sendable () async throws -> [UInt8]?
@@ -50,9 +50,9 @@
     /// Reads the pieces in order.
     public func makeAsyncIterator() -> Iterator { Iterator(body: self) }
 
-    /// Reads a body; of one in memory, each iterator reads the whole.
+    /// Reads a body. Each iterator over a body in memory reads the whole body.
     public struct Iterator: AsyncIteratorProtocol {
-      /// Nil once it has been given: the reader may let go of it.
+      /// The body in memory; nil after the iterator has returned it, so that the reader can free it.
       private var whole: [UInt8]?
       private let read: @Sendable () async throws -> [UInt8]?
       private let rewindSource: @Sendable (Int) async -> Bool
@@ -70,8 +70,8 @@
 
       /// Goes back by the last `count` bytes of the last piece, so that ``next()`` reads them again.
       ///
-      /// A server need not keep the bytes that a slow client has not taken: a stored body is read again from the store. False
-      /// if the bytes are held nowhere else; then the place stays.
+      /// A server need not keep the bytes that a slow client has not taken: a stored body is read again from the store. If the
+      /// bytes are not held anywhere, the result is false and nothing changes.
       public mutating func rewind(by count: Int) async -> Bool {
         whole == nil ? await rewindSource(count) : false
       }
@@ -96,14 +96,14 @@
   }
 
   extension HTTPBody {
-    /// The same, but reading fails where nothing comes for longer than `limit`. The time between two reads does not count.
+    /// This body, but a read that gets nothing for longer than `limit` fails. The time between two reads does not count.
     func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
       guard whole == nil else { return self }
       let watch = ReadLimit(limit, by: clock)
       return HTTPBody(count: count, next: { [read] in try await watch.run(read) })
     }
 
-    /// The same, and `progress` learns of each read.
+    /// This body; `progress` is told of each read.
     func observed(by progress: UploadProgress) -> HTTPBody {
       guard whole == nil else { return self }
       return HTTPBody(
@@ -115,7 +115,7 @@
         })
     }
 
-    /// The same in memory if it has at most `limit` bytes; otherwise as a stream.
+    /// This body in memory if it has at most `limit` bytes; otherwise a stream.
     func gathered(upTo limit: Int) async throws -> HTTPBody {
       guard whole == nil, count ?? 0 <= limit else { return self }
       var bytes: [UInt8] = []
@@ -126,7 +126,7 @@
       return beginning(with: bytes)
     }
 
-    /// The same, once its first piece has come.
+    /// This body after its first piece has come.
     func begun() async throws -> HTTPBody {
       guard whole == nil else { return self }
       guard let first = try await read() else { return HTTPBody(next: { nil }) }

@@ -2,11 +2,11 @@
   public import HTTPTypes
   public import Larder
 
-  /// Stored responses by their requests, without the origin.
+  /// Access to stored responses by their requests, without the origin.
   extension HTTPCache {
-    /// The stored response that `request` selects, fresh or stale; nil without one.
+    /// The stored response that `request` selects, fresh or stale; nil if there is none.
     ///
-    /// An inspection: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
+    /// It only inspects: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
     /// ``HTTPCacheResult/remaining`` is negative for a stale response. O(stored responses of the URI).
     ///
     /// - Parameter requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
@@ -26,13 +26,13 @@
       return result
     }
 
-    /// Stores `response` as if the origin had just sent it to `request`, and replaces the stored response to it.
+    /// Stores `response` as if the origin had just sent it in answer to `request`; an earlier response to it is replaced.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
     ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
     ///   - tags: as for ``send(_:body:tags:interim:)``.
-    /// - Returns: false if the rules do not allow to store it (RFC 9111, section 3), or the body is too long.
+    /// - Returns: false if the rules forbid to store the response (RFC 9111, section 3), or if the body is too long.
     /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` if the store fails.
     @discardableResult
     public func put(
@@ -62,23 +62,23 @@
     }
   }
 
-  /// Invalidation of stored responses and of requests under way, in every process at once.
+  /// Invalidation of stored responses and of requests under way, in all processes at once.
   ///
   /// A request under way is still answered, but its response is not stored.
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///
-    /// - Parameter host: as in a request's authority, with the port if that is not the scheme's own: `api.example.com`,
+    /// - Parameter host: the authority of the requests, with the port if it is not the scheme's default: `api.example.com`,
     ///   `127.0.0.1:8000`.
-    /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`; no process finds any of them after the first transaction.
+    /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`. After the first transaction no process finds such a response.
     @discardableResult
     public func removeAll(host: String) async throws -> RemovalResult {
       try responses.invalidate(ResponseTags.host(host))
     }
 
-    /// Removes every response to requests with this `Authorization`, of any host.
+    /// Removes every response to requests with this value of `Authorization`, of any host.
     ///
-    /// - Parameter authorization: the field's value, `Bearer ...`. The store has only its digest.
+    /// - Parameter authorization: the value of the field, such as `Bearer ...`. The store has only a digest of it.
     /// - Complexity: as ``removeAll(host:)``.
     @discardableResult
     public func removeAll(authorization: String) async throws -> RemovalResult {
@@ -87,7 +87,7 @@
       return try responses.invalidate(ResponseTags.user(digest))
     }
 
-    /// Removes every response to requests of the user with this name, of any host.
+    /// Removes every response to requests of the user with this name, on any host.
     ///
     /// - Parameter principal: the name that ``HTTPCachePolicy/principal`` gives the user.
     /// - Complexity: as ``removeAll(host:)``.
@@ -99,7 +99,7 @@
 
     /// Removes every response that was requested with this tag.
     ///
-    /// Entries of other namespaces may carry the tag: `Store.invalidate(tag:)` removes all of them.
+    /// Entries of other namespaces may have the tag, too: `Store.invalidate(tag:)` removes those as well.
     ///
     /// - Complexity: as ``removeAll(host:)``.
     @discardableResult
@@ -107,9 +107,9 @@
       try responses.invalidate(tag)
     }
 
-    /// Removes all stored responses of the request's URI, for all users. A client that reads one of them reads on.
+    /// Removes all stored responses of the request's URI, for all users. A client that is reading one can read it to the end.
     ///
-    /// - Complexity: O(stored responses of the URI), each in a write of its own.
+    /// - Complexity: O(stored responses of the URI); each removal is a write of its own.
     @discardableResult
     public func removeAll(for request: HTTPRequest) async throws -> RemovalResult {
       let request = try request.withCheckedTarget()
@@ -117,9 +117,9 @@
       return try await responses.removeAll(of: key, policy: rules.policy)
     }
 
-    /// Removes the stored responses that `isUnwanted` chooses, in this namespace.
+    /// Removes the stored responses of this namespace for which `isUnwanted` returns true.
     ///
-    /// Requests under way whose stored responses it does not remove are not affected: their responses are stored after it.
+    /// A request under way is affected only if its stored response is removed. Other responses can be stored after the call.
     ///
     /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response;
     ///   ``StoredResponse/received`` is its date.

@@ -20,10 +20,10 @@
     let report: @Sendable (any Error) -> Void
     var clock: any LarderClock { namespace.store.clock }
 
-    /// The store's clock gives the time.
+    /// Makes a cache whose time is that of the store's clock.
     ///
-    /// - Parameter report: receives the errors of storing, and of background refreshes that no stored response could replace. Clients get
-    ///   their responses regardless.
+    /// - Parameter report: receives the errors of storing, and of background refreshes that no stored response could replace.
+    ///   Clients get their responses in any case.
     public init(
       in namespace: Store.Namespace, over transport: any HTTPTransport,
       policy: HTTPCachePolicy = HTTPCachePolicy(),
@@ -41,9 +41,9 @@
 
     /// A copy with another policy, for some calls.
     ///
-    /// It shares the stored responses, the requests under way, the memory and the statistics.
-    /// ``HTTPCachePolicy/bufferLimit`` stays that of the first. If ``HTTPCachePolicy/rules`` or
-    /// ``HTTPCachePolicy/partitionFields`` give a request another key, the copy has responses of its own for it.
+    /// It shares the stored responses, the requests under way, the memory and the statistics. ``HTTPCachePolicy/bufferLimit``
+    /// is always that of the first cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields`` give a request
+    /// another key, the copy has its own responses for this request.
     public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
       var copy = self
       let secret = rules.policy.secret
@@ -52,21 +52,21 @@
       return copy
     }
 
-    /// How requests were answered, by this cache and its copies.
+    /// The counts of answered requests, of this cache and its copies.
     public var statistics: HTTPStatistics { counters.statistics }
 
     /// Returns the response to `request` from the store or the origin.
     ///
-    /// `request` has a scheme, an authority, and a path that begins with a slash, or is `*` for OPTIONS: any other is refused with
-    /// `LarderError/Code/invalidArgument`. Of several equal requests at the same time one is sent. Throws the transport's
-    /// error, or ``HTTPCacheError/timedOut(_:)``, where the origin cannot be reached and nothing may be served in its place;
-    /// and a `LarderError` if the store itself fails. The failure of a secure connection (``TransportFailure/isInsecure``) is
-    /// thrown although a stale response may be stored, unless ``HTTPCachePolicy/servesStaleWhenInsecure`` allows it.
+    /// `request` must have a scheme, an authority, and a path that begins with a slash, or is `*` for OPTIONS; otherwise the
+    /// error is `LarderError/Code/invalidArgument`. Of several equal requests at the same time, one is sent. Throws the
+    /// transport's error or ``HTTPCacheError/timedOut(_:)`` if the origin cannot be reached and no stored response may replace
+    /// it; a `LarderError` if the store fails. A failed secure connection (``TransportFailure/isInsecure``) throws even if a
+    /// stale response is stored, unless ``HTTPCachePolicy/servesStaleWhenInsecure`` is true.
     ///
     /// - Parameters:
-    ///   - body: read while it is sent, and not kept. It is not read if the store answers the request.
+    ///   - body: read only while it is sent, and not kept. It is not read if the store answers the request.
     ///   - tags: names by which ``removeAll(tag:)`` finds the stored response. An exchange with the origin adds them to the
-    ///     tags that the stored response has; a hit adds none.
+    ///     response's earlier tags; a hit adds no tag.
     public func send(
       _ request: HTTPRequest, body: HTTPBody = HTTPBody(), tags: [String] = [],
       interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
@@ -75,7 +75,7 @@
       try HTTPCacheError.check(fieldCount: request.headerFields.count)
       let request = try request.withCheckedTarget()
       if body.count != 0, request.method == .get || request.method == .head {
-        // The response may depend on the body, which no key has (RFC 9110, section 9.3.1).
+        // The response may depend on the body, which is not part of any key (RFC 9110, section 9.3.1).
         return try await pass(request, body: body, interim: interim)
       }
       var body = body
@@ -102,10 +102,10 @@
       }
     }
 
-    /// The longest body, in bytes, by which responses are stored: it is in memory while its request is under way.
+    /// The longest body that can be part of a key, in bytes. Such a body is in memory while its request is under way.
     static let largestKeyedBody = 1 << 16
 
-    /// Returns the origin's response to `request` without a use of the store: nothing is read, stored or removed.
+    /// Returns the origin's response to `request` without the store: nothing is read, stored or removed.
     ///
     /// Throws the transport's error, ``HTTPCacheError``, or `LarderError/Code/invalidArgument` as ``send(_:body:tags:interim:)`` does.
     public func pass(
@@ -120,7 +120,7 @@
       return result
     }
 
-    /// Nil if the stored responses have changed meanwhile and must be read again.
+    /// One attempt to answer; nil if the stored responses have changed meanwhile and must be read again.
     private func attempt(_ client: inout ClientRequest) async throws -> HTTPCacheResult? {
       let held = try responses.variants(
         under: client.key, except: client.lost, policy: rules.policy)
@@ -130,7 +130,7 @@
       }
       if let result = try equivalentResult(&client) { return result }
       if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
-      // One that was revoked while the client waited for another is of no use.
+      // A permit may have been revoked while the client waited for another client.
       guard let permit = client.permit, permit.isValid else {
         client.permit = responses.permit(
           for: client.request, under: client.key, client.tags, policy: rules.policy)
@@ -150,7 +150,7 @@
       }
     }
 
-    /// A fresh response of a URI whose query makes no difference.
+    /// A fresh response of a URI that differs only in parts of the query that do not count (`No-Vary-Search`).
     private func equivalentResult(_ client: inout ClientRequest) throws -> HTTPCacheResult? {
       guard let key = client.key, [.get, .head].contains(client.request.method),
         let held = try responses.equivalents(
@@ -165,7 +165,7 @@
       _ answer: CacheAnswer, from held: [StoredVariant], _ client: inout ClientRequest
     ) throws -> HTTPCacheResult? {
       guard let body = try responses.body(of: answer, from: held) else {
-        // A replaced entry is read again under its new version; a damaged one never.
+        // A replaced entry is read again under its new version; a damaged entry is not read again.
         if let stored = answer.slice(of: held).map({ held[$0.index] }),
           try namespace.entry(for: stored.key)?.version == stored.version
         {

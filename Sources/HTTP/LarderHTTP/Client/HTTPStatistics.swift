@@ -2,16 +2,16 @@
   import Larder
   import Synchronization
 
-  /// How the requests of a cache were answered: ``HTTPCache/statistics`` counts those of this process since the cache was made,
-  /// ``HTTPCache/savedStatistics()`` those that all processes have saved.
+  /// How the requests of a cache were answered. ``HTTPCache/statistics`` counts those of this process since the cache was
+  /// made, and ``HTTPCache/savedStatistics()`` those that all processes have saved.
   ///
   /// The reads and writes of the store itself are in the statistics of its namespace, for all processes.
   public struct HTTPStatistics: Sendable, Hashable {
-    /// Answers from the store without a request to the origin, by their reason.
+    /// The number of answers from the store without a request to the origin, by reason.
     public var hits: [CacheAnswer.Reason: Int] = [:]
-    /// Requests to the origin, by their reason.
+    /// The number of requests to the origin, by reason.
     public var forwards: [CacheForward.Reason: Int] = [:]
-    /// Of the forwarded ones, those after which a stored response was the answer: confirmed, completed, or stale after a failure.
+    /// The forwarded requests that a stored response answered: confirmed, completed, or stale after a failure.
     public var reuses: [CacheAnswer.Reason: Int] = [:]
     /// Requests that waited for the exchange of another request.
     public var collapsed = 0
@@ -22,11 +22,11 @@
 
     /// Requests that were answered.
     public var requests: Int {
-      // Counts come from a store, which may have any.
+      // The counts come from a store and may be any numbers.
       (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.saturatingAdding($1) }
     }
 
-    /// The answers without a request to the origin divided by all; nil without any.
+    /// The answers without a request to the origin divided by all answers; nil if there are none.
     public var hitRate: Double? {
       let hits = hits.values.reduce(0) { $0.saturatingAdding($1) }
       return requests == 0 ? nil : Double(hits) / Double(requests)
@@ -36,8 +36,8 @@
   /// The counters of a cache and its copies.
   final class HTTPCounters: Sendable {
     private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
-    /// Fresh hits that are not in `counts` yet, and the bytes of their bodies: a lock and a hash would cost more than the rest
-    /// of such a hit in the cache.
+    /// Fresh hits that are not in `counts` yet, and the bytes of their bodies. For such a hit, a lock and a hash would cost
+    /// more than all the rest.
     private let freshHits = Atomic(0)
     private let freshBytes = Atomic(0)
 
@@ -66,7 +66,7 @@
 
     func countFailure() { counts.withLock { $0.all.failures += 1 } }
 
-    /// The counts that are not saved, which then count as saved.
+    /// The counts that are not saved yet; from now on they count as saved.
     func takeUnsaved() -> HTTPStatistics {
       gathered { counts in
         defer { counts.saved = counts.all }
@@ -74,7 +74,7 @@
       }
     }
 
-    /// Takes counts that could not be saved as unsaved again.
+    /// Makes counts that could not be saved count as unsaved again.
     func restoreUnsaved(_ unsaved: HTTPStatistics) {
       counts.withLock { $0.saved = $0.saved.subtracting(unsaved) }
     }
@@ -98,8 +98,8 @@
     }
   }
 
-  /// Counts in the store: an entry of text in the namespace `http-statistics`, under the name of the cache's namespace, with a line
-  /// for each count that is not 0.
+  /// The form of counts in the store: a text entry in the namespace `http-statistics`, named after the cache's namespace,
+  /// with a line for each count that is not 0.
   ///
   ///     hit fresh 1200
   ///     forward uri-miss 45
@@ -108,10 +108,10 @@
   extension HTTPCache {
     static let statisticsNamespace = "http-statistics"
 
-    /// Adds the counts since the last call to the counts that all processes have saved in the store, which `stats` of the shell
-    /// shows.
+    /// Adds the counts since the last call to the counts in the store, which all processes share. `stats` of the shell shows
+    /// them.
     ///
-    /// Nothing else saves them: call it once a minute, say, and before the process ends. `larder-proxy` does.
+    /// Nothing else saves them: call this once a minute, say, and before the process ends, as `larder-proxy` does.
     public func saveStatistics() async throws {
       let unsaved = counters.takeUnsaved()
       guard unsaved != HTTPStatistics() else { return }
@@ -129,7 +129,7 @@
       }
     }
 
-    /// The counts that ``saveStatistics()`` of any process has added for this namespace.
+    /// The counts for this namespace that all processes have saved with ``saveStatistics()``.
     public func savedStatistics() throws -> HTTPStatistics {
       let store = namespace.store.namespace(Self.statisticsNamespace)
       let bytes: [UInt8]? = try store.value(for: namespace.name)
@@ -138,7 +138,7 @@
   }
 
   extension HTTPStatistics {
-    /// Each count by its name.
+    /// The counts by name.
     var numbers: [String: Int] {
       var numbers = ["collapsed": collapsed, "failures": failures, "bytes-saved": bytesSaved]
       for (reason, count) in hits { numbers["hit " + reason.rawValue] = count }
@@ -147,7 +147,7 @@
       return numbers.filter { $0.value != 0 }
     }
 
-    /// Names that are not known are left out.
+    /// Makes statistics from counts; unknown names are ignored.
     init(numbers: [String: Int]) {
       self.init()
       for (name, count) in numbers {
@@ -165,7 +165,7 @@
       }
     }
 
-    /// Lines that are not counts are left out.
+    /// Reads the counts from the text of an entry; lines that are not counts are ignored.
     init(text: [UInt8]) {
       var numbers: [String: Int] = [:]
       for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {

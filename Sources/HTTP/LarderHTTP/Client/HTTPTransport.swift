@@ -6,14 +6,14 @@
 
   /// Sends requests to the origin.
   public protocol HTTPTransport: Sendable {
-    /// Sends a request and returns the head of its final answer, with a body that is still to be read.
+    /// Sends a request and returns the head of its final answer, with a body that has not been read yet.
     ///
-    /// A transport does not follow redirections, cache or repeat requests. It throws when the origin cannot be reached, and
-    /// supports cancellation. Its errors are ``TransportFailure``s. A body that ends before its announced length throws at its end.
+    /// A transport does not follow redirections, cache or repeat requests. It throws if the origin cannot be reached, and
+    /// supports cancellation. Its errors are ``TransportFailure``s. A body that is cut off throws at its end.
     ///
     /// - Parameters:
-    ///   - body: the body of the request, to be read once and only as fast as it is sent.
-    ///   - interim: receives responses with a status below 200, in order.
+    ///   - body: the body of the request; read it once, and only as fast as it is sent.
+    ///   - interim: receives the responses with a status below 200, in order.
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
@@ -21,9 +21,9 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request, once more if the origin asks to wait, and only if it is of an expected kind.
+    /// The response to a request. It is sent once more if the origin asks to wait. Throws for a response of an unexpected kind.
     ///
-    /// - Parameter hasSubstitute: whether a stored response takes the place of a 503.
+    /// - Parameter hasSubstitute: whether a stored response replaces a 503.
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
@@ -47,7 +47,7 @@
       return answer
     }
 
-    /// The response to a request, with a time limit for its head and for each piece of its body.
+    /// The response to a request. There is a time limit for its head, and for each piece of its body.
     private func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, within timeout: Duration,
@@ -69,20 +69,20 @@
 
   /// The errors of a cache that are not errors of its transport.
   public enum HTTPCacheError: TransportFailure, Hashable, Sendable, CustomStringConvertible {
-    /// The origin did not answer in time, or stalled within its response.
+    /// The origin did not answer in time, or its response stopped for too long.
     case timedOut(Duration)
     /// The request or the response has this number of fields, which is more than 1,000.
     case tooManyFields(Int)
     /// A body is longer than this limit, in bytes.
     case bodyTooLarge(limit: Int)
-    /// So many bytes of a body came before they were read. The transport cannot make the origin wait, and holds no more.
+    /// This many bytes of a body came before they were read. The transport can neither make the origin wait nor hold more.
     case bodyUnread(limit: Int)
     /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
     case bodyGone
-    /// The answer does not have a type of ``HTTPCacheRule/expectedTypes``; the words say why. It is not stored.
+    /// The type of the answer is not in ``HTTPCacheRule/expectedTypes``; the text says why. The answer is not stored.
     case unexpected(String)
 
-    /// A network that wants a login counts as no way to the origin.
+    /// An unexpected answer counts as `offline`: it may come from a network that wants a login.
     public var failure: TransportFailureKind {
       switch self {
       case .timedOut, .bodyGone: .interrupted
@@ -91,8 +91,8 @@
       }
     }
 
-    /// The number of fields of a message that a cache accepts. A transport checks it before it builds `HTTPFields`, whose
-    /// own limit of 65,535 fields is a precondition.
+    /// The most fields of a message that a cache accepts. A transport counts the fields before it builds `HTTPFields`,
+    /// which traps beyond 65,535 fields.
     public static let largestFieldCount = 1_000
 
     static func check(fieldCount: Int) throws(HTTPCacheError) {
@@ -116,8 +116,8 @@
 
   /// Returns the result of `body`, or cancels it after `limit` and throws.
   ///
-  /// - Parameter upload: the body of a request that is sent meanwhile: the limit begins again with each piece of it, and does
-  ///   not run while the next piece is awaited from the client.
+  /// - Parameter upload: the progress of the request's body. The limit begins again with each piece that is sent, and does not
+  ///   run while the client has not delivered the next piece.
   func within<Value: Sendable>(
     _ limit: Duration, by clock: any LarderClock, upload: UploadProgress? = nil,
     _ body: @escaping @Sendable () async throws -> Value
@@ -143,7 +143,7 @@
     }
   }
 
-  /// When the body of a request was last read.
+  /// The time of the last read of a request's body.
   final class UploadProgress: Sendable {
     private let clock: any LarderClock
     private let state: Mutex<(isReading: Bool, last: Duration?)> = Mutex((false, nil))
@@ -157,7 +157,7 @@
       state.withLock { $0 = (false, now) }
     }
 
-    /// The time of the last piece; now while a read is under way; nil before the first read.
+    /// The time of the last piece; the present time while a read is under way; nil before the first read.
     var last: Duration? {
       let now = clock.monotonic
       return state.withLock { $0.isReading ? now : $0.last }

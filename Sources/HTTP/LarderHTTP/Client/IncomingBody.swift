@@ -1,13 +1,13 @@
 #if HTTP
   import Larder
 
-  /// The body of a response on its way to two readers: the client at its own speed, and the store without waiting for it.
+  /// The body of a response on its way to two readers: the client, which has its own speed, and the store, which does not wait.
   ///
-  /// The bytes are kept once, for both, within a ``BufferBudget``. Of a long body each full part goes into the store at once, and
-  /// a client that lags behind reads it from there. A body that is not stored, because it is too long or the budget is used up,
-  /// comes no faster than the client reads.
+  /// The bytes are kept once, for both readers, within a ``BufferBudget``. Each full part of a long body is stored at once,
+  /// and a client that lags behind reads the part from the store. A body that is not stored, because it is too long or the
+  /// budget is used up, comes no faster than the client reads.
   actor IncomingBody {
-    /// The length of the pieces for the client.
+    /// The largest piece that the client gets.
     static let pieceSize = 1 << 16
 
     private let budget: BufferBudget
@@ -17,21 +17,21 @@
     private let makeWriter: (@Sendable () throws -> BodyWriter)?
     private let report: @Sendable (any Error) -> Void
     private let onPassing: @Sendable () -> Void
-    /// Set once a part is stored.
+    /// The writer of the parts; nil before the first part is stored.
     private var writer: BodyWriter?
     private var partCount = 0
-    /// The bytes from `start` on; those before it are stored, or read.
+    /// The bytes from `start` on. Earlier bytes are stored, or were read.
     private var bytes: [UInt8] = []
     private var start = 0
     /// The end of the bytes that the client has read.
     private var position = 0
-    /// The end of the bytes that it may read.
+    /// The end of the bytes that the client may read.
     private var visible = 0
     private var reserved: Int
     private var isKept = true
     private var isEnded = false
     private var failure: (any Error)?
-    /// The rest of the body, from the store.
+    /// The rest of the body, which is read from the store.
     private var rest: HTTPBody?
     private var readers: [CheckedContinuation<Void, Never>] = []
     private var origin: CheckedContinuation<Void, Never>?
@@ -39,12 +39,12 @@
     private var isAbandoned = false
 
     /// - Parameters:
-    ///   - reserved: bytes that were reserved in `budget` for this body.
-    ///   - largest: the length up to which the body is kept for the store.
-    ///   - writer: called for a long body; nil for a body that must be in memory as a whole.
+    ///   - reserved: the number of bytes that are reserved in `budget` for this body.
+    ///   - largest: the largest length with which the body is kept for the store.
+    ///   - writer: makes the writer of a long body; nil for a body that must be in memory as a whole.
     ///   - report: receives the errors of storing parts.
-    ///   - onPassing: called when the body is no longer kept for the store before its end. From then on it comes no faster than
-    ///     the client reads.
+    ///   - onPassing: called if the body stops being kept for the store before its end. From then on it comes no faster
+    ///     than the client reads.
     init(
       length: Int?, reserved: Int, in budget: BufferBudget, largest: Int,
       writer: (@Sendable () throws -> BodyWriter)?, report: @escaping @Sendable (any Error) -> Void,
@@ -64,12 +64,12 @@
 
     private var end: Int { start + bytes.count }
 
-    /// Adds a piece from the origin; of a body that is not kept, waits until the client has read it.
+    /// Adds a piece from the origin. If the body is not kept, waits until the client has read the piece.
     ///
-    /// The piece that completes the announced length is not visible before ``finish(_:rest:)``, so that the client's next
-    /// request finds the stored response.
+    /// The client gets the piece that completes the announced length only after ``finish(_:rest:)``, so that its next request
+    /// finds the stored response.
     ///
-    /// - Returns: false if neither the client nor the store needs more.
+    /// - Returns: false if neither the client nor the store needs more bytes.
     func append(_ piece: [UInt8]) async -> Bool {
       if isKept, !makeRoom(for: piece.count) { await stopKeeping() }
       if !isKept, isAbandoned { return false }
@@ -94,7 +94,7 @@
       return true
     }
 
-    /// The body for the store, once all of it has come; nil if it was not kept.
+    /// The whole body for the store; nil if it was not kept.
     var received: ReceivedBody? {
       guard isKept else { return nil }
       return writer.map { .written($0, last: bytes, index: partCount) } ?? .whole(bytes)
@@ -102,7 +102,7 @@
 
     /// Ends the body.
     ///
-    /// - Parameter rest: reads the stored body from an offset on; nil if it is not stored.
+    /// - Parameter rest: reads the stored body from an offset on; nil if the body is not stored.
     func finish(_ failure: (any Error)? = nil, rest: ((Int) -> HTTPBody)? = nil) async {
       self.failure = failure
       visible = end
@@ -120,7 +120,7 @@
       await discardParts()
     }
 
-    /// Removes the pieces that the client has read, or will not read; rarely, because that moves the rest.
+    /// Removes the pieces that the client has read or will not read. It does so rarely, because each removal moves the rest.
     private func discardRead() {
       guard !isKept else { return }
       if isAbandoned { position = end }
@@ -137,7 +137,7 @@
       }
     }
 
-    /// The client reads no more.
+    /// Notes that the client reads no more.
     func abandon() async {
       isAbandoned = true
       discardRead()
@@ -171,7 +171,7 @@
       return nil
     }
 
-    /// The last `count` bytes that the client has read come again; false if they are no longer held.
+    /// Makes the last `count` bytes that the client has read come again; false if they are no longer held.
     func rewind(_ count: Int) async -> Bool {
       if let rest { return await rest.rewindSource(count) }
       let earlier = position - count
@@ -204,7 +204,7 @@
   // MARK: Parts
 
   extension IncomingBody {
-    /// Stores the full parts except a part that may be the last: that goes into the store together with the response.
+    /// Stores the full parts, but not a part that may be the last: it is stored together with the response.
     private func storeFullParts() async {
       guard let makeWriter, bytes.count > writer?.parts.size ?? BodyParts.usualSize else { return }
       do {
@@ -225,7 +225,7 @@
       }
     }
 
-    /// Ends the storing of the body: from now on it is for the client alone.
+    /// Stops storing the body: from now on only the client gets it.
     private func stopKeeping() async {
       isKept = false
       visible = end
@@ -234,7 +234,7 @@
       await discardParts()
     }
 
-    /// Removes the parts of a body that is not stored, once the client does not need them.
+    /// Removes the parts of a body that is not stored, as soon as the client does not need them.
     private func discardParts() async {
       guard !isKept, let discarded = writer, isAbandoned || position >= start else { return }
       writer = nil

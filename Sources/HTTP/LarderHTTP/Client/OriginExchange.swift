@@ -5,23 +5,23 @@
   /// One request of a client under way.
   struct ClientRequest: Sendable {
     let request: HTTPRequest
-    /// Nil for a request that is not stored.
+    /// The key of the responses; nil for a request whose response is not stored.
     let key: ResponseKey?
     var body: HTTPBody
     let tags: [String]
     var interim: @Sendable (HTTPResponse) async -> Void = { _ in }
-    /// Nil until a look at the store has shown that a request must be sent. Then the store is looked at once more, so that an
-    /// invalidation ends either the stored response that is found, or the permit of the new response.
+    /// The permit; nil until a look at the store has shown that a request must be sent. Then the store is read once more: an
+    /// invalidation now ends either the stored response that this read finds, or the permit of the new response.
     var permit: StorePermit?
     /// Keys of stored responses whose bodies are damaged.
     var lost: Set<String> = []
     /// Whether the client has waited for the exchange of another client.
     var hasWaited = false
-    /// The second request of the clients that waited together for an exchange that failed.
+    /// The second request, shared by the clients that waited together for an exchange that failed.
     var retry: Flight.Retry?
   }
 
-  /// A request to the origin in place of the client's, and the stored responses that it concerns.
+  /// A request to the origin on behalf of the client, and the stored responses that it concerns.
   struct OriginExchange: Sendable {
     let cache: HTTPCache
     private(set) var client: ClientRequest
@@ -44,9 +44,9 @@
       self.permit = permit
     }
 
-    /// Sends the request, or waits for a similar request that is under way. Nil if the store must be looked at again.
+    /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again.
     ///
-    /// - Parameter waiting: the client; the call notes in it whether it has waited.
+    /// - Parameter waiting: the client; the call records in it whether it has waited.
     func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
       guard !waiting.hasWaited, let name = flightName else { return try await perform() }
       guard let outcome = try await outcome(of: name) else {
@@ -55,8 +55,8 @@
       }
       switch outcome {
       case .failed(let error, let fields, let retry):
-        // The fields of the other request may be the reason. So the clients with other fields ask once more, together: an
-        // origin that is down gets two requests, whatever the number of clients.
+        // The fields of the other request may be the reason for the failure. So all clients with other fields send one further
+        // request together: an origin that is down gets two requests, whatever the number of clients.
         guard fields != forward.original.headerFields, !error.isTimeout, waiting.retry == nil else {
           waiting.hasWaited = true
           return try staleFallback(after: error)
@@ -68,13 +68,13 @@
       return nil
     }
 
-    /// The end of the flight with this name, if another client leads it; nil if this client is to lead the flight.
+    /// The outcome of the flight with this name, if another client leads it; nil if this client must lead the flight.
     private func outcome(of name: String) async throws -> Flight.Outcome? {
       if let retry = client.retry { return try await retry.outcome(under: name) }
       return try await cache.flights.join(name, for: Flight.Outcome.self)?.outcome()
     }
 
-    /// Refreshes the stored response in the background, unless the same exchange is under way.
+    /// Refreshes the stored response in the background, unless an equal exchange is under way.
     func refresh() {
       guard let name = flightName, cache.flights.join(name, for: Flight.Outcome.self) == nil else {
         return
@@ -103,17 +103,17 @@
       return exchange
     }
 
-    /// The end of a flight that failed.
+    /// The outcome of a flight that failed.
     func failure(_ error: any Error) -> Flight.Outcome {
       .failed(error, forward.original.headerFields, Flight.Retry())
     }
 
-    /// Asks the origin, stores its response, and returns the result for the client; nil if the store must be looked at again.
+    /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again.
     ///
     /// The flight is complete after the call, or at the end of the body.
     private func perform() async throws -> HTTPCacheResult? {
       do {
-        // Another exchange may have ended between the look at the store and the beginning of the flight.
+        // Another exchange may have ended after the store was read and before this flight began.
         if flight != nil {
           let present = try cache.responses.variants(
             under: client.key, except: client.lost, policy: cache.rules.policy)
@@ -132,7 +132,7 @@
       }
     }
 
-    /// A stored response that may be served while the origin cannot be reached; throws `error` if no stored response may.
+    /// A stored response that may be served because the origin cannot be reached; throws `error` if there is none.
     private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
       guard cache.rules.policy.allowsStale(after: error),
         let answer = cache.rules.fail(forward, at: cache.clock.now),
@@ -143,8 +143,8 @@
 
     private func ask() async throws -> HTTPCacheResult? {
       let (policy, clock) = (cache.rules.policy, cache.clock)
-      // The new response may replace a stored one. Then an invalidation of the stored response also applies to the new
-      // response.
+      // The new response may replace a stored response. An invalidation of that stored response must then apply to the new
+      // response, too.
       let credential = cache.rules.credential(of: forward.original)
       cache.responses.permits.add(
         held.filter { $0.response.credential == credential }.flatMap(\.tags), to: permit)
@@ -166,7 +166,7 @@
           flight?.complete(.arrived)
           return result
         }
-        // The stored body that the 304 confirms is gone: one unconditional request follows.
+        // The 304 confirms a stored body that is gone, so one unconditional request follows.
         next.forward = forward.unconditional
       }
       return try await next.ask()
@@ -174,7 +174,7 @@
   }
 
   extension Error {
-    /// Whether the origin did not answer. It would not answer other requests either.
+    /// Whether the origin did not answer in time. If so, it would not answer other requests either.
     fileprivate var isTimeout: Bool {
       if case .timedOut = self as? HTTPCacheError { true } else { false }
     }

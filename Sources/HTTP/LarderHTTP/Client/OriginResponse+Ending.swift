@@ -3,7 +3,7 @@
   import Larder
 
   extension OriginResponse {
-    /// Removes the stored responses that this response ends, before this response is stored.
+    /// Removes the stored responses that this response invalidates, before this response is stored.
     func end(_ reception: CacheReception) async throws {
       let (responses, policy) = (cache.responses, cache.rules.policy)
       let request = exchange.forward.original
@@ -18,16 +18,16 @@
   }
 
   extension ResponseStore {
-    /// Removes the responses of an origin: the responses of one user and without a user, or all.
+    /// Removes the responses of an origin: those of one user together with those without a user, or all.
     ///
-    /// - Parameter credential: the credential of the user; nil for all.
+    /// - Parameter credential: the credential of the user; nil for all users.
     func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {
       let tag = ResponseTags.origin(key)
       let flights = permits.revoke(tag)
       defer { for flight in flights { flight.complete(.abandoned) } }
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       let prefix = key.origin + "/"
-      // A longer one is cut in some keys.
+      // Some keys contain only the beginning of a longer prefix.
       guard prefix.utf8.count <= ResponseKey.shortestBeginning else {
         _ = try invalidate(ResponseTags.host(key.host))
         return

@@ -2,10 +2,10 @@
   import HTTPTypes
   import Larder
 
-  /// A received body that is to be stored.
+  /// A received body that must be stored.
   enum ReceivedBody: Sendable {
     case whole([UInt8])
-    /// One of which the first parts are stored already.
+    /// A body whose first parts are already stored.
     case written(BodyWriter, last: [UInt8], index: Int)
 
     var count: Int {
@@ -17,7 +17,7 @@
   }
 
   extension OriginResponse {
-    /// Stores a response that the client gets in any case; a failure is reported.
+    /// Stores a response. A failure is only reported, because the client gets the response in any case.
     func storeOrReport(_ reception: CacheReception, _ received: ReceivedBody) async -> StoredBody? {
       do {
         return try await store(reception, received)
@@ -31,9 +31,9 @@
       await storeOrReport(reception, received) != nil
     }
 
-    /// Stores and removes responses as `reception` says. Returns where the received body is stored; nil if it is not.
+    /// Stores and removes responses as `reception` says. Returns the place of the stored body; nil if the body is not stored.
     ///
-    /// A stored body that another exchange has replaced stays: that exchange had newer information.
+    /// A stored body stays if another exchange has replaced it meanwhile: that exchange had newer information.
     func store(_ reception: CacheReception, _ received: ReceivedBody) async throws -> StoredBody? {
       guard let uri = exchange.client.key else { return nil }
       var kept: StoredBody?
@@ -53,7 +53,7 @@
         case .stored(let index):
           if exchange.held[index].key == key { version = exchange.held[index].version }
           if response.parts != nil { break }
-          // Without room for the body the validation is not recorded, and the next request validates again.
+          // If there is no room for the body, the validation is not recorded, and the next request validates again.
           guard let bytes = try storedBytes(index, &reserved) else { continue }
           body = .whole(bytes)
         case .joined(let joined):
@@ -72,9 +72,9 @@
       return kept
     }
 
-    /// A stored body; nil if it was replaced, evicted or damaged, or without room for it.
+    /// A stored body; nil if it was replaced, evicted or damaged, or if there is no room for it.
     ///
-    /// - Parameter reserved: grows by the bytes that were reserved for it.
+    /// - Parameter reserved: rises by the bytes that were reserved for the body.
     func storedBytes(_ index: Int, _ reserved: inout Int) throws -> [UInt8]? {
       let body = exchange.held[index].body
       guard cache.buffers.reserve(body.count) else { return nil }
@@ -89,7 +89,7 @@
       }
     }
 
-    /// Keeps the number of variants of a URI within the policy: a hit looks at all of them.
+    /// Removes surplus variants of a URI, so that their number is within the policy: a hit reads all of them.
     private func removeSurplus(beside key: String) async throws {
       let others = exchange.held.filter { $0.key != key }
       let surplus = others.count + 1 - max(1, cache.rules.policy.largestVariantCount)
@@ -124,9 +124,9 @@
       return attributes
     }
 
-    /// Stores a response and its body, if the permit holds and the version is still there. Other processes see both at once.
+    /// Stores a response and its body if the permit is valid and the version is still there. Others see both at once.
     ///
-    /// - Parameter body: nil for a response whose body is stored in parts and stays.
+    /// - Parameter body: nil for a response whose stored body, in parts, does not change.
     /// - Returns: false if nothing is stored.
     private func commit(
       _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,

@@ -4,7 +4,7 @@
 
   /// The head of a response to an exchange with the origin.
   ///
-  /// This part makes the client's result of it, and of the body.
+  /// This part makes the client's result from the head and the body.
   struct OriginResponse: Sendable {
     let head: HTTPResponse
     let exchange: OriginExchange
@@ -20,16 +20,16 @@
 
     // MARK: Answers of stored parts
 
-    /// Answers with a stored response, whose body the received one may complete. Nil if a stored part is gone, or the
-    /// received one is too long.
+    /// Answers with a stored response; the received body may complete the stored one. Nil if a stored part is gone, or if the
+    /// received body is too long.
     ///
-    /// - Parameter preliminary: the reception while the size of the body is not known.
+    /// - Parameter preliminary: the reception before the size of the body is known.
     func answered(
       _ answer: CacheAnswer, _ preliminary: CacheReception, body: HTTPBody
     ) async throws -> HTTPCacheResult? {
-      // The body of an error that a stored response replaces, say, is not read.
+      // Some bodies are not read, for example that of an error that a stored response replaces.
       guard preliminary.needsReceivedBody else {
-        // The stored body is read before the entry is written again under another version.
+        // The stored body is read now, because storing gives the entry another version.
         guard var result = try result(answer) else { return nil }
         result.isStored = await isStored(preliminary, .whole([]))
         return result
@@ -55,7 +55,7 @@
       return result
     }
 
-    /// - Parameter body: nil for the stored one.
+    /// - Parameter body: nil for the stored body.
     private func result(_ answer: CacheAnswer, body: HTTPBody? = nil) throws -> HTTPCacheResult? {
       guard let body = try body ?? cache.responses.body(of: answer, from: exchange.held) else {
         return nil
@@ -67,9 +67,9 @@
 
     // MARK: Streams
 
-    /// Streams the body to the client, and into the store meanwhile.
+    /// Streams the body to the client and, at the same time, into the store.
     func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {
-      // If a stored response could replace this one, the head is passed on only after the body has begun.
+      // If a stored response could replace this one, the client gets the head only after the body has begun.
       let hasStaleFallback = cache.rules.fail(exchange.forward, at: cache.clock.now) != nil
       let body = hasStaleFallback ? try await body.begun() : body
       var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)
@@ -101,13 +101,13 @@
       return result
     }
 
-    /// Other clients wait for the exchange of a body of at most so many bytes.
+    /// The longest body, in bytes, for which other clients wait.
     private static let longestAwaited = 64_000_000
 
-    /// A body on its way into the store; nil if it is too long or there is no room.
+    /// A body on its way into the store; nil if the body is too long or there is no room.
     private func incoming(_ source: CacheReception.Body, length: Int?) -> IncomingBody? {
       let largest = cache.rules.policy.largestBody
-      // A part that is joined with a stored one is in memory as a whole.
+      // A part that is joined with a stored part is in memory as a whole.
       var writer: (@Sendable () throws -> BodyWriter)?
       if case .received = source {
         writer = { [namespace = cache.namespace, permit = exchange.permit] in
@@ -145,7 +145,7 @@
         return
       }
       let stored = await storeOrReport(reception(bodySize: received.count), received)
-      // A part that was joined with a stored one is not stored as the client gets it.
+      // If a part was joined with a stored part, the stored body is not the body that the client gets.
       let same = stored.flatMap { $0.count == received.count ? $0 : nil }
       await incoming.finish(
         rest: same.map { same in { cache.responses.stream(same, $0..<same.count) } })

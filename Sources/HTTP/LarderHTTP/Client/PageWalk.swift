@@ -1,20 +1,20 @@
 #if HTTP
   import Larder
 
-  /// The pages of a listing, all of one version. The service returns one page at a time, with a cursor for the next page.
+  /// All pages of a listing in one version. The service returns one page at a time, with a cursor for the next page.
   ///
   ///     let walk = PageWalk(
   ///       next: { $0.nextCursor }, isInvalidCursor: { $0 is InvalidCursor },
   ///       fetch: { cursor in try await api.catalog(after: cursor) })
   ///     let pages = try await walk.all()
   ///
-  /// While a page is used the next page is fetched. If the service does not know a cursor any more, the walk begins again,
-  /// once. If a page has another version than the pages before it, the walk begins again, twice at most. An iteration then gets
-  /// all pages again, from ``Element/index`` 0: results of earlier pages are outdated.
+  /// The next page is fetched while the present page is used. If the service does not know a cursor any more, the walk
+  /// begins again, once. If a page has another version than the pages before it, the walk begins again, at most twice. The
+  /// iteration then gets all pages again, from ``Element/index`` 0: results of earlier pages are outdated.
   public struct PageWalk<Page: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
-    /// A page and its place.
+    /// A page, and its place in the walk.
     public struct Element: Sendable {
-      /// 0 for the first page, again after each new beginning.
+      /// 0 for the first page, also each time the walk begins again.
       public var index: Int
       /// The page as it was fetched.
       public var page: Page
@@ -30,10 +30,10 @@
     private static var mostVersions: Int { 3 }
 
     /// - Parameters:
-    ///   - next: the cursor of the page behind this one; nil behind the last.
-    ///   - version: the version of the listing that a page belongs to; nil where the service does not say.
-    ///   - isInvalidCursor: whether the service refused a cursor because it does not know it any more.
-    ///   - fetch: fetches the page at a cursor; nil is the first.
+    ///   - next: the cursor of the page after this one; nil after the last page.
+    ///   - version: the version of the listing to which a page belongs; nil if the service does not say.
+    ///   - isInvalidCursor: whether an error means that the service does not know a cursor any more.
+    ///   - fetch: fetches the page at a cursor; nil is the first page.
     public init(
       next: @escaping @Sendable (Page) throws -> Cursor?,
       version: @escaping @Sendable (Page) -> String? = { _ in nil },
@@ -46,7 +46,7 @@
       self.fetch = fetch
     }
 
-    /// All pages, of one version.
+    /// All pages, in one version.
     ///
     /// - Throws: the errors of the closures. `LarderError/Code/badCursor` if a cursor comes twice or the pages do not end, and
     ///   `LarderError/Code/busy` if the listing keeps changing.
@@ -64,13 +64,13 @@
     /// A walk under way.
     public struct Iterator: AsyncIteratorProtocol {
       private let walk: PageWalk
-      /// The cursors so far; no service may lead in a circle.
+      /// The cursors so far. A cursor that comes twice would lead in a circle.
       private var cursors: Set<Cursor> = []
       private var index = 0
       private var version: String?
       private var versions = 1
       private var hasMetInvalidCursor = false
-      /// Nil behind the last page.
+      /// The fetch of the next page; nil after the last page.
       private var ahead: Fetch?
 
       fileprivate init(walk: PageWalk) {
@@ -78,7 +78,7 @@
         ahead = Fetch(walk, nil)
       }
 
-      /// The next page; nil behind the last.
+      /// The next page; nil after the last page.
       public mutating func next() async throws -> Element? {
         while let fetch = ahead {
           let page: Page

@@ -5,13 +5,13 @@
 
   /// The time limit of each read of a body.
   ///
-  /// One timer serves all reads that follow each other: an origin that sends many small pieces costs no timer for each.
+  /// One timer serves all reads in sequence, so that an origin with many small pieces does not cost a timer for each.
   final class ReadLimit: Sendable {
     private struct State {
-      /// The end of the read under way.
+      /// The time limit of the read under way.
       var deadline: Duration?
       var cancel: (@Sendable () -> Void)?
-      /// Nil while no timer runs.
+      /// The timer; nil while none runs.
       var timer: Task<Void, Never>?
       var isOver = false
     }
@@ -27,9 +27,9 @@
 
     deinit { state.withLock { $0.timer?.cancel() } }
 
-    /// Returns the result of `read`, or cancels it after the limit and throws. One call is under way at a time.
+    /// Returns the result of `read`, or cancels it after the limit and throws. Only one call may be under way at a time.
     func run(_ read: @escaping @Sendable () async throws -> [UInt8]?) async throws -> [UInt8]? {
-      // The time runs before the read begins.
+      // The time starts before the read begins.
       let deadline = clock.monotonic + limit.bounded
       let reading = Task { try await read() }
       begin(until: deadline) { reading.cancel() }
@@ -38,7 +38,7 @@
       } onCancel: {
         reading.cancel()
       }
-      // A transport may take the cancellation for the end of the body.
+      // A transport may mistake the cancellation for the end of the body.
       if end() { throw HTTPCacheError.timedOut(limit) }
       return try result.get()
     }
@@ -63,7 +63,7 @@
       }
     }
 
-    /// When the timer must look again; nil ends it.
+    /// The time at which the timer must look again; nil ends the timer.
     private func nextDeadline() -> Duration? {
       let (deadline, cancel) = state.withLock { state -> (Duration?, (@Sendable () -> Void)?) in
         if let deadline = state.deadline, deadline > clock.monotonic { return (deadline, nil) }

@@ -2,30 +2,30 @@
   public import HTTPTypes
   import Larder
 
-  /// A stored response that answers every plain request of its URI, for as long as it is fresh and no process commits anything.
+  /// A stored response that answers every plain request of its URI while it is fresh and no process writes to the store.
   ///
   /// A server makes it after a hit and gives many answers from it: without a task, a look at the stored heads or a copy of the
-  /// body. A request is plain if it is a GET without a body, without user information in its URI and without any of the fields in
+  /// body. A request is plain if it is a GET without a body, without user information in its URI and without fields of
   /// ``HTTPRules/decisiveFields``.
   public final class ReadyAnswer: Sendable {
     private let cache: HTTPCache
-    /// The stored response. Of the others of its URI nothing is held: the same request selects the same one until the next commit.
+    /// The stored response. Other responses of the URI are not held: until the next write, equal requests select this response.
     private let response: StoredResponse
-    /// The fields of the request; nil where any plain request of the URI selects the response.
+    /// The fields of the request; nil if any plain request of the URI selects the response.
     private let selecting: HTTPFields?
-    /// When all stored responses of the URI are there.
+    /// The time from which all stored responses of the URI are there.
     private let written: Timestamp
     private let expires: Timestamp?
     private let key: String
     private let version: UInt64
-    /// The commit that shows these responses and no others.
+    /// The newest write when the responses were read; see `EntryReader.moment`.
     private let transaction: UInt64
     private let lifetime: FreshnessLifetime
     private let initialAge: ResponseAge
     private let clock: any LarderClock
     /// Bytes of the body.
     public let bodySize: Int
-    /// Whether `Vary` makes the answer depend on further fields. Then it answers only requests with the fields of its own.
+    /// Whether `Vary` makes the answer depend on further fields. If so, only a request with the same fields gets it.
     public let isVaried: Bool
 
     fileprivate init(
@@ -48,7 +48,7 @@
       selecting = isVaried ? request.headerFields : nil
     }
 
-    /// The age of the response now, in seconds; nil if ``HTTPCache/send(_:body:tags:interim:)`` must be asked.
+    /// The age of the response now, in seconds; nil if only ``HTTPCache/send(_:body:tags:interim:)`` can answer.
     public var age: Int? {
       let now = clock.now
       guard cache.namespace.store.lastTransaction == transaction, written <= now,
@@ -58,7 +58,7 @@
       return freshness.isFresh ? freshness.age : nil
     }
 
-    /// The result that `send` would return now, without the body; nil if it must be asked.
+    /// The result that `send` would return now, without the body; nil if only `send` can answer.
     public func result(to request: HTTPRequest) -> HTTPCacheResult? {
       guard age != nil, selecting == nil || selecting == request.headerFields,
         case .answer(let answer) = cache.rules.decide(request, stored: [response], at: clock.now),
@@ -67,9 +67,9 @@
       return HTTPCacheResult(answer, body: HTTPBody())
     }
 
-    /// Lends the body to `body`, and counts as a hit; nil if `send` must be asked.
+    /// Lends the stored body to the closure `body`, and counts a hit; nil if only `send` can answer.
     ///
-    /// The bytes lie in the memory map of the store, in a snapshot that ends with the call: `body` must not wait.
+    /// The bytes are in the memory map of the store, in a snapshot that ends with the call: `body` must not wait.
     public func withBody<Result>(_ body: (Span<UInt8>) throws -> Result) throws -> Result? {
       let result = try cache.namespace.withValue(of: key, version: version) { bytes in
         bytes.count == bodySize ? try body(bytes) : nil
@@ -84,8 +84,8 @@
     /// The stored response that answers `request`, and other plain requests of its URI.
     ///
     /// Nil if `request` is not plain, if nothing is stored for it, if the body is longer than 64 KB, if
-    /// ``HTTPCachePolicy/principal`` looks at every request, or if only a read of the store could tell. Ask
-    /// ``send(_:body:tags:interim:)`` then, and this again after a hit.
+    /// ``HTTPCachePolicy/principal`` looks at every request, or if only a read of the store could tell. Call
+    /// ``send(_:body:tags:interim:)`` then, and call this method again after a hit.
     public func readyAnswer(to request: HTTPRequest) -> ReadyAnswer? {
       let transaction = namespace.store.lastTransaction
       let request = request.withEncodedTarget
@@ -105,7 +105,7 @@
   }
 
   extension HTTPRules {
-    /// The fields of a request that choose its answer from the store, besides those that `Vary` of the response names.
+    /// The fields of a request that choose its answer from the store, besides the fields that `Vary` of the response names.
     public var decisiveFields: Set<HTTPField.Name> {
       ClientCondition.fields.union(policy.partitionFields).union([
         .authorization, .cacheControl, .pragma, .range, .ifRange, .ifMatch, .ifUnmodifiedSince,

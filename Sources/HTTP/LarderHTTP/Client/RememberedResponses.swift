@@ -2,14 +2,14 @@
   import Larder
   import Synchronization
 
-  /// The stored responses of the URIs that were asked for last, as a read of the store has found them.
+  /// The stored responses of the URIs that were requested last, as a read of the store found them.
   ///
-  /// A read would find the same as long as no process has committed anything since. Most reads of a busy cache are hits, which
-  /// commit nothing.
+  /// A new read would find the same responses until a process writes to the store. Most reads of a busy cache are hits, which
+  /// write nothing.
   final class RememberedResponses: Sendable {
-    /// The variants of one URI.
+    /// The stored responses of one URI.
     private struct Found {
-      /// The commit that the read saw.
+      /// The newest write that the read saw; see `EntryReader.moment`.
       var transaction: UInt64
       var variants: [StoredVariant]
       var size: Int
@@ -20,7 +20,7 @@
       var size = 0
     }
 
-    /// Bytes of the heads, as they are stored.
+    /// The largest size of all remembered heads, in bytes as they are stored.
     private static let largestSize = 1 << 20
     private let state = Mutex(State())
 
@@ -35,7 +35,7 @@
       return found.variants
     }
 
-    /// - Parameter transaction: the commit that all of `variants` were read from.
+    /// - Parameter transaction: the newest write when all of `variants` were read.
     func keep(
       _ variants: [StoredVariant], of uri: String, transaction: UInt64, size: Int
     ) {

@@ -1,12 +1,12 @@
 #if HTTP
   import Larder
 
-  /// Stored responses that answer other queries, too (No-Vary-Search, section 7).
+  /// Stored responses that also answer other queries (No-Vary-Search, section 7).
   ///
-  /// Beside such a response two entries are stored. The entry of its path has the field, that of the significant part of its query its
-  /// URI. Of a path the last field counts. Both are looked up only where the exact URI has no response that may be used.
+  /// Such a response has two further entries. The entry of the path holds the field; the last field of a path counts. The
+  /// entry of the significant part of the query holds the URI. They are read if the exact URI has no usable response.
   extension ResponseStore {
-    /// The responses of another URI that are good for this one; nil without any.
+    /// The responses of another URI that answer this URI, too; nil if there are none.
     func equivalents(
       of key: ResponseKey, except lost: Set<String> = [], policy: HTTPCachePolicy
     ) throws -> [StoredVariant]? {
@@ -18,12 +18,12 @@
       return variants.isEmpty ? nil : variants
     }
 
-    /// The other URI, of which a response was stored that may be good for this one.
+    /// Another URI with a stored response that may answer this URI, too.
     func equivalent(of key: ResponseKey) throws -> ResponseKey? {
       guard key.bodyDigest == nil, let field = try note(SearchNotes.path(key.uri)),
         let variance = SearchVariance(field),
         let uri = try note(SearchNotes.query(variance.significant(key.uri), of: key.uri)),
-        // The note may be forged.
+        // The note may be forged, so it is checked.
         variance.significant(key.uri) == variance.significant(uri), !uri.hasBytes(of: key.uri)
       else { return nil }
       var other = key
@@ -37,7 +37,7 @@
     }
   }
 
-  /// The keys of the two entries. Keys of responses contain `://`.
+  /// The keys of the two entries. They do not contain `://`, as keys of responses do.
   private enum SearchNotes {
     static func path(_ uri: String) -> String {
       "search " + Secrets.hash(String(uri.prefix { $0 != "?" }))
@@ -49,7 +49,7 @@
   }
 
   extension WriteBatch {
-    /// Notes that a response, which is stored under `key`, is good for other queries of its path.
+    /// Notes that the response under `key` answers other queries of its path, too.
     mutating func note(
       _ variance: SearchVariance, of uri: ResponseKey, under key: String,
       in namespace: Store.Namespace, until end: Expiration?

@@ -2,25 +2,25 @@
   import HTTPTypes
   import Larder
 
-  /// A stored response as a read has found it, and the version of its entry.
+  /// A stored response as a read found it, with the version of its entry.
   struct StoredVariant: Sendable {
     let key: String
     let version: UInt64
     let response: StoredResponse
     let tags: [String]
     let written: Timestamp
-    /// Nil for never.
+    /// The time at which the entry expires; nil for never.
     let expires: Timestamp?
 
     var body: StoredBody { StoredBody(of: response, under: key, version: version) }
 
-    /// Whether a read at `now` finds it.
+    /// Whether a read at `now` finds the response.
     func isThere(at now: Timestamp) -> Bool {
       written <= now && expires.map { now < $0 } != false
     }
   }
 
-  /// The stored responses of a cache in their namespace, of which any number belong to one URI.
+  /// The stored responses of a cache in their namespace. A URI can have any number of them.
   struct ResponseStore: Sendable {
     let namespace: Store.Namespace
     /// The permits of the requests under way.
@@ -29,7 +29,7 @@
 
     init(in namespace: Store.Namespace) { self.namespace = namespace }
 
-    /// All stored responses under a key, from memory if nothing was committed since they were read.
+    /// All stored responses under a key, from memory if no process has written to the store since they were read.
     func variants(
       under key: ResponseKey?, except lost: Set<String> = [], policy: HTTPCachePolicy
     ) throws -> [StoredVariant] {
@@ -58,7 +58,7 @@
           key: name, version: entry.version, response: response, tags: entry.tags,
           written: entry.written, expires: entry.expires)
       }
-      // Nothing was committed between the first read and the last one.
+      // No process has written between the first read and the last one.
       if key.bodyDigest == nil, namespace.store.lastTransaction == transaction {
         known.keep(variants, of: key.uri, transaction: transaction, size: size)
       }
@@ -80,7 +80,7 @@
       return entries
     }
 
-    /// A permit for a request that is about to look at the store.
+    /// A permit for a request that is going to read the store.
     ///
     /// - Parameter tags: the tags of the client.
     func permit(
@@ -92,7 +92,7 @@
 
     // MARK: Removing
 
-    /// Removes a stored response. Clients that read its body read on.
+    /// Removes a stored response. Clients that already read its body can read on to the end.
     func remove(
       _ key: some StoreKey & Sendable,
       if isUnwanted: @escaping @Sendable (Store.Entry) -> Bool = { _ in true }
@@ -118,7 +118,7 @@
       let tag = ResponseTags.uri(key)
       let flights = permits.revoke(tag, except: permit)
       defer { for flight in flights { flight.complete(.abandoned) } }
-      // The responses that were stored before are read after it, and those that were requested before are not stored any more.
+      // Loads that began earlier cannot store after this commit, and the reads below see what was stored before it.
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
       var entries = try entries(of: key)
@@ -133,7 +133,7 @@
           entry.metadata.flatMap { StoredResponse(metadata: $0, bodySize: entry.size)?.bodySize }
           ?? entry.size
       }
-      // RFC 9875, section 2.2.1: what an unsafe request has invalidated takes its groups along. Those take no others along.
+      // RFC 9875, section 2.2.1: an unsafe request also invalidates the groups of the invalidated responses, no further groups.
       if permit != nil {
         for tag in Set(entries.flatMap(\.tags)).filter(CacheGroups.isTag) {
           let more = try invalidate(tag)
@@ -144,7 +144,7 @@
       return removal
     }
 
-    /// Removes all responses with a tag, and keeps those of requests under way from being stored.
+    /// Removes all responses with a tag, and revokes the permits of requests under way for such responses.
     func invalidate(_ tag: String) throws -> RemovalResult {
       let flights = permits.revoke(tag)
       defer { for flight in flights { flight.complete(.abandoned) } }

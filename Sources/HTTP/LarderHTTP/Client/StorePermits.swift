@@ -2,21 +2,21 @@
   import Larder
   import Synchronization
 
-  /// The permits of the requests under way, which may still store their responses.
+  /// The permits of the requests under way. A valid permit lets a request store its response.
   ///
-  /// An invalidation of a host, a user or a URI also applies to responses that were requested before it and arrive after it. Those
-  /// by this cache revoke permits, and so end the flights of their requests. Those by others are found when a response is stored.
+  /// An invalidation also applies to responses that were requested before it and arrive later. Invalidations by this cache
+  /// revoke permits, and so end their flights. Those by other processes are found when a response is stored.
   final class StorePermits: Sendable {
     private struct State {
       var last: UInt64 = 0
       var tags: [UInt64: Set<String>] = [:]
-      /// The flights of some permits.
+      /// The flights of permits whose requests other clients wait for.
       var flights: [UInt64: Flight] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Call this before the store is looked at for the request.
+    /// Issues a permit. Call this before reading the store for the request.
     func issue(_ tags: Set<String>, in store: Store) -> StorePermit {
       let moment = store.momentOfLoad
       let number = state.withLock { state in
@@ -33,7 +33,7 @@
       state.withLock { $0.tags[permit.number]?.formUnion(tags) }
     }
 
-    /// Ends the flight when the permit is revoked: its response will serve no other client. At once, if that has happened.
+    /// Makes the flight end when the permit is revoked, or now if that has happened: its response will serve no other client.
     func add(_ flight: Flight, to permit: StorePermit) {
       let isValid = state.withLock { state in
         guard state.tags[permit.number] != nil else { return false }
@@ -46,8 +46,8 @@
     /// Revokes all permits with the tag. Call this before the stored responses are removed, so that a response stored under a
     /// valid permit is removed, too. O(requests under way).
     ///
-    /// - Parameter spared: it only loses the tag.
-    /// - Returns: the flights that the caller abandons after the removal: a response that is requested before could not be stored.
+    /// - Parameter spared: a permit that stays valid and only loses the tag.
+    /// - Returns: the flights, for the caller to abandon after the removal, so that new requests can store responses.
     func revoke(_ tag: String, except spared: StorePermit? = nil) -> [Flight] {
       state.withLock { state in
         var flights: [Flight] = []
@@ -86,7 +86,7 @@
 
     var isValid: Bool { permits.tags(of: number) != nil }
 
-    /// Whether the response may be stored under `key`: no process has removed anything since that it would bring back.
+    /// Whether the response may be stored under `key`: storing must not undo a removal that any process has made meanwhile.
     ///
     /// - Parameters:
     ///   - uri: the tag of the response's URI. A request that has invalidated the URI has lost this tag.

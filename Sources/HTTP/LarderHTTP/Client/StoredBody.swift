@@ -1,15 +1,15 @@
 #if HTTP
   import Larder
 
-  /// The body of one stored response, for readers of any speed.
+  /// The body of a stored response, for readers of any speed.
   struct StoredBody: Sendable {
     let key: String
-    /// The version of the entry when it was found; nil right after it was stored.
+    /// The version of the entry when the body was found; nil right after the body was stored.
     let version: UInt64?
-    /// ``StoredResponse/bodyID``: a validation writes the entry again, with the same body.
+    /// ``StoredResponse/bodyID``. A validation writes the entry again, but keeps the body and this id.
     let id: UInt64?
     let count: Int
-    /// The entries of the body; nil for a body that is the value of the response's entry.
+    /// The entries that hold the body; nil if the body is the value of the response's entry.
     let parts: BodyParts?
 
     init(of response: StoredResponse, under key: String, version: UInt64?) {
@@ -33,8 +33,8 @@
   extension Store.Namespace {
     /// The bytes `range` of a stored body; nil if it was replaced, evicted or damaged.
     ///
-    /// - Parameter role: the first piece counts as a read of the response. Parts that a reader has begun stay readable after
-    ///   the response was replaced.
+    /// - Parameter role: the first piece counts as a read of the response. Once a reader has begun with the parts, they stay
+    ///   readable after the response was replaced.
     func piece(of body: StoredBody, _ range: Range<Int>, as role: PieceRole) throws -> [UInt8]? {
       guard let parts = body.parts else {
         return try piece(of: body.key, range, as: role, if: body.isStored)
@@ -45,7 +45,7 @@
       return try piece(of: parts, range, count: body.count, as: role)
     }
 
-    /// The bytes `range` of a body of `count` bytes in parts; nil if one of them is gone or damaged.
+    /// The bytes `range` of a body of `count` bytes in parts; nil if a part is gone or damaged.
     func piece(
       of parts: BodyParts, _ range: Range<Int>, count: Int, as role: PieceRole
     ) throws -> [UInt8]? {
@@ -71,7 +71,7 @@
   }
 
   extension CacheAnswer {
-    /// The stored response whose body the answer has, and which bytes of it; nil without a stored body.
+    /// The stored response that gives the answer its body, and the range of bytes; nil if the answer has no stored body.
     func slice(of held: [StoredVariant]) -> (index: Int, range: Range<Int>)? {
       switch body {
       case .none, .joined: nil
@@ -83,7 +83,7 @@
   }
 
   extension ResponseStore {
-    /// The body of an answer, which counts as a read; nil if the entry of the stored one was replaced, evicted or damaged.
+    /// The body of an answer, which counts as a read; nil if the stored body's entry was replaced, evicted or damaged.
     func body(of answer: CacheAnswer, from held: [StoredVariant]) throws -> HTTPBody? {
       guard let (index, range) = answer.slice(of: held) else { return HTTPBody() }
       let body = held[index].body
@@ -110,7 +110,7 @@
   }
 
   private actor StoredBodyReader {
-    /// How long a reader keeps the entries of a replaced body.
+    /// The longest time for which a reader keeps the entries of a replaced body.
     private static let longestUse = Duration.seconds(3600)
 
     private let body: StoredBody
@@ -122,7 +122,7 @@
     private let began: Duration
     private var renewed: Duration
 
-    /// - Parameter offset: how many bytes have been read.
+    /// - Parameter offset: the number of bytes that have been read.
     init(
       _ body: StoredBody, _ range: Range<Int>, first: [UInt8]?, at offset: Int,
       in namespace: Store.Namespace
@@ -154,7 +154,7 @@
       return piece
     }
 
-    /// The last `count` bytes that were read come again; false if not so many were.
+    /// Makes the last `count` bytes that were read come again; false if fewer bytes were read.
     func rewind(_ count: Int) -> Bool {
       guard 0...(position - start) ~= count else { return false }
       position -= count
@@ -174,7 +174,7 @@
       _ = try await namespace.touch(parts.root, expires: .after(BodyParts.grace))
     }
 
-    /// A body without one of its parts is of no use: its response is removed with it.
+    /// Removes a response whose body lacks a part: the rest of the body is useless.
     private func removeIncomplete() async throws {
       guard let parts = body.parts, !namespace.store.isReadOnly else { return }
       _ = try await namespace.remove(parts.root)

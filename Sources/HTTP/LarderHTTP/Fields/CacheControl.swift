@@ -4,7 +4,7 @@
   /// The directives of `Cache-Control` in their order (RFC 9111, 5.2).
   struct CacheControl: Equatable {
     struct Directive: Equatable {
-      /// In lower case.
+      /// The name in lower case.
       var name: String
       /// The argument after `=`, without its quotes.
       var argument: String?
@@ -17,12 +17,12 @@
         "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
       ]
 
-      /// Whether the argument is a number of seconds that was written as a string.
+      /// Whether the argument is a number of seconds but was written as a string.
       var isQuotedDuration: Bool { isQuoted && Self.durations.contains(name) }
     }
 
     let directives: [Directive]
-    /// Whether the directives come from `CDN-Cache-Control`, in whose presence `Expires` has no effect either (RFC 9213,
+    /// Whether the directives come from `CDN-Cache-Control`. If so, `Expires` has no effect (RFC 9213,
     /// section 2.2).
     let isTargeted: Bool
 
@@ -50,7 +50,7 @@
       isTargeted = true
     }
 
-    /// The tokens, numbers and strings of an inner list.
+    /// The items of an inner list as text: tokens, numbers and strings.
     private static func texts(_ items: [StructuredDictionary.Value]) -> [String] {
       items.compactMap { item in
         switch item {
@@ -60,8 +60,8 @@
       }
     }
 
-    /// The directives for a shared cache: of `CDN-Cache-Control` if its value is valid and not empty, else of `Cache-Control`
-    /// (RFC 9213, sections 2.1 and 3).
+    /// The directives for a shared cache: those of `CDN-Cache-Control` if its value is valid and not empty, else those of
+    /// `Cache-Control` (RFC 9213, sections 2.1 and 3).
     static func targeted(_ fields: HTTPFields) -> CacheControl {
       CacheControl(targetedIn: fields) ?? CacheControl(fields)
     }
@@ -90,7 +90,7 @@
     enum Seconds: Equatable {
       case absent
       case seconds(Int)
-      /// The argument is not a number, or repetitions differ.
+      /// The argument is not a number, or the directive is repeated with another argument.
       case invalid
     }
 
@@ -106,7 +106,7 @@
       return found
     }
 
-    /// The field names that the directive lists; nil without the directive, and empty if it concerns the whole response.
+    /// The field names that the directive lists; nil without the directive, and empty if it is for the whole response.
     func fieldNames(_ name: String) -> Set<String>? {
       var names: Set<String>?
       for directive in directives where directive.name == name {
@@ -119,12 +119,12 @@
     }
   }
 
-  /// A number of seconds as fields say it (RFC 9111, 1.2.2).
+  /// A number of seconds in a field (RFC 9111, 1.2.2).
   enum DeltaSeconds {
-    /// The value of a number that is too large: 68 years, longer than any response is kept.
+    /// The value for a number that is too large: 68 years, longer than any response is kept.
     static let most = 1 << 31
 
-    /// The number that `text` is; nil unless it is digits and nothing else. Cut to ``most``.
+    /// Parses a number, and cuts it to ``most``; nil if the text is not only digits.
     static func parse(_ text: some StringProtocol) -> Int? {
       guard !text.isEmpty else { return nil }
       var value = 0
@@ -137,7 +137,7 @@
   }
 
   extension Duration {
-    /// Whole seconds, at most those of some 30,000 years: `components` traps beyond 64 bits.
+    /// The duration in whole seconds, at most about 30,000 years: `components` traps beyond 64 bits.
     var wholeSeconds: Int64 {
       let longest = Duration.seconds(1 << 40)
       return min(max(self, .zero - longest), longest).components.seconds

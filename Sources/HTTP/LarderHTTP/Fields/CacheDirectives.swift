@@ -5,7 +5,7 @@
   struct RequestDirectives: Equatable {
     enum Stale: Equatable {
       case no
-      /// By at most so many seconds.
+      /// Stale by at most this many seconds.
       case seconds(Int)
       case any
     }
@@ -13,11 +13,11 @@
     var noCache: Bool
     var noStore: Bool
     var onlyIfCached: Bool
-    /// The greatest age; nil for any. An invalid value counts as 0, which demands validation.
+    /// The greatest accepted age; nil for any age. An invalid value counts as 0, which demands validation.
     var maxAge: Int?
     var minFresh: Int
     var maxStale: Stale
-    /// Nil where the request does not state it.
+    /// `stale-if-error` in seconds; nil if the request does not have it.
     var staleIfError: Int?
 
     init(_ fields: HTTPFields) {
@@ -39,32 +39,32 @@
       } else {
         maxStale = .no
       }
-      // `Pragma` counts only without `Cache-Control`: HTTP/1.0 clients send nothing else.
+      // `Pragma` counts only without `Cache-Control`: HTTP/1.0 clients send nothing but `Pragma`.
       if !fields.contains(.cacheControl) {
         noCache = fields.members(of: .pragma).contains { $0.lowercased() == "no-cache" }
       }
     }
   }
 
-  /// The directives of a response for a cache of a kind (RFC 9111, section 5.2.2; RFC 5861; RFC 8246; RFC 9213).
+  /// The directives of a response for one kind of cache (RFC 9111, section 5.2.2; RFC 5861; RFC 8246; RFC 9213).
   struct ResponseDirectives: Equatable {
     var noStore: Bool
     /// Validation is required before every use.
     var noCache: Bool
-    /// Fields that may not be reused, in lower case: the fields in `no-cache="..."`, and for a shared cache in `private="..."`.
+    /// Fields that may not be reused, in lower case: those in `no-cache="..."`, in a shared cache also in `private="..."`.
     var unusableFields: Set<String>
     var mustRevalidate: Bool
     var mustUnderstand: Bool
     var isPublic: Bool
-    /// `private` for the whole response.
+    /// Whether `private` is for the whole response.
     var isPrivate: Bool
     var immutable: Bool
     /// Whether `Expires` has no effect.
     var ignoresExpires: Bool
-    /// `max-age`, or `s-maxage` for a shared cache where present.
+    /// The argument of `max-age`; in a shared cache that of `s-maxage`, if present.
     var maxAge: CacheControl.Seconds
     var staleWhileRevalidate: Int
-    /// Nil where the response does not state it.
+    /// `stale-if-error` in seconds; nil if the response does not have it.
     var staleIfError: Int?
     /// Whether a shared cache may store the response to a request with credentials (RFC 9111, section 3.5).
     var allowsSharingWithCredentials: Bool

@@ -7,16 +7,16 @@
     /// Seconds since 1970, UTC.
     public let seconds: Int64
 
-    /// The date so many seconds after 1970, UTC.
+    /// The date this many seconds after 1970, UTC.
     public init(seconds: Int64) { self.seconds = seconds }
 
-    /// The second that `moment` lies in.
+    /// The second that contains `moment`.
     public init(_ moment: Timestamp) {
       let (quotient, rest) = moment.milliseconds.quotientAndRemainder(dividingBy: 1000)
       seconds = rest < 0 ? quotient - 1 : quotient
     }
 
-    /// The same moment for a store; the nearest that a timestamp can hold.
+    /// The same moment as a timestamp, or the nearest moment that a timestamp can hold.
     public var timestamp: Timestamp {
       let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
       return Timestamp(milliseconds: overflow ? (seconds < 0 ? .min : .max) : milliseconds)
@@ -31,9 +31,9 @@
       "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
     ]
 
-    /// The moment of a day and time of the Gregorian calendar; nil for one that is not in it.
+    /// The moment of a day and a time in the Gregorian calendar; nil if they do not exist.
     ///
-    /// A leap second is the second after it.
+    /// A leap second becomes the second after it.
     init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
       guard (0...9999).contains(year), (1...12).contains(month), (0...23).contains(hour),
         (0...59).contains(minute), (0...60).contains(second),
@@ -51,7 +51,7 @@
       }
     }
 
-    /// The year of this moment; for two-digit years, which are never more than 50 years ahead.
+    /// The year of this moment. Two-digit years need it, because they are never more than 50 years ahead.
     var year: Int { Int(date.year) }
 
     private var date: CalendarDate { CalendarDate(wall: seconds) }
@@ -77,10 +77,10 @@
   }
 
   extension HTTPDate {
-    /// Reads one of the three forms that RFC 9110 (5.6.7) has: nothing else, but in any case of letters.
+    /// Reads exactly the three forms of RFC 9110 (5.6.7), with letters in upper or lower case.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. A form that an
-    /// expiry may be read from (RFC 9111, 4.2: another zone than GMT makes it invalid). `now` decides the century of the second.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Use it for an expiry: a
+    /// zone other than GMT makes it invalid (RFC 9111, 4.2). `now` decides the century of the second form.
     public init?(strictly text: String, now: Timestamp) {
       if let usual = HTTPDate(usual: text) {
         self = usual
@@ -105,7 +105,7 @@
       self = date
     }
 
-    /// Reads the first form, in its usual letters and without an allocation: nearly all dates are of this form.
+    /// Reads the first form if its letters are in the usual case, without an allocation: nearly all dates are of this form.
     private init?(usual text: String) {
       let bytes = text.utf8
       guard bytes.count == 29 else { return nil }
@@ -138,7 +138,7 @@
       [3, 4, 7, 11, 16, 19, 22, 25, 26, 27, 28], ",    :: GMT".utf8
     ).map { ($0, $1) }
 
-    /// The first three letters, the first of them a capital.
+    /// The first three letters as a number; the first letter as a capital.
     private static func usual(_ name: String) -> UInt32 {
       name.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) } & ~0x20_0000
     }
@@ -171,7 +171,7 @@
       return HTTPDate(year: year, month: month, day: day, time: time)
     }
 
-    /// The year of this century or the last, so that it is at most 50 years ahead.
+    /// The four-digit year of a two-digit year: at most 50 years ahead, in this century or the last.
     static func year(_ short: Int, now: Timestamp) -> Int {
       let current = HTTPDate(now).year
       let year = current / 100 * 100 + short

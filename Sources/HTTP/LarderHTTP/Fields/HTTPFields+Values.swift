@@ -9,8 +9,8 @@
 
   /// The members of a comma-separated field, over all its lines (RFC 9110, 5.6.1).
   ///
-  /// Commas within quoted strings do not part members; a string that does not end does with its line. Empty members are
-  /// left out, as are spaces and tabs around each.
+  /// Commas in quoted strings do not separate members; a string without an end ends with its line. Empty members are left
+  /// out, and so are the spaces and tabs around members.
   func fieldMembers(_ lines: [String]) -> [Substring] {
     var members: [Substring] = []
     for line in lines { line[...].forEachPart(endedBy: ",") { members.append($0) } }
@@ -22,7 +22,7 @@
   }
 
   extension Substring {
-    /// The parts between separators outside quoted strings, without the spaces and tabs around each.
+    /// The parts between separators that are not in quoted strings, without the spaces and tabs around each part.
     func forEachPart(endedBy separator: Unicode.Scalar, _ body: (Substring) -> Void) {
       var start = startIndex
       var isQuoted = false
@@ -43,7 +43,7 @@
       body(self[start...].trimmed)
     }
 
-    /// Without the spaces and tabs around it.
+    /// The text without the spaces and tabs around it.
     var trimmed: Substring {
       var bytes = utf8
       while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
@@ -78,22 +78,22 @@
   }
 
   extension StringProtocol {
-    /// Whether both are the same bytes. `==` also finds two spellings of a character equal, such as one with a combining accent.
+    /// Whether both have the same bytes. For `==`, two spellings of a character are equal, for example with a combining accent.
     func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
   }
 
   extension HTTPField {
     /// The bytes of the value, which may be invalid UTF-8.
     public var valueBytes: [UInt8] {
-      // A value with invalid UTF-8 shows replacement characters. Only its coding, as Latin-1, has the bytes.
+      // A value with invalid UTF-8 has replacement characters. Only the value in Latin-1 has the original bytes.
       guard value.hasReplacement, let latin = latinValue else {
         return Array(value.utf8)
       }
       return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
 
-    /// The value as text. Different bytes give different texts: in a value that is no UTF-8, a NUL and a number stand for each byte
-    /// beyond ASCII. No value contains a NUL.
+    /// The value as text. Different bytes give different texts: in a value that is not UTF-8, a NUL and a number replace
+    /// each byte beyond ASCII. No value contains a NUL.
     var faithfulText: String {
       let bytes = valueBytes
       if let text = String(validating: bytes, as: UTF8.self) { return text }
@@ -117,7 +117,7 @@
   }
 
   extension HTTPFields {
-    /// The values of a name line by line, so that they can be compared byte for byte.
+    /// The values of a name line by line, for comparisons byte for byte.
     func lines(of name: HTTPField.Name) -> [String] {
       let values = self[values: name]
       return values.contains(where: \.hasReplacement)
@@ -126,7 +126,7 @@
   }
 
   extension String {
-    /// Whether a replacement character is there, which may stand for invalid UTF-8. Nearly all values are ASCII.
+    /// Whether the value has a replacement character, which may come from invalid UTF-8. Nearly all values are ASCII.
     fileprivate var hasReplacement: Bool {
       utf8.contains(0xEF) && unicodeScalars.contains("\u{FFFD}")
     }
@@ -141,15 +141,15 @@
   }
 
   extension HTTPFields {
-    /// Fields that end at the next hop whatever `Connection` names (RFC 9110, 7.6.1), and fields of proxies (RFC 9111, 3.1).
+    /// Fields that end at the next hop even if `Connection` omits them (RFC 9110, 7.6.1), and those of proxies (RFC 9111, 3.1).
     static let hopByHop: Set<HTTPField.Name> = [
       .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
       .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
     ]
 
-    /// Without the fields of the connection it came over, those named by `Connection` included.
+    /// The fields without those of the connection over which they came, including those that `Connection` names.
     ///
-    /// A field that caching relies on stays even where it is named there.
+    /// A field on which caching relies stays even if `Connection` names it.
     public var endToEnd: HTTPFields {
       guard contains(where: { Self.hopByHop.contains($0.name) }) else { return self }
       let named = Set(members(of: .connection).compactMap { HTTPField.Name(String($0)) })

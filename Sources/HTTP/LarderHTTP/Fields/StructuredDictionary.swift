@@ -10,11 +10,11 @@
       case list([Value])
     }
 
-    /// The members in their order. Of members with equal keys the last counts.
+    /// The members in order. If two members have equal keys, the last counts.
     private(set) var members: [(key: String, value: Value)] = []
     private var rest: ArraySlice<UInt8>
 
-    /// Nil if the lines together are not a dictionary.
+    /// Parses lines; nil if the lines together are not a dictionary.
     init?(_ lines: [String]) {
       rest = Self.bytes(lines)[...]
       skip { $0 == 0x20 }

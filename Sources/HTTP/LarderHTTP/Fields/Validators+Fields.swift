@@ -3,7 +3,7 @@
   public import Larder
 
   extension CachedValue {
-    /// The fields of a request that asks whether the value is still current, from its validators byte for byte; none without
+    /// The fields of a request that asks whether the value is still current, with the validators byte for byte; empty without
     /// validators. A 304 then means ``Loaded/unchanged``.
     public var conditionalFields: HTTPFields {
       var fields = HTTPFields()

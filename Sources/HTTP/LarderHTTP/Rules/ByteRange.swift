@@ -1,14 +1,14 @@
 #if HTTP
   import HTTPTypes
 
-  /// A range that a request asks for (RFC 9110, 14.1.2).
+  /// A requested range (RFC 9110, 14.1.2).
   enum ByteRange: Equatable {
-    /// From one byte on, to a last one or the end.
+    /// From one byte to a last byte, or to the end.
     case from(Int, to: Int?)
-    /// So many at the end.
+    /// This many bytes at the end.
     case suffix(Int)
 
-    /// The ranges of a request; nil if it has none that can be understood, and is to be answered as if it had none.
+    /// The ranges of a request; nil if it has no valid range and must be answered as if it had none.
     static func parse(_ fields: HTTPFields) -> [ByteRange]? {
       let lines = fields[values: .range]
       guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
@@ -48,10 +48,10 @@
     }
   }
 
-  /// Which part of the whole a response is (RFC 9110, 14.4).
+  /// The part of a whole that a response holds (RFC 9110, 14.4).
   struct ContentRange: Equatable {
     var bytes: ClosedRange<Int>
-    /// Bytes of the whole.
+    /// The number of bytes of the whole.
     var whole: Int
 
     var count: Int { bytes.count }
@@ -61,7 +61,7 @@
       self.whole = whole
     }
 
-    /// Nil unless there is one such field, in bytes, that makes sense and knows the whole.
+    /// Reads `Content-Range`; nil unless there is one valid field in bytes that states the length of the whole.
     init?(_ fields: HTTPFields) {
       let lines = fields[values: .contentRange]
       guard lines.count == 1 else { return nil }
@@ -80,7 +80,7 @@
 
     var isWhole: Bool { bytes.count == whole }
 
-    /// Both in one, if they overlap or touch; nil if a gap is between them or they are of different wholes.
+    /// Both parts as one range if they overlap or touch; nil if there is a gap, or if they are of different wholes.
     func joined(with other: ContentRange) -> ContentRange? {
       guard whole == other.whole, bytes.lowerBound <= other.bytes.upperBound + 1,
         other.bytes.lowerBound <= bytes.upperBound + 1
@@ -96,7 +96,7 @@
       return bytes.upperBound == whole - 1 ? "bytes=0-\(bytes.lowerBound - 1)" : nil
     }
 
-    /// A position; numbers that nothing is as long as are cut.
+    /// Parses a position. A number beyond any possible length is cut.
     static func position(_ text: some StringProtocol) -> Int? {
       guard !text.isEmpty else { return nil }
       var value = 0

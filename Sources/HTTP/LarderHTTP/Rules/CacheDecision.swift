@@ -17,11 +17,11 @@
     public enum Body: Sendable, Hashable {
       /// No body.
       case none
-      /// The whole body of the stored response with that index.
+      /// The whole body of the stored response with this index.
       case stored(Int)
-      /// These bytes of it.
+      /// These bytes of the stored response with this index.
       case part(Int, Range<Int>)
-      /// The stored body of that index and the one just received, put together.
+      /// The body of a stored response joined with the body just received.
       case joined(JoinedBody)
     }
 
@@ -29,19 +29,19 @@
     public enum Reason: String, Sendable, Hashable {
       /// The stored response is fresh.
       case fresh
-      /// The origin has just confirmed it.
+      /// The origin has just confirmed the stored response.
       case validated
-      /// The part just received completes it.
+      /// The part just received completes the stored response.
       case completed
-      /// The client accepts it stale.
+      /// The stored response is stale, and the client accepts that.
       case staleByRequest = "stale-by-request"
-      /// Stale, while it is validated.
+      /// The stored response is stale, and is being validated.
       case staleWhileRevalidating = "stale-while-revalidating"
-      /// Stale, because the origin answered with an error.
+      /// The stored response is stale, and the origin answered with an error.
       case staleOnError = "stale-on-error"
-      /// Stale, because the origin could not be reached.
+      /// The stored response is stale, and the origin could not be reached.
       case staleDisconnected = "stale-disconnected"
-      /// No stored response is usable and the request has `only-if-cached`: a 504.
+      /// No stored response is usable, and the request has `only-if-cached`: the answer is a 504.
       case onlyIfCached = "only-if-cached"
 
       /// Whether the answer is stale.
@@ -57,7 +57,7 @@
     public var response: HTTPResponse
     /// The source of the body.
     public var body: Body
-    /// Why the cache may give this answer.
+    /// The reason why the cache may give this answer.
     public var reason: Reason
     /// The age in seconds, as in the `Age` field.
     public var age: Int
@@ -95,7 +95,7 @@
 
   /// A request for the origin, with the stored responses that its answer concerns.
   public struct CacheForward: Sendable, Hashable {
-    /// Why the cache could not answer by itself; named as `fwd` of `Cache-Status` (RFC 9211, 2.2).
+    /// Why the cache could not answer by itself; the names are those of `fwd` in `Cache-Status` (RFC 9211, 2.2).
     public enum Reason: String, Sendable, Hashable {
       /// A cache does not answer such a request.
       case bypass
@@ -115,7 +115,7 @@
 
     /// The request to send.
     public var request: HTTPRequest
-    /// Why the cache could not answer by itself.
+    /// The reason why the cache could not answer by itself.
     public var reason: Reason
     /// The request of the client.
     public let original: HTTPRequest
@@ -169,9 +169,9 @@
     public enum Body: Sendable, Hashable {
       /// The received body.
       case received
-      /// The stored body of that index.
+      /// The body of the stored response with this index.
       case stored(Int)
-      /// A stored part and the received one, put together.
+      /// A stored part joined with the received part.
       case joined(JoinedBody)
     }
 
@@ -185,7 +185,7 @@
     public var invalidates: [ResponseKey] = []
     /// Tags whose responses are invalid, too.
     var endsTags: [String] = []
-    /// Whether all responses of the origin are.
+    /// Whether all responses of the origin are invalid, too.
     var endsOrigin = false
 
     /// Whether the answer or a stored response is made of the received body.

@@ -4,8 +4,8 @@
   /// Groups of responses of one origin (RFC 9875), as tags of their entries.
   enum CacheGroups {
     private static let prefix = "http-group:"
-    /// RFC 9875, section 2, asks for at least 32 groups of 32 bytes. Further groups do not count, because each group is a
-    /// record of the store.
+    /// RFC 9875, section 2, asks for at least 32 groups of 32 bytes. Groups beyond this number do not count, because each
+    /// group is a record of the store.
     private static let most = 64
     private static let longestTag = 200
 
@@ -24,9 +24,9 @@
       return tags
     }
 
-    /// Equal texts name one group only within an origin (section 2.1).
+    /// The tag of a group. Equal names mean one group only within an origin (section 2.1).
     private static func tag(_ group: String, of origin: String) -> String {
-      // The text of an origin contains no space, and a hash contains no colon.
+      // The origin has no space and the hash has no colon, so no two groups get one tag.
       let name = origin + " " + group
       return prefix
         + (prefix.utf8.count + name.utf8.count <= longestTag ? name : Secrets.hash(name))
@@ -42,7 +42,7 @@
   }
 
   extension CacheReception {
-    /// Notes the groups and origins whose stored responses the fields of a response end, besides the URIs of ``invalidates``.
+    /// Notes which groups and origins lose their stored responses by this response, besides the URIs of ``invalidates``.
     mutating func noteEndings(
       _ response: HTTPResponse, to request: HTTPRequest, by rules: HTTPRules
     ) {

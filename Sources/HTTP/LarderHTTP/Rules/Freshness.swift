@@ -5,7 +5,7 @@
   /// The freshness of a stored response at a time (RFC 9111, 4.2).
   struct Freshness: Equatable {
     let lifetime: FreshnessLifetime
-    /// In seconds.
+    /// The age in seconds.
     let age: Int
     /// Whether the response was received after the clock's time, so that its age is unknown.
     let isFromTheFuture: Bool
@@ -23,7 +23,7 @@
 
     var isFresh: Bool { staleness == nil }
 
-    /// The seconds since it became stale; nil while it is fresh. It is stale as soon as its age equals its lifetime.
+    /// The seconds since the response became stale; nil while it is fresh. It is stale as soon as its age equals its lifetime.
     var staleness: Int? {
       if isFromTheFuture { return DeltaSeconds.most }
       return age < lifetime.seconds ? nil : age - lifetime.seconds
@@ -32,7 +32,7 @@
     /// The remaining seconds of freshness.
     var remaining: Int { isFromTheFuture ? 0 : max(0, lifetime.seconds - age) }
 
-    /// The same, negative for a stale response.
+    /// The remaining seconds of freshness; negative for a stale response.
     var left: Int { staleness.map { -$0 } ?? remaining }
   }
 
@@ -42,7 +42,7 @@
       case maxAge, expires, heuristic
       /// A rule of the application.
       case rule
-      /// No source: the response is never fresh.
+      /// There is no source: the response is never fresh.
       case none
     }
 
@@ -80,7 +80,7 @@
       self.source = source
     }
 
-    /// 5.3: an invalid date, or several different dates, lie in the past.
+    /// The seconds until `Expires`. An invalid date, or several different dates, count as past (5.3).
     private static func untilExpires(_ fields: HTTPFields, received: Timestamp) -> Int {
       let lines = Set(fields[values: .expires])
       guard lines.count == 1, let line = lines.first,
@@ -90,7 +90,7 @@
       return Int(clamping: min(Int64(DeltaSeconds.most), max(0, expires.seconds - date.seconds)))
     }
 
-    /// A tenth of the time since the last modification.
+    /// A tenth of the time since the last modification, as the heuristic freshness.
     private static func heuristic(
       _ response: HTTPResponse, directives: ResponseDirectives, received: Timestamp,
       policy: HTTPCachePolicy
@@ -112,7 +112,7 @@
   }
 
   extension HTTPDate {
-    /// The date of a field that says how old something is.
+    /// Reads the date of a field that says how old something is; nil without a valid date.
     init?(of name: HTTPField.Name, in fields: HTTPFields, now: Timestamp) {
       guard let line = fields[values: name].first else { return nil }
       self.init(leniently: line, now: now)
@@ -134,7 +134,7 @@
       self.received = received
     }
 
-    /// In whole seconds, rounded down.
+    /// The age in whole seconds, rounded down.
     func seconds(at now: Timestamp) -> Int {
       let resident = max(0, received.duration(to: now).components.seconds)
       return initial + Int(clamping: resident)
@@ -142,7 +142,7 @@
 
     /// The value of `Age` (RFC 9111, 5.1). The first of several members counts; a member that is not a number is ignored.
     ///
-    /// Parameters after the number are ignored, because a higher age is safer than none.
+    /// Parameters after the number are ignored: an age that is too high is safer than no age.
     static func value(_ fields: HTTPFields) -> Int? {
       guard let first = fields.members(of: .age).first else { return nil }
       return DeltaSeconds.parse(first.prefix { $0 != ";" })
@@ -151,13 +151,13 @@
 
   /// The permitted uses of a stale response (RFC 9111, 4.2.4; RFC 5861).
   struct StalePermission: Hashable, Sendable {
-    /// Serve it to a client that accepts stale responses.
+    /// The response may be served to a client that accepts stale responses.
     var byRequest: Bool
-    /// Serve it while it is revalidated.
+    /// The response may be served while it is revalidated.
     var whileRevalidating: Bool
-    /// Serve it in place of a server error.
+    /// The response may be served instead of a server error.
     var onError: Bool
-    /// Serve it if the origin cannot be reached.
+    /// The response may be served if the origin cannot be reached.
     var whenDisconnected: Bool
 
     static let none = StalePermission(
@@ -188,7 +188,7 @@
       whileRevalidating =
         !request.noCache && isOldEnough && request.minFresh == 0
         && directives.staleWhileRevalidate > 0 && staleness <= directives.staleWhileRevalidate
-      // A request or a response that states 0 forbids it, whatever the other states (RFC 5861, section 4).
+      // If the request or the response states 0, stale use is forbidden, whatever the other states (RFC 5861, section 4).
       let stated = [directives.staleIfError, request.staleIfError].compactMap { $0 }
       let errorWindow = stated.contains(0) ? 0 : stated.max() ?? 0
       onError = errorWindow > 0 && staleness <= errorWindow

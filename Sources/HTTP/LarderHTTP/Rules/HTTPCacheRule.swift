@@ -1,38 +1,38 @@
 #if HTTP
   public import HTTPTypes
 
-  /// The settings of an application for the responses of some URIs, in place of the origin's.
+  /// The settings of an application for the responses of some URIs; they replace those of the origin.
   ///
-  /// Of the rules in ``HTTPCachePolicy/rules`` the first whose pattern matches applies. A rule never stores a response that
-  /// forbids it (`no-store`, and `private` in a shared cache), and never avoids a validation that the response demands
-  /// (`no-cache`).
+  /// Of the rules in ``HTTPCachePolicy/rules``, the first rule whose pattern matches applies. A rule never stores a
+  /// response that forbids storing (`no-store`, and `private` in a shared cache), and never avoids a validation that the
+  /// response demands (`no-cache`).
   public struct HTTPCacheRule: Sendable, Hashable {
-    /// The host, the path and the query, with `*` for any bytes: `api.example.com/images/*`, `*/search?*`. The host has its
-    /// port if that is not the scheme's own.
+    /// The host, the path and the query, with `*` for any bytes: `api.example.com/images/*`, `*/search?*`. The host includes
+    /// the port if it is not the scheme's default.
     public var pattern: String
-    /// The freshness in place of the freshness that a response states; nil leaves that.
+    /// The freshness that replaces the freshness of the response; nil keeps that of the response.
     public var freshness: Duration?
-    /// The freshness of responses that state none and have a status that allows it (RFC 9110, section 15.1), in place of a
-    /// guess by `Last-Modified`.
+    /// The freshness of responses that state none and have a status that allows it (RFC 9110, section 15.1). It replaces the
+    /// estimate by `Last-Modified`.
     public var defaultFreshness: Duration?
-    /// The statuses that are stored; nil for all that may be.
+    /// The statuses that are stored; nil for all statuses that may be stored.
     public var statuses: Set<Int>?
     /// The content types that are stored, in lower case, such as `application/json` or `image/*`; nil for all.
     public var contentTypes: Set<String>?
-    /// The content types that a successful answer to GET has, as in ``contentTypes``; nil for any. Another type is refused as
-    /// the login page of a network: the request throws ``HTTPCacheError/unexpected(_:)``, or gets a stored response as if the
-    /// origin could not be reached, and nothing is stored. So are the status 511 and a redirection to another host.
+    /// The content types of a successful answer to GET, as in ``contentTypes``; nil for any. Another type counts as the
+    /// login page of a network: the request throws ``HTTPCacheError/unexpected(_:)``, or gets a stored response as if the
+    /// origin could not be reached, and nothing is stored. So do the status 511 and a redirection to another host.
     public var expectedTypes: Set<String>?
-    /// The query parameters that change nothing, by name: requests that differ in these alone share a response. The origin
-    /// gets them from the request that is sent.
+    /// The names of query parameters that do not change the response: requests that differ only in these share a response. The
+    /// origin gets the parameters of the request that is sent.
     public var ignoredParameters: Set<String>
-    /// Whether the order of query parameters changes nothing.
+    /// Whether the order of query parameters does not change the response.
     public var ignoresParameterOrder: Bool
-    /// The methods besides GET and HEAD, such as POST or QUERY, whose responses are stored by the body of the request, with its
-    /// `Content-Type` and `Content-Encoding`. These count as safe: a request invalidates nothing.
+    /// The methods besides GET and HEAD, such as POST or QUERY, whose responses are stored by the request's body,
+    /// `Content-Type` and `Content-Encoding`. They count as safe: such a request invalidates nothing.
     ///
-    /// Stored are responses with a freshness, stated or set by this rule. They are never validated. A request with a body of
-    /// more than 64 KB passes through.
+    /// Only responses with a freshness, stated or set by this rule, are stored. They are never validated. A request with a
+    /// body of more than 64 KB is passed through.
     public var bodyMethods: Set<HTTPRequest.Method>
 
     /// Creates a rule. A parameter that is nil changes nothing.
@@ -58,12 +58,12 @@
   extension HTTPCacheRule {
     /// Whether the pattern matches all of `text`.
     ///
-    /// - Complexity: O(bytes of the pattern x bytes of the text), whatever the pattern.
+    /// - Complexity: O(bytes of the pattern x bytes of the text), for any pattern.
     func matches(_ text: String) -> Bool {
       let (pattern, text) = (Array(pattern.utf8), Array(text.utf8))
       let star = UInt8(ascii: "*")
       var (at, next) = (0, 0)
-      // Where the last `*` is, and how much of the text it takes.
+      // The place of the last `*`, and the number of bytes of the text that it takes.
       var (lastStar, taken): (Int?, Int) = (nil, 0)
       while at < text.count {
         if next < pattern.count, pattern[next] == star {
@@ -95,7 +95,7 @@
       return response.contentType.isOne(of: contentTypes)
     }
 
-    /// The query that stands in the key.
+    /// The query for the key.
     func query(_ parameters: [Substring]) -> [Substring] {
       var kept = parameters
       if !ignoredParameters.isEmpty {
@@ -103,7 +103,7 @@
           ignoredParameters.contains(String(parameter.prefix { $0 != "=" }))
         }
       }
-      // A stable order by name: the order of equal names may have a meaning.
+      // The sort by name is stable, because the order of equal names may have a meaning.
       return ignoresParameterOrder
         ? kept.enumerated().sorted {
           let (left, right) = ($0.element.prefix { $0 != "=" }, $1.element.prefix { $0 != "=" })
@@ -113,7 +113,7 @@
   }
 
   extension HTTPResponse {
-    /// In lower case and without parameters; empty if it is not given.
+    /// The content type in lower case, without parameters; empty if there is none.
     fileprivate var contentType: String {
       let type = headerFields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
       return String(Substring(type).trimmed)
@@ -127,7 +127,7 @@
   }
 
   extension HTTPCachePolicy {
-    /// The words for an answer that its rule does not expect; nil for a response that it expects.
+    /// The reason why the rule does not expect this answer; nil for an expected answer.
     func unexpected(_ response: HTTPResponse, to request: HTTPRequest) -> String? {
       guard request.method == .get, let types = rule(for: request)?.expectedTypes else {
         return nil
@@ -148,7 +148,7 @@
       }
     }
 
-    /// The rule for a host and a path with its query, as they stand in a ``ResponseKey``.
+    /// The rule for a host, and for a path with its query; both have the form of a ``ResponseKey``.
     func rule(host: String, path: String) -> HTTPCacheRule? {
       if rules.isEmpty { return nil }
       let text = host + path

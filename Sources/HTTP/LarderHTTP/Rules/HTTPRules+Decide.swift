@@ -36,7 +36,7 @@
 
     /// The key of the responses to a request.
     ///
-    /// - Parameter body: the body of the request, where that is a part of the key.
+    /// - Parameter body: the body of the request, which is part of the key for some methods.
     func key(of request: HTTPRequest, body: [UInt8]?) -> ResponseKey? {
       var key = ResponseKey(request, policy: policy)
       if let body, storesByBody(request) {
@@ -66,7 +66,7 @@
         request, because: freshness.isFresh ? .request : .stale, stored: stored)
       forward.selected = selected
       forward.permission = permission
-      // A HEAD is forwarded unchanged; its response updates the stored one.
+      // A HEAD is forwarded unchanged; its response updates the stored response.
       if request.method == .get, response.hasValidators {
         forward.validates = [selected]
         forward.request = Validation.request(request, of: [response])
@@ -92,22 +92,22 @@
       return freshness.remaining >= wish.minFresh
     }
 
-    /// The number of entity tags that a conditional request names. Origins limit the size of a head.
+    /// The most entity tags in a conditional request, because origins limit the size of a head.
     private static let largestTagCount = 8
 
-    /// The credential that a stored response must have to answer `request`. Responses in a shared cache have none.
+    /// The credential that a stored response must have to answer `request`. In a shared cache, responses have no credential.
     func credential(of request: HTTPRequest) -> String? {
       policy.kind == .shared ? nil : Principal(request, policy: policy).digest
     }
 
-    /// A request that no stored response can answer.
+    /// The request to the origin if no stored response can answer.
     private func miss(
       _ request: HTTPRequest, stored: [StoredResponse], selection: Selection
     ) -> CacheForward {
       if let part = selection.part { return completion(request, stored: stored, of: part) }
       var forward = CacheForward(
         request, because: stored.isEmpty ? .uriMiss : .varyMiss, stored: stored)
-      // 4.3.1: the origin may confirm one of the other variants for this request.
+      // 4.3.1: the origin may confirm a variant that this request does not select.
       let credential = credential(of: request)
       let others = stored.indices.filter { index in
         stored[index].entityTag?.isStrong == true && stored[index].part == nil
@@ -132,7 +132,7 @@
       let fields = request.headerFields
       guard request.method == .get, !fields.contains(.range), ClientCondition(fields) == nil,
         stored[index].entityTag?.isStrong == true, let part = stored[index].part,
-        // A whole that is too long to be stored is not put together in memory either.
+        // A whole that is too long to be stored is not joined in memory either.
         part.whole <= policy.largestBody, let missing = part.missing,
         var tag = stored[index].fields[fields: .eTag].first
       else { return forward }
@@ -162,9 +162,9 @@
 
   /// The stored responses of a URI that a request selects (RFC 9111, 4 and 4.1).
   struct Selection {
-    /// The newest response that can answer: a whole one, or a part that covers the requested range.
+    /// The newest response that can answer: a whole response, or a part that covers the requested range.
     let best: Int?
-    /// Without such a response, a stored part of the selected representation.
+    /// If there is no such response, a stored part of the selected representation.
     let part: Int?
 
     init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {

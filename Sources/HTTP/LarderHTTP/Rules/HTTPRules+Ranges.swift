@@ -5,7 +5,7 @@
   extension HTTPRules {
     typealias Stores = [(response: StoredResponse, body: CacheReception.Body)]
 
-    /// The missing part, as requested: the client gets the whole response.
+    /// Handles the missing part that the cache requested: the client gets the whole response.
     func receiveRest(_ exchange: Exchange) -> CacheReception {
       let forward = exchange.forward
       guard let index = forward.completes, let joined = joined(exchange, with: index),
@@ -20,7 +20,7 @@
       return reception
     }
 
-    /// Combines a received part with a stored response; nil if they do not belong together.
+    /// The responses to store, with the received part combined with a stored response; nil if they do not belong together.
     func joinable(_ exchange: Exchange) -> Stores? {
       let forward = exchange.forward
       var selecting = SelectingFields(forward.original.headerFields, policy: policy)
@@ -32,7 +32,7 @@
         let stored = forward.stored[index]
         guard stored.isSameWhole(as: exchange.response.headerFields) else { continue }
         if stored.response.status.code == 200 {
-          // The whole body is stored; only the fields are new.
+          // The whole body is already stored; only the fields are new.
           return freshened(stored, by: exchange).stored.map { [($0, .stored(index))] } ?? []
         }
         if let joined = joined(exchange, with: index) {
@@ -42,7 +42,7 @@
       return nil
     }
 
-    /// A stored part and the received part, joined; nil unless they are of the same whole and leave no gap (RFC 9111, 3.4).
+    /// A stored part joined with the received part; nil unless they are of one whole and have no gap (RFC 9111, 3.4).
     private func joined(
       _ exchange: Exchange, with index: Int
     ) -> (response: StoredResponse, body: JoinedBody)? {
@@ -71,9 +71,9 @@
   }
 
   extension StoredResponse {
-    /// Whether `If-Range` lets a part of this be given, rather than the whole (RFC 9110, 13.1.5).
+    /// Whether `If-Range` allows to send a part of this response, and not the whole (RFC 9110, 13.1.5).
     ///
-    /// A tag must be the same and strong; a date must be exactly `Last-Modified`, and that be strong by its distance from
+    /// A tag must be equal and strong. A date must be exactly `Last-Modified`, which must be strong by its distance from
     /// `Date`.
     func allowsRange(_ request: HTTPFields) -> Bool {
       guard let condition = request.lines(of: .ifRange).first else { return true }
@@ -84,7 +84,7 @@
       return date.seconds - modified.seconds >= 60
     }
 
-    /// Whether parts of this and of `other` are parts of the same whole (RFC 9110, 15.3.7.3).
+    /// Whether parts with these fields and with `other` are parts of one whole (RFC 9110, 15.3.7.3).
     func isSameWhole(as other: HTTPFields) -> Bool {
       guard let tag = entityTag, let newer = EntityTag(other), tag.isStrong else { return false }
       return tag.matchesStrongly(newer)

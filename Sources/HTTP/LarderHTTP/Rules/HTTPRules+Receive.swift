@@ -6,9 +6,9 @@
     /// Handles the origin's final response to a forwarded request (RFC 9111, 3, 4.3.3, 4.3.4 and 4.4).
     ///
     /// - Parameters:
-    ///   - bodySize: the size of the received body; nil while it is not known, and then `stores` is preliminary.
-    ///   - requested: when the request was sent.
-    ///   - received: when the head of the response arrived.
+    ///   - bodySize: the size of the received body; nil while it is unknown, and `stores` is then preliminary.
+    ///   - requested: the time at which the request was sent.
+    ///   - received: the time at which the head of the response arrived.
     public func receive(
       _ response: HTTPResponse, bodySize: Int?, to forward: CacheForward, requested: Timestamp,
       received: Timestamp
@@ -63,7 +63,7 @@
       return receiveNew(exchange)
     }
 
-    /// A complete response.
+    /// Handles a complete response.
     private func receiveNew(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
       var reception = CacheReception(.pass)
@@ -72,8 +72,8 @@
         return reception
       }
       if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
-      // A successful response replaces the selected one. An answer that this is gone, or not for this client, ends it too. Another
-      // error may be of the moment.
+      // A successful response replaces the selected one. An answer that the resource is gone, or not for this client,
+      // removes it. Any other error may be temporary.
       let status = response.status.code
       if let selected = forward.selected,
         (200...299).contains(status) && status != 206 || [401, 403, 404, 410].contains(status)
@@ -92,7 +92,7 @@
       return reception
     }
 
-    /// A 304 to the cache's validation.
+    /// Handles a 304 that answers the cache's validation.
     private func receiveConfirmation(_ exchange: Exchange) -> CacheReception {
       let forward = exchange.forward
       let asked = forward.validates.map { forward.stored[$0] }
@@ -115,7 +115,7 @@
       return reception
     }
 
-    /// A stored response with the fields of a newer one: the full form for this client, and the form to store, if it may stay.
+    /// A stored response with the fields of a newer one: the full form for this client, and the form to store, if allowed.
     func freshened(
       _ old: StoredResponse, by exchange: Exchange
     ) -> (full: StoredResponse, stored: StoredResponse?) {
@@ -123,7 +123,7 @@
       full.requested = exchange.requested
       full.received = exchange.received
       var newer = exchange.response.headerFields
-      // A strong tag proves nothing of a response that is stored with a weak one, which keeps its own.
+      // A strong tag does not prove that it belongs to a response with a weak tag, so that response keeps its own tag.
       if let tag = EntityTag(newer), let own = old.entityTag, !tag.confirms(own) {
         newer[.eTag] = nil
       }
@@ -139,7 +139,7 @@
       let isStorable =
         !directives.noStore && !RequestDirectives(fields).noStore
         || directives.mustUnderstand && Self.understands(old.response.status)
-      // The newer fields may be those of one user.
+      // The newer fields may belong to one user.
       let credential = Principal(exchange.forward.original, policy: policy).digest
       let mayStay = isStorable && allowsSharing(directives, credential: credential)
       return (
@@ -147,7 +147,7 @@
       )
     }
 
-    /// A response to HEAD updates the stored response to GET, or invalidates it (RFC 9111, 4.3.5).
+    /// Handles a response to HEAD: it updates the stored response to GET, or invalidates it (RFC 9111, 4.3.5).
     func receiveHead(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
       if [500, 502, 503, 504].contains(response.status.code),
@@ -177,7 +177,7 @@
       {
         return false
       }
-      // The length differs if the origin encodes each response again.
+      // If the origin encodes each response again, the length may differ although the representation has not changed.
       let length = fields[.contentLength].flatMap { ContentRange.position($0) }
       return length.map { $0 == stored.bodySize } ?? true
     }

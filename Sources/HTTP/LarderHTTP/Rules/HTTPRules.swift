@@ -17,62 +17,62 @@
 
   /// The choices that RFC 9111 leaves to a cache.
   public struct HTTPCachePolicy: Sendable {
-    /// For whom a cache stores responses (RFC 9111, section 1).
+    /// The users for whom a cache stores responses (RFC 9111, section 1).
     public enum Kind: Sendable, Hashable {
-      /// For one user, or for users that their credentials separate.
+      /// For one user, or for users with separate credentials.
       case `private`
       /// For all users: `s-maxage`, `private` and `proxy-revalidate` apply, and a response to a request with credentials is
       /// stored only if the origin allows it (RFC 9111, section 3.5).
       case shared
     }
 
-    /// For whom responses are stored. Default: private.
+    /// The users for whom responses are stored. Default: private.
     public var kind: Kind
     /// How long a response with validators is kept for validation, counted from its last exchange. Default: 30 days.
     public var retention: Duration
-    /// How long after its freshness a response may be served while the origin cannot be reached and no directive forbids
-    /// it. Default: one day.
+    /// How long after its freshness a response may be served if the origin cannot be reached and no directive forbids
+    /// stale use. Default: one day.
     public var whenDisconnected: Duration
-    /// Whether that also holds for an origin with which no secure connection comes about: ``TransportFailure/isInsecure``. Default: false.
+    /// Whether ``whenDisconnected`` applies to an insecure origin, too: ``TransportFailure/isInsecure``. Default: false.
     public var servesStaleWhenInsecure: Bool
     /// The longest freshness of a response that states none. Default: one day.
     public var longestHeuristic: Duration
-    /// Whether `Set-Cookie` is stored with its response, and served with it. In a shared cache every client of the response
-    /// gets the cookie: leave it out unless no cookie of the origins names a user. Default: false.
+    /// Whether `Set-Cookie` is stored and served with its response. In a shared cache every client of the response gets the
+    /// cookie: keep false unless no cookie of the origins identifies a user. Default: false.
     public var storesCookies: Bool
     /// The time limit for the head of a response, and then for each piece of its body. Default: 15 s.
     public var timeout: Duration
-    /// How long a GET or HEAD waits at most for an origin that asks for it by `Retry-After` with the status 429 or 503, before it is
-    /// sent once more. Longer waits, and a second such answer, are left to the client; nothing waits where a stored
-    /// response takes the place of a 503. Default: zero, for no second request.
+    /// The longest wait for a GET or HEAD if an origin demands it by `Retry-After` with 429 or 503; then the request is sent
+    /// once more. The client gets an answer that demands a longer wait, or a second such answer. Nothing waits if a stored
+    /// response replaces a 503. Default: zero, for no second request.
     public var longestWait: Duration
-    /// The largest body, in bytes, that is stored, and at most half of the limits of the namespace and the store. Larger bodies
-    /// pass through. Default: 1,000,000,000.
+    /// The largest body, in bytes, that is stored, but at most half of the limits of the namespace and the store. Larger
+    /// bodies pass through. Default: 1,000,000,000.
     public var largestBody: Int
-    /// The memory, in bytes, for bodies on their way into the store, all requests together: at most 256 KB and one piece of the
-    /// origin for each. A body for which there is no room passes through and is not stored. Default: 64,000,000.
+    /// The memory, in bytes, for the bodies of all requests on their way into the store. Each needs at most 256 KB and one
+    /// piece of the origin. A body without room passes through and is not stored. Default: 64,000,000.
     public var bufferLimit: Int
-    /// The number of responses per URI that `Vary` and credentials may separate. One more removes the least recently used
-    /// one. At least 1; default: 32.
+    /// The most responses of one URI that `Vary` and credentials may separate. A further response removes the least recently
+    /// used one. At least 1; default: 32.
     public var largestVariantCount: Int
-    /// Names of query parameters with secret values, in lower case. Keys hold a digest in place of the value.
+    /// Names of query parameters with secret values, in lower case. Keys hold digests of the values.
     public var secretParameters: Set<String>
-    /// Rules for some URIs, of which the first that matches applies. Default: none.
+    /// Rules for some URIs; the first rule that matches applies. Default: none.
     public var rules: [HTTPCacheRule]
-    /// Request fields that identify a user besides `Authorization`: `Cookie`, `X-API-Key`. Requests with different values
+    /// Request fields that identify a user, besides `Authorization`: `Cookie`, `X-API-Key`. Requests with different values
     /// never share a response, whatever `Vary` says.
     public var partitionFields: Set<HTTPField.Name>
-    /// Names the user of a request, such as the subject of its token; nil where the request says nothing of a user.
+    /// Names the user of a request, such as the subject of its token; nil if the request does not identify a user.
     ///
-    /// A name takes the place of the credentials of the request: requests with the same name share responses, although their
-    /// tokens differ, and requests with different names never do. Without a name the credentials count. The closure must
-    /// return the same name for the same request each time; one request may call it several times. Default: none.
+    /// A name replaces the credentials of the request: requests with equal names share responses, even if their tokens
+    /// differ; requests with different names never do. Without a name the credentials count. The closure must always return
+    /// the same name for the same request; one request may call it several times. Default: none.
     public var principal: (@Sendable (HTTPRequest) -> String?)?
-    /// The key of all digests. An ``HTTPCache`` takes it from its store; digests of rules without a store are of use in this
-    /// process alone.
+    /// The key of all digests. An ``HTTPCache`` takes the key from its store. Digests of rules without a store are valid
+    /// only in this process.
     var secret = Secrets.processKey
 
-    /// A policy. Settings that are not given have the defaults of the properties.
+    /// Makes a policy. A setting that is left out has the default of its property.
     public init(
       kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
       servesStaleWhenInsecure: Bool = false, longestHeuristic: Duration = .days(1),

@@ -3,14 +3,14 @@
 
   /// The invalidation by unsafe requests (RFC 9111, 4.4).
   enum Invalidation {
-    /// Safe methods (RFC 9110, 9.2.1; RFC 4918 and 3253; QUERY). All others, known or unknown, are unsafe.
+    /// Safe methods (RFC 9110, 9.2.1; RFC 4918 and 3253; QUERY). All other methods, known or unknown, are unsafe.
     private static let safe: Set<String> = [
       "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
     ]
 
     static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }
 
-    /// The URIs to invalidate: the target, and `Location` and `Content-Location` on the same origin. Empty for a failed request.
+    /// The URIs to invalidate: the target, and `Location` and `Content-Location` of its origin. Empty for a failed request.
     static func keys(
       of request: HTTPRequest, _ response: HTTPResponse, policy: HTTPCachePolicy
     ) -> [ResponseKey] {
@@ -31,8 +31,8 @@
 
     /// Resolves a reference in a response (RFC 3986, 5.2); nil if it is not an HTTP URI.
     ///
-    /// Characters stay as they are, like the characters of a request, so both have one key. The segments `.` and `..` are
-    /// removed.
+    /// Characters stay as they are, as in requests, so a reference and a request have equal keys. The segments `.` and `..`
+    /// are removed.
     static func resolve(
       _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
     ) -> ResponseKey? {
@@ -67,7 +67,7 @@
         scheme: scheme, authority: authority, path: withoutDots(path), policy: policy)
     }
 
-    /// Removes the segments `.` and `..` of a path (RFC 3986, 5.2.4).
+    /// The path without the segments `.` and `..` (RFC 3986, 5.2.4).
     private static func withoutDots(_ target: Substring) -> String {
       let path = target.prefix { $0 != "?" }
       let query = target[path.endIndex...]

@@ -2,7 +2,7 @@
   import HTTPTypes
   import Larder
 
-  /// An entity tag, as it came: opaque, and kept even where it is malformed (RFC 9110, 8.8.3).
+  /// An entity tag as received: opaque, and kept even if it is malformed (RFC 9110, 8.8.3).
   struct EntityTag: Equatable {
     let text: String
 
@@ -23,7 +23,7 @@
       left.text.hasBytes(of: right.text)
     }
 
-    /// RFC 9110, 8.8.3.2: the same, be one of them weak.
+    /// Whether the tags match in a weak comparison: equal, even if one or both are weak (RFC 9110, 8.8.3.2).
     func matchesWeakly(_ other: EntityTag) -> Bool { opaque.elementsEqual(other.opaque) }
 
     func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && self == other }
@@ -34,7 +34,7 @@
       isWeak ? matchesWeakly(other) : matchesStrongly(other)
     }
 
-    /// Whether parts of it can be put together: quoted, and strong.
+    /// Whether parts with this tag can be joined: the tag is quoted and strong.
     var isStrong: Bool { !isWeak && text[...].unquotedTag }
   }
 
@@ -44,12 +44,12 @@
     }
   }
 
-  /// The condition that a client sends for the response it has (RFC 9110, 13.1.2 and 13.1.3; RFC 9111, 4.3.2).
+  /// The condition that a client sends about the response that it has (RFC 9110, 13.1.2 and 13.1.3; RFC 9111, 4.3.2).
   struct ClientCondition {
     private let tags: [Substring]?
     private let date: String?
 
-    /// Nil for a request without a condition that a cache evaluates.
+    /// Reads the condition; nil for a request without a condition that a cache evaluates.
     init?(_ fields: HTTPFields) {
       tags = fields.contains(.ifNoneMatch) ? fields.members(of: .ifNoneMatch) : nil
       date = fields[values: .ifModifiedSince].first
@@ -58,12 +58,12 @@
 
     static let fields: Set<HTTPField.Name> = [.ifNoneMatch, .ifModifiedSince]
 
-    /// Conditions that only the origin can evaluate.
+    /// Whether the request has a condition that only the origin can evaluate.
     static func isForOrigin(_ fields: HTTPFields) -> Bool {
       fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
     }
 
-    /// Whether the client has the stored response. Entity tags take precedence, also if the cache knows none of them.
+    /// Whether the client already has the stored response. Entity tags take precedence, even if the cache knows none of them.
     func isMet(by stored: StoredResponse) -> Bool {
       guard (200...299).contains(stored.response.status.code) else { return false }
       if let tags {
@@ -81,9 +81,9 @@
     }
   }
 
-  /// Asking the origin whether stored responses still hold (RFC 9111, 4.3.1 and 4.3.4).
+  /// Requests that ask the origin whether stored responses are still valid (RFC 9111, 4.3.1 and 4.3.4).
   enum Validation {
-    /// `request` with the validators of `stored` in the place of the client's own conditions; each as it came, byte for
+    /// `request` with the validators of `stored` instead of the client's own conditions; the validators are unchanged, byte for
     /// byte.
     static func request(_ request: HTTPRequest, of stored: [StoredResponse]) -> HTTPRequest {
       var request = request
@@ -92,7 +92,7 @@
         stored.fields[fields: .eTag].first.flatMap { $0.value.isEmpty ? nil : $0 }
       }
       if tagged.count == 1 {
-        // Copied as a field: its bytes need not be text.
+        // The field is copied, because its bytes need not be text.
         var field = tagged[0]
         field.name = .ifNoneMatch
         request.headerFields.append(field)
@@ -110,10 +110,10 @@
       return request
     }
 
-    /// The index of the response that a 304 confirms, among those that the request asked about; nil if it cannot be known.
+    /// The index of the response that a 304 confirms, among those that the request named; nil if it cannot be known.
     ///
     /// A 304 with an entity tag confirms the response with that tag. Servers also send a 304 without any validator, against
-    /// RFC 9111: it confirms the response only if the request asked about no other.
+    /// RFC 9111: it confirms the response only if the request named no other response.
     static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
       if let tag = EntityTag(fields) {
         return stored.firstIndex { $0.entityTag.map(tag.confirms) ?? false }
@@ -128,15 +128,15 @@
   }
 
   extension HTTPFields {
-    /// Fields that describe the stored body. A response without that body does not update them: servers send wrong values in a
-    /// 304 (RFC 9111, 3.2).
+    /// Fields that describe the stored body. A response without that body does not update them, because servers send wrong
+    /// values in a 304 (RFC 9111, 3.2).
     static let ofTheBody: Set<HTTPField.Name> = [
       .contentLength, .contentEncoding, .contentType, .contentRange,
     ]
 
     /// These fields of a stored response, updated by the fields of a newer answer (RFC 9111, 3.2).
     ///
-    /// Without `Age` in the newer one the old age is removed; without `Date` the time of arrival is used.
+    /// If the newer answer has no `Age`, the old age is removed; if it has no `Date`, the time of arrival is used.
     func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {
       var result = self
       let newer = newer.endToEnd
@@ -150,7 +150,7 @@
       return result
     }
 
-    /// The fields to store: without connection fields, the fields that `no-cache="..."` or `private="..."` name, and cookies
+    /// The fields to store. Left out are connection fields, the fields in `no-cache="..."` or `private="..."`, and cookies
     /// unless the policy stores them (RFC 9111, 3.1, 5.2.2.4 and 5.2.2.7).
     func storable(_ directives: ResponseDirectives, policy: HTTPCachePolicy) -> HTTPFields {
       var result = endToEnd

@@ -3,14 +3,14 @@
 
   /// The request fields that `Vary` names, with digests of their values (RFC 9111, 4.1).
   struct VaryKey: Hashable, Sendable {
-    /// Sorted by name, in lower case; nil means that the request had no such field.
+    /// The fields, sorted by name, in lower case; a nil value means that the request had no such field.
     let fields: [(name: String, value: String?)]
 
     static let empty = VaryKey(fields: [])
 
     init(fields: [(name: String, value: String?)]) { self.fields = fields }
 
-    /// Nil for `*`, which matches no request.
+    /// Makes the key; nil for `*`, which matches no request.
     init?(of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy) {
       guard let names = Self.names(in: response) else { return nil }
       var selecting = SelectingFields(request, policy: policy)
@@ -19,8 +19,8 @@
 
     private static let mostNames = 100
 
-    /// The names that `Vary` lists, sorted. Nil if one is `*`, or is no name: what such a response depends on is unknown. Nil
-    /// also for more than 100 names.
+    /// The names that `Vary` lists, sorted. Nil if one is `*` or not a name, because then the response depends on something
+    /// unknown; nil also for more than 100 names.
     static func names(in response: HTTPFields) -> [String]? {
       let names = Set(response.members(of: .vary).map { $0.lowercased() })
       guard !names.contains("*"), names.count <= mostNames,
@@ -37,7 +37,7 @@
       }
     }
 
-    /// RFC 9111, 4.1: the fields of two requests match if their bytes do.
+    /// RFC 9111, 4.1: the fields of two requests match if their bytes are equal.
     private static func areSame(_ left: String?, _ right: String?) -> Bool {
       guard let left, let right else { return left == nil && right == nil }
       return left.hasBytes(of: right)
@@ -57,11 +57,11 @@
     }
   }
 
-  /// The fields of a request as `Vary` compares them (RFC 9111, 4.1): each is brought into its normal form once, however many
-  /// stored responses the request is compared with.
+  /// The fields of a request in the form that `Vary` compares (RFC 9111, 4.1). Each field is normalized once, whatever the
+  /// number of stored responses.
   struct SelectingFields {
-    /// A longer value, in bytes, is compared by its lines. Its normal form could take as long as hundreds of requests,
-    /// and a hit reads the values of all variants.
+    /// The largest value, in bytes, that is normalized; a longer value is compared by its lines. Normalizing it could take
+    /// as long as hundreds of requests, and a hit reads the values of all variants.
     private static let longest = 1024
 
     private let request: HTTPFields
@@ -74,7 +74,7 @@
       secret = policy.secret
     }
 
-    /// The digest of the normal form of a field; nil without the field.
+    /// The digest of the normal form of a field; nil if the request does not have the field.
     mutating func value(of name: String) -> String? {
       if let known = values[name] { return known }
       let value = digest(of: name)
@@ -82,7 +82,7 @@
       return value
     }
 
-    /// Any field may be a credential, so no value is stored as it is.
+    /// The digest of a value. Any field may be a credential, so no value is stored itself.
     private func digest(of name: String) -> String? {
       guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
       let lines = request.lines(of: fieldName)
@@ -93,7 +93,7 @@
       if isLong(lines) { return lines.joined(separator: "\n") }
       if name == .cookie { return lines.joined(separator: "; ") }
       if Preferences.names.contains(name) { return Preferences(lines).text }
-      // A field of unknown syntax may be a list, whose members may have any space around them (RFC 9110, section 5.6.1).
+      // A field of unknown syntax may be a list with spaces around its members (RFC 9110, section 5.6.1).
       return fieldMembers(lines).joined(separator: ",")
     }
 
@@ -101,7 +101,7 @@
       lines.reduce(0) { $0 + $1.utf8.count } > longest
     }
 
-    /// Whether the response has one language, which the request prefers to all others.
+    /// Whether the response has one language, and the request prefers this language to all others.
     mutating func preferLanguage(of response: HTTPFields) -> Bool {
       let preferred = preferredLanguage ?? findPreferredLanguage()
       preferredLanguage = .some(preferred)
@@ -123,7 +123,7 @@
 
   /// The weighted preferences of `Accept` and similar fields (RFC 9110, 12.5).
   struct Preferences {
-    /// Sorted by weight, then by name: the order of equal weights has no meaning.
+    /// The preferences sorted by weight, then by name: the order of equal weights has no meaning.
     let ranked: [(range: String, weight: Int)]
 
     static let names: Set<HTTPField.Name> = [
@@ -136,13 +136,13 @@
       }
     }
 
-    /// A normal form: equal preferences give equal texts.
+    /// The normal form: equal preferences give equal texts.
     var text: String {
       ranked.map { $0.weight == 1000 ? $0.range : "\($0.range);q=\($0.weight)" }
         .joined(separator: ",")
     }
 
-    /// Weights in thousandths. An invalid weight stays part of the range. Parameters keep their letters: of some the case counts.
+    /// Reads a member; weights are in thousandths. An invalid weight stays part of the range. The case of parameters may count.
     private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
       var range: [String] = []
       var weight = 1000

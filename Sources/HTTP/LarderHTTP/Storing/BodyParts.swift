@@ -1,31 +1,31 @@
 #if HTTP
   import Larder
 
-  /// The entries of a body that is too long for the value of its response's entry.
+  /// The entries of a body that does not fit into the entry of its response.
   ///
-  /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on belong to it, and so does the entry of the response:
-  /// the store removes all of them together. No key of a response begins like that, since each contains `://`.
+  /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on belong to it, and so does the response's
+  /// entry: the store removes them all together. Keys of responses cannot begin like that, since they contain `://`.
   ///
-  /// Until the response is stored the entries have the lifetime ``lease``, so a process that ends in between leaves nothing for
-  /// longer. After another body has replaced this one they have the lifetime ``grace``, which a client that still reads extends.
+  /// Until the response is stored, the entries have the lifetime ``lease``, so a process that ends before leaves them for no
+  /// longer. After another body has replaced this one, they have the lifetime ``grace``, which a reading client extends.
   struct BodyParts: Hashable, Sendable {
-    /// The longest body that is the value of the response's entry: it is read in one piece.
+    /// The longest body that is the value of the response's entry; it is read in one piece.
     static let largestWhole = IncomingBody.pieceSize
-    /// The length of a part where the namespace allows values of that length.
+    /// The length of a part if the namespace allows values of that length.
     static let usualSize = 1 << 18
     /// The longest body that a record may claim to have.
     static let largestBody: Int64 = 1 << 50
-    /// The lifetime of the entries while the body comes, from the last part on.
+    /// The lifetime of the entries while the body comes, counted from the last part.
     static let lease = Duration.seconds(600)
-    /// The lifetime of the entries of a replaced body, from the last piece that a client has read on.
+    /// The lifetime of the entries of a replaced body, counted from the last piece that a client has read.
     static let grace = Duration.seconds(120)
 
-    /// ``StoredResponse/bodyID``.
+    /// The id of the body; see ``StoredResponse/bodyID``.
     let id: UInt64
-    /// The length of each part but the last.
+    /// The length of each part except the last.
     let size: Int
 
-    /// The key of the entry that the others belong to.
+    /// The key of the entry to which the other entries belong.
     var root: String { "body " + String(id, radix: 16) }
 
     func key(_ index: Int) -> String { "\(root) \(index)" }
@@ -39,7 +39,7 @@
   extension WriteBatch {
     /// Stores a part of a body.
     ///
-    /// - Returns: false if the store has removed the parts before it.
+    /// - Returns: false if the store has removed the earlier parts.
     mutating func add(
       _ part: [UInt8], _ index: Int, of parts: BodyParts, in namespace: Store.Namespace
     ) throws -> Bool {
@@ -59,7 +59,7 @@
 
     /// Gives the entries of a body the lifetime and the tags of its response.
     ///
-    /// - Returns: false if the store has removed them.
+    /// - Returns: false if the store has removed the entries.
     mutating func keep(
       _ parts: BodyParts, in namespace: Store.Namespace, _ response: EntryAttributes
     ) throws -> Bool {
@@ -73,7 +73,7 @@
       return true
     }
 
-    /// The parts of the body of the response under `key`; nil if there is no such response, or its body is the value.
+    /// The parts of the response's body under `key`; nil if there is no such response, or if the body is the value.
     mutating func bodyParts(
       of key: some StoreKey, in namespace: Store.Namespace
     ) throws -> BodyParts? {
@@ -83,7 +83,7 @@
       return StoredResponse(metadata: metadata, bodySize: entry.size)?.parts
     }
 
-    /// Lets the parts of a body go that no response has any more: clients that read them read on.
+    /// Shortens the lifetime of parts that no response has any more; clients that are reading them can read to the end.
     mutating func release(_ parts: BodyParts, in namespace: Store.Namespace) throws {
       _ = try touch(parts.root, in: namespace, expires: .after(BodyParts.grace))
     }

@@ -1,13 +1,12 @@
 #if HTTP
   public import HTTPTypes
 
-  /// The user that a request speaks for, as digests.
+  /// The user of a request, as digests.
   ///
-  /// ``HTTPCachePolicy/principal`` names the user. Without a name the credentials stand for the user. They are the field
-  /// `Authorization`, user information in the URI (`alice:pw@host`), and the fields that ``HTTPCachePolicy/partitionFields``
-  /// names.
+  /// ``HTTPCachePolicy/principal`` names the user. Without a name the credentials identify the user: the field
+  /// `Authorization`, user information in the URI (`alice:pw@host`), and the fields in ``HTTPCachePolicy/partitionFields``.
   struct Principal: Hashable, Sendable {
-    /// A digest of the name, or of all credentials; nil for a request without either.
+    /// A digest of the name or, without a name, of all credentials; nil for a request that has neither.
     let digest: String?
     /// A digest of `Authorization` alone, by which ``HTTPCache/removeAll(authorization:)`` finds responses.
     let authorization: String?
@@ -64,7 +63,7 @@
     public func withoutCredentials(_ request: HTTPRequest) -> HTTPRequest {
       var request = request
       request.headerFields.removeAll(Secrets.fields.union(partitionFields))
-      // The cache cannot know which field the closure reads.
+      // The cache cannot know which fields the closure reads.
       if principal?(request) != nil {
         request.headerFields = request.headerFields.filter { Self.impersonal.contains($0.name) }
       }
@@ -78,12 +77,12 @@
       ])
   }
 
-  /// The tags of every stored response. By a tag one call removes all responses of a host, or of a user.
+  /// The tags of stored responses. One call can remove all responses with a tag, such as those of a host or of a user.
   enum ResponseTags {
     private static let longestHost = 150
 
-    /// - Parameter host: as ``ResponseKey/host`` or as a caller writes it. The default ports of `http` and `https` are left
-    ///   out, whatever the scheme.
+    /// - Parameter host: as in ``ResponseKey/host``, or as a caller writes it. The default ports of `http` and `https` are
+    ///   removed for any scheme.
     static func host(_ host: String) -> String {
       var host = RequestTarget.encoded(host).lowercased()
       for port in [":80", ":443", ":"] where host.hasSuffix(port) {
@@ -93,18 +92,18 @@
       return "http-host:" + (host.utf8.count <= longestHost ? host : Secrets.hash(host))
     }
 
-    /// - Parameter credential: a digest, as ``StoredResponse/credential``.
+    /// - Parameter credential: a digest, as in ``StoredResponse/credential``.
     static func user(_ credential: String) -> String { "http-user:" + credential }
 
-    /// The tag of all responses of a URI. It finds requests under way; keys find the stored responses.
+    /// The tag of all responses of a URI. It finds requests under way; stored responses are found by their keys.
     static func uri(_ key: ResponseKey) -> String { "http-uri:" + key.uri }
 
-    /// The tag of all responses of an origin. It finds requests under way, too.
+    /// The tag of all responses of an origin. It finds only requests under way.
     static func origin(_ key: ResponseKey) -> String { "http-origin:" + key.origin }
 
     /// The tags by which the response to a request under way can be invalidated.
     ///
-    /// - Parameter own: the tags of the client.
+    /// - Parameter own: the tags that the client gave.
     static func all(
       of request: HTTPRequest, under key: ResponseKey?, _ own: [String], policy: HTTPCachePolicy
     ) -> Set<String> {

@@ -1,14 +1,14 @@
 #if HTTP
   public import Larder
 
-  /// The data of one user of a service, apart from that of all others.
+  /// The data of one user of a service, separate from the data of other users.
   ///
   ///     let realm = store.realm(of: token)
   ///     let boards = realm.cache(of: Board.self, in: "boards")
   ///     try realm.clear()
   ///
-  /// A realm has namespaces of its own. Their names end in a keyed digest of the secret (``Secrets/digest(_:in:)``), so they
-  /// tell nothing about it. Two users never see each other's data, in any process.
+  /// A realm has its own namespaces. Their names end with a keyed digest of the secret (``Secrets/digest(_:in:)``), so they do
+  /// not reveal it. Two users never see each other's data, in any process.
   public struct Realm: Sendable {
     /// The store that holds the data.
     public let store: Store
@@ -19,7 +19,7 @@
       self.digest = digest
     }
 
-    /// The name in the store of this realm's namespace `name`: at most 67 bytes, a dot, and the digest.
+    /// The name that this realm's namespace `name` has in the store: at most 67 bytes, a dot, and the digest.
     public func name(of name: String) -> String { name + suffix }
 
     private var suffix: String { "." + digest }
@@ -36,8 +36,8 @@
       store.cache(of: type, in: self.name(of: name), rules: rules, memory: memory)
     }
 
-    /// Removes all data of the realm in one commit, as at a logout: no process finds any of it afterwards, and no load that began
-    /// before stores its value.
+    /// Removes all data of the realm in one commit, for example at a logout. Afterwards no process finds any of the data,
+    /// and no load that began before stores its value.
     ///
     /// Loads under way in other namespaces return their values and do not store them either. The namespaces stay, empty.
     @discardableResult
@@ -47,7 +47,7 @@
   }
 
   extension Store {
-    /// The realm of a secret, such as a token or the name of a user. The store holds only a keyed digest of the secret.
+    /// The realm of a secret, such as a token or the name of a user. The store has only a keyed digest of the secret.
     ///
     /// If a store has data of several services, the secret must name the service, too.
     public func realm(of secret: String) -> Realm {

@@ -3,10 +3,10 @@
   import Larder
 
   extension HTTPRequest {
-    /// The request with a target that HTTP/1.1 can carry and a key can hold without ambiguity.
+    /// The request with a target that HTTP/1.1 can send and that is unambiguous in a key.
     ///
-    /// Bytes that a URI does not allow (spaces, controls, DEL, quotes, bytes beyond ASCII) are percent-encoded, and the
-    /// fragment is removed: a client never sends it (RFC 9110, section 4.2.5; RFC 3986, section 2.1).
+    /// Bytes that a URI does not allow (spaces, controls, DEL, quotes, bytes beyond ASCII) are percent-encoded. The fragment is
+    /// removed, because a client never sends it (RFC 9110, section 4.2.5; RFC 3986, section 2.1).
     public var withEncodedTarget: HTTPRequest {
       guard let path, !RequestTarget.isEncoded(path) else { return self }
       var request = self
@@ -14,15 +14,15 @@
       return request
     }
 
-    /// The same, once scheme, authority and path are known to be parts of one URI.
+    /// The request with an encoded target, if scheme, authority and path are the parts of one URI.
     ///
-    /// Throws `LarderError/Code/invalidArgument` for others: put together, they could name another host, and responses of
+    /// Otherwise it throws `LarderError/Code/invalidArgument`: the parts together could name another host, and responses of
     /// different hosts could have one key.
     func withCheckedTarget() throws(LarderError) -> HTTPRequest {
       switch RequestTarget.fault(in: self) {
       case nil: return withEncodedTarget
       case .path:
-        // The query may hold a secret.
+        // The query is not shown, because it may hold a secret.
         let shown = String((path ?? "").unicodeScalars.prefix { $0 != "?" })
         throw LarderError(
           .invalidArgument,
@@ -36,7 +36,7 @@
       }
     }
 
-    /// The URI by which a transport sends the request; nil where its parts are not those of one URI of HTTP.
+    /// The URI for a transport; nil if the parts do not form a single URI of HTTP.
     package var uri: String? {
       let scheme = scheme?.lowercased() ?? "https"
       guard RequestTarget.fault(in: self) == nil, path != "*", scheme == "http" || scheme == "https"
@@ -48,9 +48,9 @@
   /// The parts and the characters of a request target.
   enum RequestTarget {
     enum Fault {
-      /// It could lengthen the authority.
+      /// The path could become part of the authority.
       case path
-      /// The scheme or the authority could end early, or there is no host.
+      /// The scheme or the authority could end early, or the host is missing.
       case origin
     }
 
@@ -69,7 +69,7 @@
       }
     }
 
-    /// Whether every reader of the URI finds the same end of the authority and the same host in it.
+    /// Whether every reader of the URI finds one end of the authority and one host in it.
     private static func isAuthority(_ bytes: String.UTF8View) -> Bool {
       var hosts = 1
       var isEmpty = true
@@ -87,7 +87,7 @@
       return !isEmpty && hosts <= 2
     }
 
-    /// Whether a byte may stand in a path or a query as it is. `%` is allowed: a target arrives encoded.
+    /// Whether a byte may be in a path or a query without encoding. `%` is allowed, because a target arrives encoded.
     private static func isAllowed(_ byte: UInt8) -> Bool {
       switch byte {
       case 0x21, 0x24...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7C, 0x7E: true

@@ -4,23 +4,23 @@
 
   /// The keys under which the responses of one URI are stored.
   ///
-  /// A key is the URI, or its beginning and a SHA-256 hash where the URI is longer than 180 bytes. For a request that its body
-  /// tells from others (``HTTPCacheRule/bodyMethods``) `#` and a digest of the body follow. Where `Vary` or credentials
-  /// separate several responses, a space and a digest follow. A URI in a key contains no `#`, no space and no byte outside
-  /// printable ASCII, so the prefix `URI + " "` finds the responses of this URI and of no other.
-  /// A key has at most 250 bytes, so its cost does not depend on other keys with the same beginning.
+  /// A key is the URI or, for a URI of more than 180 bytes, its beginning and a SHA-256 hash. If the body of the request is
+  /// part of the key (``HTTPCacheRule/bodyMethods``), `#` and a digest of the body follow. If `Vary` or credentials separate
+  /// several responses, a space and a digest follow. A URI in a key contains no `#`, no space and no byte outside printable
+  /// ASCII, so the prefix `URI + " "` finds only the responses of this URI. A key has at most 250 bytes, so its cost does
+  /// not depend on other keys with the same beginning.
   public struct ResponseKey: Hashable, Sendable {
     /// The target URI in a normal form. Secrets in its query are replaced by digests.
     public internal(set) var uri: String
-    /// Scheme and host of ``uri``, for comparing origins.
+    /// Scheme and host of ``uri``, to compare origins.
     let origin: String
     /// The host of ``uri``, with the port if it is not the scheme's default.
     let host: String
-    /// The digest of the request's body; nil for a request whose responses are stored by its URI alone.
+    /// The digest of the request's body; nil if the URI alone is the key.
     var bodyDigest: String?
 
-    /// Nil for a request without scheme or authority, for one to the whole server (`OPTIONS *`), and for parts that make no URI
-    /// of that host.
+    /// Makes the key; nil for a request without scheme or authority, for a request to the whole server (`OPTIONS *`), and for
+    /// parts that do not form a URI of that host.
     public init?(_ request: HTTPRequest, policy: HTTPCachePolicy = HTTPCachePolicy()) {
       guard let scheme = request.scheme, let authority = request.authority,
         RequestTarget.fault(in: request) == nil, request.path != "*"
@@ -37,7 +37,7 @@
 
     static func host(scheme: String, authority: String) -> String {
       let scheme = scheme.lowercased()
-      // User information is a credential and no part of the host: see `Principal`.
+      // User information is a credential and not part of the host: see `Principal`.
       var host = authority.lowercased()
       if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) {
         host = String(host[host.utf8.index(after: at)...])
@@ -49,7 +49,7 @@
       return RequestTarget.encoded(host)
     }
 
-    /// The path with the query as the rules want it, and without secrets.
+    /// The path, with the query in the form that the rules demand, and without secrets.
     private static func normalized(
       _ path: String, of host: String, policy: HTTPCachePolicy
     ) -> String {
@@ -57,7 +57,7 @@
       let all = path[path.index(after: mark)...].split(
         separator: "&", omittingEmptySubsequences: false)
       let kept = policy.rule(host: host, path: path)?.query(all) ?? all
-      // A query of ignored parameters alone is as good as none.
+      // A query that has only ignored parameters counts as no query.
       if kept.isEmpty, !all.isEmpty { return String(path[..<mark]) }
       let parameters = kept.map { parameter -> String in
         let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -74,20 +74,20 @@
       bodyDigest.map { bodyPrefix + $0 } ?? shortenedURI(longest: 180, kept: 140)
     }
 
-    /// The common beginning of the keys of all bodies.
+    /// The beginning that the keys of all bodies share.
     var bodyPrefix: String { shortenedURI(longest: 140, kept: Self.shortestBeginning) + "#" }
 
-    /// Each key of the URI begins with so many of its bytes, or with all.
+    /// The number of bytes of the URI with which each of its keys begins; a shorter URI is whole in its keys.
     static let shortestBeginning = 100
 
-    /// A shortened URI is longer than `longest`, so it cannot equal a URI that is kept whole.
+    /// The URI, shortened if it is longer than `longest`. A shortened URI is still longer, so it cannot equal a whole URI.
     private func shortenedURI(longest: Int, kept: Int) -> String {
       guard uri.utf8.count > longest else { return uri }
       let hash = Secrets.hexadecimal(SHA256.hash(Array(uri.utf8)))
       return String(decoding: uri.utf8.prefix(kept), as: UTF8.self) + "~" + hash
     }
 
-    /// The digest of the content of a body: its bytes, the method, the type and the coding.
+    /// The digest of the content of a request: the body, the method, the type and the coding.
     static func digest(
       of body: [UInt8], in request: HTTPRequest, policy: HTTPCachePolicy
     ) -> String {
@@ -99,16 +99,16 @@
       return Secrets.digest(bytes, key: policy.secret)
     }
 
-    /// The key of the response that credentials and `Vary` separate from others of its URI.
+    /// The key of a response that credentials and `Vary` separate from other responses of its URI.
     func key(credential: String?, vary: VaryKey) -> String {
       if credential == nil, vary.fields.isEmpty { return base }
       var variant = credential.map { "credential \($0)\n" } ?? ""
-      // Credentials and values are keyed digests already.
+      // Credentials and values are already keyed digests.
       for (name, value) in vary.fields { variant += name + (value.map { "=" + $0 } ?? "") + "\n" }
       return variantPrefix + Secrets.hash(variant)
     }
 
-    /// The common beginning of the keys of all variants.
+    /// The beginning that the keys of all variants share.
     var variantPrefix: String { base + " " }
   }
 #endif

@@ -1,20 +1,20 @@
 #if HTTP
   import HTTPTypes
 
-  /// How much of a query counts for a stored response (No-Vary-Search, draft-ietf-httpbis-no-vary-search-05, sections 4 to 6).
+  /// The part of a query that counts for a response (No-Vary-Search, draft-ietf-httpbis-no-vary-search-05, sections 4 to 6).
   struct SearchVariance: Sendable {
-    /// The field, from which ``init(_:)`` makes an equal one.
+    /// The value of the field, from which ``init(_:)`` makes an equal value.
     let field: String
     private var isOrdered = true
-    /// Whether only the parameters with these names count; otherwise all others do.
+    /// Whether only the parameters with these names count; otherwise only all other parameters count.
     private var isAllowList = false
     private var names: Set<[UInt8]> = []
 
-    /// Longer fields and lists of names have no effect.
+    /// The limits: a longer field or a longer list of names has no effect.
     private static let longestField = 1_024
     private static let mostNames = 64
 
-    /// Nil where every byte of the query counts: without the field, or with one that does not say otherwise.
+    /// Reads the field; nil if every byte of the query counts: without the field, or with a field that changes nothing.
     init?(_ fields: HTTPFields) {
       self.init(fields.lines(of: .noVarySearch).joined(separator: ", "))
     }
@@ -55,7 +55,7 @@
       return names
     }
 
-    /// The parts of a URI that count: equivalent ones have the same.
+    /// The parts of a URI that count; equivalent URIs have equal parts.
     func significant(_ uri: String) -> [UInt8] {
       let path = uri.prefix { $0 != "?" }
       var parameters = uri[path.endIndex...].dropFirst().split(separator: "&").map { parameter in
@@ -71,7 +71,7 @@
         }.map(\.element)
       }
       return parameters.reduce(into: Array(path.utf8)) { bytes, parameter in
-        // No name or value can take the place of the lengths.
+        // The lengths make the bytes unambiguous: no name or value can imitate them.
         bytes += "\n\(parameter.name.count) \(parameter.value.count) ".utf8
         bytes += parameter.name + parameter.value
       }

@@ -2,20 +2,20 @@
   import HTTPTypes
   public import Larder
 
-  /// Digests of secrets: the store holds them in place of credentials.
+  /// Digests of secrets; the store holds digests instead of credentials.
   ///
   /// Code that stores responses by other means than an ``HTTPCache`` can use them to separate its users, too.
   public enum Secrets {
     /// Request fields that are credentials in every service.
     static let fields: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie]
 
-    /// The key of digests that no store gives one to: random bytes of this process.
+    /// The key of digests that belong to no store: random bytes of this process.
     static let processKey = SystemRandomNumberGenerator.bytes(16)
 
     /// 128 bits of SHA-256 of `text`, in hexadecimal, keyed with random bytes of the store.
     ///
-    /// Equal texts have equal digests in all processes of the store, and other digests in other stores. Only a person with the
-    /// store can compare a guess with a digest. A text that cannot be guessed cannot be recovered.
+    /// Equal texts have equal digests in all processes of the store, and other digests in other stores. Only a person with
+    /// the store can compare a guess with a digest. A text that cannot be guessed cannot be recovered.
     public static func digest(_ text: String, in store: Store) -> String {
       digest(text, key: store.secret)
     }
@@ -26,11 +26,11 @@
     }
 
     static func digest(_ bytes: [UInt8], key: [UInt8]) -> String {
-      // The inner hash keeps `key` and the bytes apart and rules out length extension.
+      // The inner hash keeps `key` and the bytes separate, and prevents length extension.
       name(SHA256.hash(key + SHA256.hash(key + bytes)))
     }
 
-    /// The same without a key, for a text that holds no secret.
+    /// A digest without a key, for a text that is not secret.
     static func hash(_ text: String) -> String { name(SHA256.hash(Array(text.utf8))) }
 
     private static func name(_ hash: [UInt8]) -> String { hexadecimal(hash.prefix(16)) }
@@ -55,7 +55,7 @@
     }
   }
 
-  /// FIPS 180-4. For digests of a few bytes, where a dependency would weigh more than this.
+  /// SHA-256 by FIPS 180-4, for digests of a few bytes, for which a dependency would be too much.
   enum SHA256 {
     private static let constants: [UInt32] = [
       0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
@@ -100,7 +100,7 @@
       }
     }
 
-    /// - Parameter words: 64 of any value; the same array serves all blocks of a message.
+    /// - Parameter words: 64 words of any value; all blocks of a message use the same array.
     private static func compress(
       _ state: inout [UInt32], _ bytes: Span<UInt8>, _ words: inout [UInt32]
     ) {

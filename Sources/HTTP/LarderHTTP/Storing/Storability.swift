@@ -3,7 +3,7 @@
   import Larder
 
   extension HTTPRules {
-    /// The response as it is to be stored; nil if it may not be, or is not worth it (RFC 9111, 3).
+    /// The response in the form to store; nil if it may not be stored, or is not worth storing (RFC 9111, 3).
     ///
     /// - Parameter request: the request as the client sent it.
     func stored(
@@ -64,8 +64,8 @@
       }
     }
 
-    /// Whether the response would be the same without the conditions and the range of its request. An error that answers a
-    /// condition or a range concerns that request alone.
+    /// Whether the response would be equal without the conditions and the range of its request. An error that answers a
+    /// condition or a range is for that request alone.
     private func isIndependent(_ status: HTTPResponse.Status, of request: HTTPFields) -> Bool {
       if status.code == 412 || status.code == 416 { return false }
       let isPart = request.contains(.range) || request.contains(.ifRange)
@@ -80,14 +80,14 @@
         && (credential == nil || directives.allowsSharingWithCredentials)
     }
 
-    /// 5.2.2.3: `must-understand` takes the place of `no-store` where the status is understood.
+    /// Whether the directives allow storing. 5.2.2.3: `must-understand` replaces `no-store` if the status is understood.
     private func isStorable(_ status: HTTPResponse.Status, _ directives: ResponseDirectives) -> Bool
     {
       guard status.code >= 200, status.code != 304 else { return false }
       return directives.mustUnderstand ? Self.understands(status) : !directives.noStore
     }
 
-    /// The final statuses whose meaning for caches is defined and followed here.
+    /// Whether a final status has a defined meaning for caches that this cache follows.
     static func understands(_ status: HTTPResponse.Status) -> Bool {
       switch status.code {
       case 200...206, 300...303, 307, 308, 400...418, 421, 422, 426, 428, 429, 431, 451, 500...505,
@@ -97,7 +97,7 @@
       }
     }
 
-    /// Whether the answer to a POST also answers a GET of its URI, for a while (RFC 9110, 9.3.3).
+    /// Whether the answer to a POST also answers a GET of its URI, while it is fresh (RFC 9110, 9.3.3).
     func isPostOfItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
       guard request.method == .post, response.status.code == 200,
         let location = response.headerFields[values: .contentLocation].first,

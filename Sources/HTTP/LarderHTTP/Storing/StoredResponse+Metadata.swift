@@ -26,11 +26,11 @@
       return bytes
     }
 
-    /// Nil for bytes that are no such metadata, or of another version.
+    /// Reads metadata; nil for bytes that are not the metadata of a response in a known version.
     ///
     /// - Parameter bodySize: the length of the entry's value.
     init?(metadata: [UInt8], bodySize: Int) {
-      // A damaged or foreign record must not reach the limit of `HTTPFields`, which is a precondition.
+      // `HTTPFields` traps beyond a limit, so a damaged or foreign record must not reach it.
       guard let metadata = ResponseMetadata(metadata),
         metadata.fields.count <= 4 * HTTPCacheError.largestFieldCount,
         let requested = metadata.note("requested").flatMap({ Int64($0) }),

@@ -6,26 +6,26 @@
   public struct StoredResponse: Sendable, Hashable {
     /// The status and the reusable fields.
     public var response: HTTPResponse { didSet { terms = StoredTerms() } }
-    /// When its request, or its last validation, was sent.
+    /// The time at which the request, or the last validation, was sent.
     public var requested: Timestamp { didSet { terms = StoredTerms() } }
-    /// When the response arrived.
+    /// The time at which the response arrived.
     public var received: Timestamp { didSet { terms = StoredTerms() } }
-    /// Bytes of the body.
+    /// The number of bytes of the body.
     public var bodySize: Int
-    /// Identifies the stored body: a validation keeps it, another body has another. Nil if it is not stored yet.
+    /// Identifies the stored body: a validation keeps the id, and another body has another id. Nil before the body is stored.
     var bodyID: UInt64?
-    /// The length of the parts in which the body is stored; nil for a body that is the value of the response's entry.
+    /// The length of the parts in which the body is stored; nil if the body is the value of the response's entry.
     var partSize: Int?
-    /// The freshness in seconds that a rule of the application has given it; nil for the freshness that the response states.
+    /// The freshness in seconds that a rule of the application assigns; nil for the freshness that the response states.
     var assignedFreshness: Int? { didSet { terms = StoredTerms() } }
-    /// The request fields that select it among the responses of its URI.
+    /// The request fields that select this response among the responses of its URI.
     var vary: VaryKey
-    /// The digest of the credentials of its request; nil without credentials.
+    /// The digest of the request's credentials; nil without credentials.
     var credential: String?
-    /// The terms of reuse that its fields state, once they have been read; see ``readTerms(for:)``.
+    /// The terms of reuse that the fields state, after they have been read; see ``readTerms(for:)``.
     var terms = StoredTerms()
 
-    /// The entries of the body; nil for a body that is the value of the response's entry.
+    /// The entries of the body; nil if the body is the value of the response's entry.
     var parts: BodyParts? {
       guard let bodyID, let partSize else { return nil }
       return BodyParts(id: bodyID, size: partSize)
@@ -50,12 +50,12 @@
       return ResponseDirectives(fields, for: kind)
     }
 
-    /// Whether `Vary` selects it for a request with these fields (RFC 9111, section 4.1).
+    /// Whether `Vary` selects the response for a request with these fields (RFC 9111, section 4.1).
     func isSelected(by request: inout SelectingFields) -> Bool {
       vary.matches(&request, response: fields)
     }
 
-    /// Its date, by which the newest is selected.
+    /// The date of the response; the newest response is selected.
     var date: HTTPDate {
       HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
     }
@@ -66,9 +66,9 @@
         ?? FreshnessLifetime(response, received: received, policy: policy)
     }
 
-    /// The time until which it may be served, also stale, or validated.
+    /// The time until which the response may be served, even stale, or validated.
     ///
-    /// A time not after ``received`` means that it is not stored.
+    /// A time that is not after ``received`` means that the response is not stored.
     public func keptUntil(policy: HTTPCachePolicy) -> Timestamp {
       let lifetime = lifetime(policy: policy)
       let stale = received.advanced(by: .seconds(lifetime.seconds - age.initial))
@@ -83,10 +83,10 @@
     }
   }
 
-  /// The terms of reuse that the fields of a stored response state. They follow from the fields, so equal responses have equal
+  /// The terms of reuse that the fields of a stored response state. Only the fields decide them, so equal responses have equal
   /// terms.
   struct StoredTerms: Sendable, Hashable {
-    /// The parts of a policy that the terms depend on.
+    /// The parts of a policy on which the terms depend.
     struct Policy: Equatable {
       let kind: HTTPCachePolicy.Kind
       let longestHeuristic: Duration
@@ -111,7 +111,7 @@
       }
     }
 
-    /// Nil until they have been read.
+    /// The terms; nil before they have been read.
     var known: Known?
 
     static func == (left: StoredTerms, right: StoredTerms) -> Bool { true }

@@ -1,8 +1,8 @@
 import Larder
 import Synchronization
 
-/// Keeps requests away from a tier that fails: after five failures in a row none is sent for a while, one second at first and
-/// 30 at most. Then one request tries.
+/// Keeps requests away from a tier that fails: after five failures in a row no request is sent for a while, at first for one
+/// second and at most for 30. Then one request tries the tier.
 final class Breaker: Sendable {
   static let mostFailures = 5
   static let shortest = Duration.seconds(1)
@@ -11,27 +11,27 @@ final class Breaker: Sendable {
   private struct State {
     var failures = 0
     var pause = Breaker.shortest
-    /// Nothing is sent before that moment; nil while requests are sent.
+    /// No request is sent before this time; nil while requests are sent.
     var openUntil: Duration?
-    /// When the pause began.
+    /// The time at which the pause began.
     var openSince = Duration.zero
     var isTrying = false
     var openings = 0
   }
   private let state = Mutex(State())
 
-  /// How often the breaker stopped requests.
+  /// The number of times that the breaker has stopped requests.
   var openings: Int { state.withLock { $0.openings } }
 
-  /// Whether a request may be sent. After a pause one request of many may.
+  /// Whether a request may be sent. After a pause only one of many requests may be sent.
   ///
-  /// - Parameter isConnected: whether some process of this machine reads the log of the tier, so that the shortest pause will do.
+  /// - Parameter isConnected: whether a process of this machine reads the tier's log; then the shortest pause is enough.
   func admits(at now: Duration, isConnected: Bool = false) -> Bool {
     state.withLock { state in
       guard var until = state.openUntil else { return true }
       if isConnected { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
-      // The other requests wait for the outcome of this request, or for the next pause if it has none.
+      // Other requests wait for the outcome of this request. Without an outcome, the next request tries after another pause.
       state.openUntil = now + state.pause
       state.openSince = now
       state.isTrying = true
@@ -43,7 +43,7 @@ final class Breaker: Sendable {
     state.withLock { $0 = State(openings: $0.openings) }
   }
 
-  /// - Parameter part: a random part of the pause, so that the machines of a fleet do not come back together.
+  /// - Parameter part: a random part of the pause, so that the machines of a fleet do not return at the same time.
   func failed(at now: Duration, part: Double = .random(in: 0.5...1)) {
     state.withLock { state in
       if state.openUntil == nil {
@@ -51,7 +51,7 @@ final class Breaker: Sendable {
         guard state.failures >= Self.mostFailures else { return }
         state.openings += 1
       } else {
-        // Requests that were under way before do not lengthen the pause.
+        // Requests that were sent before the pause do not lengthen it.
         guard state.isTrying else { return }
         state.isTrying = false
         state.pause = min(state.pause * 2, Self.longest)
@@ -76,7 +76,7 @@ final class Breaker: Sendable {
       succeeded()
       return result
     } catch {
-      // A caller that has gone on says nothing about the tier.
+      // The error of a cancelled caller says nothing about the tier.
       if !Task.isCancelled { failed(at: clock.monotonic) }
       throw error
     }

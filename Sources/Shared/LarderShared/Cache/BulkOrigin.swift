@@ -2,11 +2,11 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// Loads many keys from the origin with one call. Each key asks the tier by itself, and the keys that the tier does not have
+/// Loads many keys from the origin with one call. Each key asks the tier separately. The keys that the tier does not have
 /// share the call.
 ///
-/// A call waits until every key has come, or does not need the call: it has got its value elsewhere, or waits for another
-/// machine. The last key makes the call for all. One call runs at a time.
+/// A call waits until every key has come or does not need the call, because it got its value elsewhere or waits for another
+/// machine. The last key makes the call for all keys. One call runs at a time.
 final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
   typealias Missing = [(key: Name, stored: CachedValue<Value>?)]
   typealias Source = @Sendable (Missing) async throws -> [(Name, Loaded<Value>)]
@@ -35,7 +35,7 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
     state = Mutex(State(expected: Set(names.map { Key($0) })))
   }
 
-  /// A key is not waited for any longer.
+  /// Notes that no call needs to wait for a key any longer.
   func pass(_ name: Name) {
     let isReady = state.withLock { state in
       state.expected.remove(Key(name)) != nil && state.isReady
@@ -43,7 +43,7 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
     if isReady { waiters.resume() }
   }
 
-  /// The origin's answer about a key that has come.
+  /// The origin's answer about a key, which joins the next call.
   func answer(
     about name: Name, _ stored: CachedValue<Value>?
   ) async throws -> Loaded<Value> {

@@ -1,15 +1,15 @@
 import LarderSystem
 import Synchronization
 
-/// Bounds how many loads run at once while the tier, which usually shields the origin, cannot be used.
+/// Limits the number of loads that run at once while the tier, which usually protects the origin, cannot be used.
 final class LoadLimiter: Sendable {
-  /// How many more loads may begin. Only code under the lock of the waiters changes it.
+  /// The number of loads that may still begin. Only code under the lock of the waiters changes it.
   private let free: Atomic<Int>
   private let waiters = Waiters<Void>()
 
   init(_ most: Int) { free = Atomic(most) }
 
-  /// Runs `body` as soon as fewer than the most loads run, in the order of the calls.
+  /// Runs `body` when fewer loads than the limit run; waiting calls run in the order in which they came.
   func run<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
     let place: Void? = await waiters.wait(unless: takePlace)
     guard place != nil else { throw CancellationError() }

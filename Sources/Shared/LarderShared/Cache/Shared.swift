@@ -9,8 +9,8 @@ import Synchronization
 ///     let price = try await prices.value(for: sku) { try await api.price(sku) }
 ///
 /// Make one object for a process and keep it. For each store with a ``SharedCache`` it has a task that reads the log of
-/// changes, unless another process of the store reads it. The task ends with the last reference to this object, or when the
-/// store is closed. A store belongs to one application.
+/// changes, unless another process of the store reads the log. The task ends with the last reference to this object, or when
+/// the store is closed. A store belongs to one application.
 public final class Shared: Sendable {
   /// The data that the machines share.
   public let tier: any SharedTier
@@ -23,7 +23,7 @@ public final class Shared: Sendable {
 
   /// A tier in a Redis or Valkey server.
   ///
-  /// - Parameter application: the name that separates its data from that of other applications in the same server.
+  /// - Parameter application: the name that separates its data from the data of other applications in the same server.
   /// - Throws: `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and
   ///   dots.
   public convenience init(
@@ -33,14 +33,14 @@ public final class Shared: Sendable {
       try StreamTier(sender, application: application, options: options), options: options)
   }
 
-  /// A tier of another kind, such as one in memory for tests.
+  /// A tier of another kind, such as a tier in memory for tests.
   public init(_ tier: any SharedTier, options: SharedOptions = SharedOptions()) {
     self.tier = tier
     self.options = options.possible
     limiter = LoadLimiter(self.options.maxLoads)
   }
 
-  /// Counts of this process's use of the tier.
+  /// The counts of this process's use of the tier.
   public struct Statistics: Hashable, Sendable {
     /// Values taken from the tier.
     public var hits = 0
@@ -48,17 +48,17 @@ public final class Shared: Sendable {
     public var misses = 0
     /// Values that failed their checks, or that the cache's codec could not decode; counted as misses too.
     public var damaged = 0
-    /// Values of a later layout than this version of Larder knows.
+    /// Values in a layout that is newer than this version of Larder.
     public var newer = 0
     /// Leases that were granted.
     public var leases = 0
     /// Times that a caller waited for another machine's load.
     public var waits = 0
-    /// Loaded values that the tier did not take because they were changed or removed during the load.
+    /// Loaded values that the tier refused because their key was changed or removed during the load.
     public var overtaken = 0
-    /// Loads without the tier, because it could not be reached, refused or did not answer.
+    /// Loads without the tier, because it could not be reached, refused the request or did not answer.
     public var withoutTier = 0
-    /// Copies that were returned although this machine could not learn of changes.
+    /// Copies that reads returned although this machine did not receive changes.
     public var unconfirmed = 0
     /// Records of the log that this process applied for its stores.
     public var records = 0
@@ -68,7 +68,7 @@ public final class Shared: Sendable {
     public var gaps = 0
     /// Removals that waited in a store and were sent later.
     public var sent = 0
-    /// Times that reading or applying the log failed. Copies are not confirmed while that lasts.
+    /// Times that reading or applying the log failed. Copies are not confirmed while it fails.
     public var failures = 0
     /// The reason of the last such failure.
     public var lastFailure: String?
@@ -85,7 +85,7 @@ public final class Shared: Sendable {
 
   func count(_ change: (inout Statistics) -> Void) { counts.values.withLock { change(&$0) } }
 
-  /// The copies of a store, whose log is read from now on.
+  /// The copies of a store. From now on a task reads the log for the store.
   func copies(of store: Store) -> LocalCopies {
     attachments.withLock { attachments in
       if let attachment = attachments[store.identity] { return attachment.copies }
@@ -100,7 +100,7 @@ public final class Shared: Sendable {
     }
   }
 
-  /// The counts, which outlive the object in the tasks that are about to end.
+  /// The counts. Tasks that are about to end still use them after the end of ``Shared``.
   private final class Counts: Sendable {
     let values = Mutex(Statistics())
   }

@@ -1,7 +1,7 @@
 public import Larder
 
 extension SharedCache {
-  /// The values under some keys, in the order of the keys; nil for a key that has none. Throws the first error of
+  /// The values under some keys, in the order of the keys; nil for a key without a value. Throws the first error of
   /// ``results(for:options:load:)``.
   public func values<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
@@ -13,14 +13,14 @@ extension SharedCache {
     try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
   }
 
-  /// The same with the source and the age of each value, or with the error of each key.
+  /// The values with the source and the age of each, or the errors of the keys that failed.
   ///
-  /// Every key takes the way of `result(for:options:load:)`; one call of `load` has all keys for which neither this store nor
-  /// the tier has a value. It is called again for keys that other machines were loading and have not stored, for keys that were
-  /// changed meanwhile, and, while the tier cannot be used, for each ``SharedOptions/maxLoads`` keys.
+  /// Every key is handled like a key of `result(for:options:load:)`; one call of `load` has all keys for which neither this
+  /// store nor the tier has a value. It is called again for keys that other machines loaded but did not store, for keys that
+  /// were changed meanwhile, and, if the tier cannot be used, for each ``SharedOptions/maxLoads`` keys.
   ///
-  /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key without an answer is absent.
-  /// - Returns: the results in the order of the keys; nil for a key that has no value.
+  /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key that is missing in the answer is absent.
+  /// - Returns: the results in the order of the keys; nil for a key without a value.
   /// - Throws: `CancellationError` if the task is cancelled, or an error of the options.
   public func results<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
@@ -57,7 +57,7 @@ extension SharedCache {
         results.append(.success(nil))
       case .failure(let error) where !(error is Overtaken): results.append(.failure(error))
       case .success, .failure:
-        // It was changed meanwhile, or its negative entry is not confirmed.
+        // The value was changed meanwhile, or its negative entry is not confirmed.
         do {
           results.append(
             .success(
@@ -80,7 +80,7 @@ extension SharedCache {
     defer { origin.pass(key) }
     let shared = SharedKey(namespace: name, bytes: Key(key).bytes)
     do {
-      // No store takes such a key, nor may the tier.
+      // No store takes such a key, so the tier must not take it either.
       guard shared.isPossible else { return try await origin.answer(about: key, stored) }
       let loading = SharedLoad(
         cache: self, key: shared, options: options, policy: policy,

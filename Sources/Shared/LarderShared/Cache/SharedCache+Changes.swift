@@ -4,17 +4,17 @@ extension SharedCache {
   /// Stores `value` under `key` in the tier, and then in this store.
   ///
   /// - Parameters:
-  ///   - expires: how long it stays fresh, at most 30 days; nil takes the namespace's rule.
-  ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
-  /// - Throws: `LarderError/Code/unreachable`, and nothing has changed anywhere; `LarderError/Code/unanswered`, and
-  ///   this store has dropped its copy, whatever became of the tier's value; or the errors of a write.
+  ///   - expires: how long the value stays fresh, at most 30 days; nil takes the namespace's rule.
+  ///   - stale: how long after that the value may be served stale; nil takes the namespace's rule.
+  /// - Throws: `LarderError/Code/unreachable` if nothing has changed anywhere; `LarderError/Code/unanswered` if the tier may
+  ///   have changed, and this store has dropped its copy; or the errors of a write.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
     tags: [String] = []
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
     try checkName()
-    // The tier would take it, and this store would not.
+    // The tier would take such a key, but this store would not.
     guard key.isPossible else {
       throw LarderError(
         .invalidArgument,
@@ -55,14 +55,14 @@ extension SharedCache {
     local.leaveLoad(of: key.bytes)
   }
 
-  /// Removes the value under `key` from this store and from the tier, and ends the load of it on any machine: a value that
-  /// was loaded before the removal is stored nowhere.
+  /// Removes the value under `key` from this store and from the tier. Also ends the load of the key on any machine: a value
+  /// whose load began before the removal is stored nowhere.
   ///
-  /// - Throws: `LarderError/Code/pending` if the tier cannot be reached: the key is removed here, and the removal waits
-  ///   in the store until some process of this machine can send it. `LarderError/Code/unreachable` if too many wait already.
+  /// - Throws: `LarderError/Code/pending` if the tier cannot be reached: the key is removed here, and the removal waits in the
+  ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
-    // No store has such a key. The log would bring it to every machine, in replies of any length.
+    // No store has such a key, and the log would send it to every machine, in replies of any length.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
     try await change(.remove(key)) { position in try await copies.remove(key, at: position) }
@@ -89,14 +89,14 @@ extension SharedCache {
     }
   }
 
-  /// Makes a removal in the tier and here, or here and in the outbox.
+  /// Makes a removal in the tier and in this store, or in this store and the outbox.
   ///
-  /// - Parameter here: gets the position of the removal; nil if it waits in the outbox.
+  /// - Parameter here: makes the removal in this store. It gets the removal's position; nil if the removal waits in the outbox.
   private func change(
     _ change: TierChange, here: @escaping @Sendable (Position?) async throws -> Void
   ) async throws {
     try checkName()
-    // The tier may have made it, although the caller's task is cancelled: this store must follow.
+    // The tier may have made the change even if the caller's task is cancelled, so this store must make it, too.
     let here: (Position?) async throws -> Void = { position in
       try await Task { try await here(position) }.value
     }
@@ -116,7 +116,7 @@ extension SharedCache {
     try await here(position)
   }
 
-  /// Throws if the namespace is one of the tier's own, whose records must not be removed as copies.
+  /// Throws if the namespace is one of the tier's own: the records in it must not be removed like copies.
   func checkName() throws(LarderError) {
     guard name == LocalState.namespace || name == Outbox.namespace else { return }
     throw LarderError(
@@ -124,7 +124,7 @@ extension SharedCache {
       hint: "give the cache another name")
   }
 
-  /// Asks the tier unless it has just failed repeatedly.
+  /// Sends a request to the tier, unless the tier has just failed repeatedly.
   func ask<Result: Sendable>(
     _ request: () async throws(LarderError) -> Result
   ) async throws(LarderError) -> Result {
@@ -134,9 +134,9 @@ extension SharedCache {
 
   // MARK: Values on their way into the tier
 
-  /// The frame of encoded bytes, with the lifetimes that the namespace's rules supply.
+  /// The frame for encoded bytes. The namespace's rules supply missing lifetimes.
   ///
-  /// - Parameter bytes: nil if there is no value. Without a lifetime such a frame only replaces an older value.
+  /// - Parameter bytes: nil if the key has no value. Such a frame without a lifetime only replaces an older value.
   func frame(
     _ bytes: [UInt8]?, _ attributes: EntryAttributes
   ) throws(LarderError) -> Frame {
@@ -168,6 +168,6 @@ extension SharedCache {
 }
 
 extension SharedKey {
-  /// Whether a store takes it.
+  /// Whether a store takes the key.
   var isPossible: Bool { (1...Key.longest).contains(bytes.count) }
 }

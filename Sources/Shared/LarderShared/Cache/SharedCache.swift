@@ -1,13 +1,13 @@
 public import Larder
 
-/// A cache over a store and a tier that the machines of an application share. A miss asks the tier before it loads, and one
-/// machine at a time loads a key.
+/// A cache over a store, and over a tier that the machines of an application share. A miss asks the tier before it loads, and
+/// only one machine at a time loads a key.
 ///
 /// A read that finds a fresh copy in this store does not ask the tier, and costs about as much as a read of a `Cache`. A change
 /// on another machine ends the copy as soon as the record of the change arrives here. If a machine has not seen the log for two
 /// seconds, `CacheResult/isConfirmed` of its results is false. `Docs/Use/Fleet.md` has the promises.
 public struct SharedCache<Value: Sendable>: Sendable {
-  /// The values of this machine's store. Changes through it are not shared.
+  /// The values in the store of this machine. Changes through this cache are not shared.
   public let local: Cache<Value>
   /// The tier between the store and the origin.
   public let shared: Shared
@@ -23,18 +23,18 @@ public struct SharedCache<Value: Sendable>: Sendable {
     copies = shared.copies(of: store)
   }
 
-  /// The namespace's name, which is the same on every machine.
+  /// The namespace's name, which is equal on every machine.
   public var name: String { local.name }
 
   // MARK: Reading
 
-  /// The value under `key`: a fresh copy of this store, else the value of the tier, else the value that `load` returns, which
-  /// is shared.
+  /// The value under `key`: a fresh copy of this store, or else the value of the tier, or else the value that `load` returns,
+  /// which is shared.
   ///
   /// - Parameters:
   ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
-  ///   - stale: how long after that it may be served stale; nil takes the namespace's rule.
-  /// - Throws: what `Cache/value(for:expires:stale:load:)` throws. A tier that cannot be used is not an error: `load` runs.
+  ///   - stale: how long after that the value may be served stale; nil takes the namespace's rule.
+  /// - Throws: the errors of `Cache/value(for:expires:stale:load:)`. If the tier cannot be used, `load` runs without an error.
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value
@@ -43,9 +43,9 @@ public struct SharedCache<Value: Sendable>: Sendable {
       .value
   }
 
-  /// The same as ``value(for:expires:stale:load:)``, with the value's source and age.
+  /// The value of ``value(for:expires:stale:load:)``, with its source and age.
   ///
-  /// If the tier took no part, `CacheResult/error` tells why. `RequestPolicy/cacheOnly` asks only this store.
+  /// If the tier took no part, `CacheResult/error` has the reason. `RequestPolicy/cacheOnly` asks only this store.
   /// `RequestPolicy/revalidate` loads, or takes the value that another machine stores meanwhile. `RequestPolicy/reload` always
   /// loads.
   public func result(
@@ -54,7 +54,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value> {
     let load: Load = { _ in .value(try await load()) }
     if let result = try await result(key, options, policy: options.policy, load) { return result }
-    // Another caller has stored, here or in the tier, that the key has no value. This load always returns a value.
+    // Another caller has stored, here or in the tier, that the key has no value. But this load always returns a value.
     if options.policy != .cacheOnly {
       var own = options
       own.policy = .reload
@@ -73,11 +73,11 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try await result(key, options, policy: options.policy, load)?.value
   }
 
-  /// The value under `key`, read or loaded, with its source and age; nil if the load finds none, which is shared for the time in
-  /// `LoadOptions/absent`.
+  /// The value under `key`, read or loaded, with its source and age. Nil if the load finds none; that answer is shared for the
+  /// time in `LoadOptions/absent`.
   ///
-  /// - Parameter load: gets the value that this store or the tier has, fresh or stale. Its answer is shared, except for owners;
-  ///   metadata is refused.
+  /// - Parameter load: gets the value that this store or the tier has, fresh or stale. Its answer is shared, but not its
+  ///   owners; metadata is refused.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -86,22 +86,22 @@ public struct SharedCache<Value: Sendable>: Sendable {
   }
 
   /// The present value of the tier, whatever copy this store has. If the tier has no value, the value that `load` returns; nil
-  /// if the load finds no value.
+  /// if the load finds none.
   ///
-  /// The call sees every `set`, `remove`, `clear` and `invalidate` that returned before it, on any machine. It waits until this
-  /// store has the value. If the tier cannot be used, `load` runs.
+  /// The result reflects every `set`, `remove`, `clear` and `invalidate` that returned before the call, on any machine. The
+  /// call waits until this store has the value. If the tier cannot be used, `load` runs.
   public func currentResult(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value>? {
     var options = options
     options.policy = .revalidate
-    // A running load may have asked the tier before a change that has returned.
+    // A load under way may have asked the tier before a change that has already returned.
     local.leaveLoad(of: Key(key).bytes)
     return try await result(key, options, policy: .standard, load)
   }
 
-  /// How often a key may change before its value is stored. After that the caller gets a value that is not confirmed.
+  /// How often a key may change before its value is stored. After that the caller gets an unconfirmed value.
   private static var mostChanges: Int { 8 }
 
   typealias Load = @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -109,10 +109,10 @@ public struct SharedCache<Value: Sendable>: Sendable {
   private func result(
     _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
-    // The standing is read before the lookup. So the lookup sees every change that the standing covers.
+    // The standing is read before the lookup, so the lookup sees every change that the standing covers.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     if standing == .disconnected, options.policy == .standard {
-      // The copy is used only where the load fails.
+      // The copy is used only if the load fails.
       var options = options
       options.policy = .revalidate
       return try await loaded(
@@ -130,14 +130,14 @@ public struct SharedCache<Value: Sendable>: Sendable {
     return try await loaded(stored, Key(key), options, policy: policy, standing, load)
   }
 
-  /// Whether a negative entry of this store is enough. A result of nil cannot say that it is not confirmed.
+  /// Whether a negative entry of this store is enough. A result of nil cannot show that it is not confirmed.
   func isCertain(_ standing: RecentChanges.Standing, _ options: LoadOptions) -> Bool {
     standing == .confirmed || options.policy == .cacheOnly
   }
 
-  /// The result of a request for which the store does not suffice.
+  /// The result of a request for which this store is not enough.
   ///
-  /// - Parameter stored: what the store has.
+  /// - Parameter stored: the value that this store has.
   private func loaded(
     _ stored: StoredResult<Value>, _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
     _ standing: RecentChanges.Standing, _ load: @escaping Load
@@ -145,12 +145,12 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try checkName()
     guard options.tags.count <= Frame.mostTags else { throw Frame.tooManyTags(options.tags.count) }
     var options = options
-    // The next call of any process of this machine must not find an older copy.
+    // The next call in any process of this machine must not find an older copy.
     options.waitsForCommit = true
     // The lease of the tier decides which machine loads.
     options.takesLease = false
     let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
-    // No store takes such a key, nor may the tier.
+    // No store takes such a key, so the tier must not take it either.
     guard sharedKey.isPossible else {
       return try await local.result(for: key, options: options, load: load)
     }
@@ -174,9 +174,9 @@ public struct SharedCache<Value: Sendable>: Sendable {
         }
         guard result?.error is Overtaken else { return result.map { confirmed($0, standing) } }
       } catch is Overtaken {
-        // A result of nil cannot carry the error.
+        // A result of nil cannot carry an error.
       }
-      // From now on no caller may join the load, even if its own task removes it late.
+      // From now on no caller may join this load, even if the load's own task is removed late.
       local.leaveLoad(of: key.bytes)
       changes += 1
       if changes < Self.mostChanges {
@@ -191,13 +191,13 @@ public struct SharedCache<Value: Sendable>: Sendable {
     }
   }
 
-  /// The result, whose `isConfirmed` says whether the value is as new as the cache promises.
+  /// The result, with `isConfirmed` set to whether the value is as new as the cache promises.
   func confirmed(
     _ result: CacheResult<Value>, _ standing: RecentChanges.Standing
   ) -> CacheResult<Value> {
     var result = result
     switch result.source {
-    // A load that the caller has joined may be older than a change that this machine does not know.
+    // If the caller joined a load, the load may be older than a change that this machine does not know.
     case .loaded, .shared: result.isConfirmed = result.error == nil && standing == .confirmed
     case .memory, .disk, .stale:
       if standing == .confirmed { break }

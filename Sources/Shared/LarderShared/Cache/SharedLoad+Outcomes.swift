@@ -16,7 +16,7 @@ extension SharedLoad {
 
   // MARK: Outcomes
 
-  /// An answer that the tier has, or does not want.
+  /// An answer that the tier has, or does not take.
   func loaded(
     _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
   ) -> Loaded<Value> {
@@ -28,7 +28,7 @@ extension SharedLoad {
     }
   }
 
-  /// An answer that the tier has not got.
+  /// An answer that the tier does not have because it could not be used.
   func unshared(
     _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: LarderError
   ) -> Loaded<Value> {
@@ -54,7 +54,7 @@ extension SharedLoad {
     _ error: (any Error)? = nil
   ) -> Loaded<Value> {
     let (stamp, tags, now) = (copy.stamp, copy.frame.tags, cache.store.now)
-    // Machines that took the value at the same time do not come back at the same time.
+    // Machines that took the value at the same time must not ask for it again at the same time.
     let part = copy.isFresh ? Double.random(in: 0.9...1) : 1
     var attributes = EntryAttributes(expires: .at(now.advanced(by: copy.remaining * part)))
     attributes.stale = copy.frame.stale
@@ -83,6 +83,6 @@ extension SharedLoad {
   }
 }
 
-/// The value of a load was changed before it was stored. A caller that came after the change must not get it, and every
+/// The value of a load was changed before it was stored. A caller that came after the change must not get the value, so every
 /// caller of the load asks again.
 struct Overtaken: Error {}

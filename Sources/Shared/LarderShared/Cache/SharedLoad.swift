@@ -1,28 +1,28 @@
 import Larder
 import LarderSystem
 
-/// How one request that this store cannot answer gets its value: from the tier, or from the origin with the right to load.
+/// Gets the value for one request that this store cannot answer: from the tier, or from the origin with the right to load.
 struct SharedLoad<Value: Sendable>: Sendable {
   let cache: SharedCache<Value>
   let key: SharedKey
   let options: LoadOptions
-  /// The policy for the tier. The options have the policy for the store.
+  /// The policy for the tier. The policy in the options is for the store.
   let policy: RequestPolicy
   let load: SharedCache<Value>.Load
-  /// Called before a wait for another machine, or for a permit to load without the tier.
+  /// Called before a wait for another machine, or for a place to load without the tier.
   var waits: @Sendable () -> Void = {}
 
   var shared: Shared { cache.shared }
   var copies: LocalCopies { cache.copies }
   private var clock: any LarderClock { cache.store.clock }
 
-  /// How often a key may change between a look and the request for its lease. After that the caller loads without the tier.
+  /// How often a key may change between the lookup and the request for a lease. After that the caller loads without the tier.
   private static var mostChanges: Int { 8 }
-  /// How many durations of a lease a caller waits for another machine's load. A load that never ends must not stop all other
+  /// The longest wait for another machine's load, in durations of a lease. A load that never ends must not stop all other
   /// machines.
   private static var mostLeases: Int { 10 }
 
-  /// - Parameter held: what this store has.
+  /// - Parameter held: the value that this store has.
   func outcome(_ held: CachedValue<Value>?) async throws -> Loaded<Value> {
     let ticket = try copies.ticket()
     guard try copies.outbox.count() == 0 else {
@@ -80,17 +80,17 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// The outcome of one look into the tier.
+  /// The outcome of one attempt to use the tier.
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The found value is outdated already.
+    /// The found value is already outdated.
     case changed
-    /// The tier takes no value of this key; the position belongs to its note.
+    /// The tier takes no value of this key, and has a note that says so; the position is the version of the note.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
 
-  /// - Parameter rejected: the first value that was found, which a revalidation does not accept; nil before the first look.
+  /// - Parameter rejected: the first found value, which a revalidation does not accept; nil before the first lookup.
   private func attempt(_ rejected: inout ValueStamp??) async throws(LarderError) -> Attempt {
     let found = try await cache.ask { () throws(LarderError) in
       try await cache.find(key, tags: options.tags)
@@ -99,7 +99,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     if rejected == nil { rejected = .some(found.stamp) }
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil) {
       guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else { return .changed }
-      // A replica that lags behind must not answer with an older value afterwards.
+      // Later, a replica that lags behind must not answer with an older value.
       copies.recent.note(RecentChanges.name(of: key), at: copy.stamp.version)
       return copy.isAnswer ? .use(copy) : .loadAlone(copy.stamp.version)
     }
@@ -124,11 +124,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// The answer of the origin: a value, or the absence of a value.
   struct Answer: Sendable {
     var value: Value?
-    /// The attributes of the load, completed by the options.
+    /// The attributes that the load has set, completed from the options.
     var attributes: EntryAttributes
   }
 
-  /// Asks the origin.
+  /// Calls the load of the origin.
   ///
   /// - Parameter tags: the tags of the known value.
   private func answer(
@@ -167,24 +167,24 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// Loads without the tier.
   ///
   /// - Parameters:
-  ///   - held: what this store has.
+  ///   - held: the value that this store has.
   ///   - version: the version of the tier's note that it takes no value of this key.
-  ///   - error: why the tier cannot be used; nil if the tier takes no value of this key.
+  ///   - error: the reason why the tier cannot be used; nil if the tier takes no value of this key.
   private func loadAlone(
     _ held: CachedValue<Value>?, _ ticket: LocalCopies.Ticket, version: Position = .zero,
     because error: LarderError?
   ) async throws -> Loaded<Value> {
     try Task.checkCancellation()
     var known = held
-    // The metadata of a copy is its stamp.
+    // The metadata of a copy is a stamp and not for the load.
     known?.metadata = nil
-    // The origin is asked after all changes up to this position.
+    // The origin is asked after all changes up to this position were applied.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
     guard let error else {
       return loaded(try await self.answer(known, tags: heldTags), stamp, ticket)
     }
     shared.count { $0.withoutTier += 1 }
-    // A known change, such as a change beyond the clock of this machine's log, would seem to follow each load.
+    // A known change may lie beyond the clock of this machine's log. It would seem to follow each load, so nothing is stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
     let answer = try await shared.limiter.run { [known] in
@@ -201,7 +201,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// Loads with the right to store the value in the tier; nil if the value was changed or removed meanwhile.
+  /// Loads with the right to store the value in the tier; nil if the key was changed or removed meanwhile.
   private func load(
     holding lease: Lease, _ ticket: LocalCopies.Ticket, fallback: TierCopy<Value>?
   ) async throws -> Loaded<Value>? {
@@ -211,7 +211,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
         try await self.answer(
           fallback?.known(at: cache.store.now), tags: fallback?.frame.tags ?? [])
       }
-      // The value of a load that was cancelled or has timed out is not stored.
+      // If the load was cancelled or has timed out, its value is not stored.
       try Task.checkCancellation()
     } catch {
       await release(lease)
@@ -225,7 +225,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     do {
       frame = try cache.frame(answer.value.map { try cache.local.encode($0) }, answer.attributes)
     } catch {
-      // The store cannot keep the value either, and its error says why.
+      // The store cannot keep the value either; the store's own error gives the reason.
       await release(lease)
       return loaded(answer, ValueStamp(version: lease.head, written: 0), ticket)
     }
@@ -250,7 +250,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
         do {
           guard try await tier.renew(key, lease.token, for: length) else { return }
         } catch {
-          // The next attempt may come through before the lease ends.
+          // The next attempt may succeed before the lease ends.
         }
       }
     }
@@ -258,11 +258,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
     return try await body()
   }
 
-  /// A cancelled task gives the lease back, too.
+  /// Gives the lease back, even if the task is cancelled.
   private func release(_ lease: Lease) async {
     await Task { [tier = shared.tier, key] in
       do { try await tier.release(key, lease.token) } catch {
-        // The lease ends by itself.
+        // Without the release, the lease ends after its duration.
       }
     }.value
   }

@@ -1,29 +1,29 @@
 import Larder
 
-/// How a shared tier is used. A value out of range counts as the nearest valid one.
+/// How a shared tier is used. A value out of range becomes the nearest valid value.
 public struct SharedOptions: Sendable {
-  /// How long a read waits for the tier before the caller continues without the tier. At most an hour.
+  /// How long a read waits for the tier; then the caller continues without the tier. At most an hour.
   public var readTimeout: Duration
-  /// How long a change and a request for a lease wait for the tier. At most an hour.
+  /// How long a change, or a request for a lease, waits for the tier. At most an hour.
   public var writeTimeout: Duration
-  /// The duration of a lease, the right to load a key. Its holder renews it after each third of that time. 100 ms to an
+  /// The duration of a lease, the right to load a key. Its holder renews it after each third of this time. 100 ms to an
   /// hour.
   public var leaseDuration: Duration
   /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Each machine loads and keeps larger values for
   /// itself.
   public var maxValueSize: Int
-  /// About how many records the log keeps.
+  /// The approximate number of records that the log keeps.
   public var logLength: Int
-  /// How many loads this process runs at once while the tier cannot be used.
+  /// The number of loads that this process runs at once while the tier cannot be used.
   public var maxLoads: Int
-  /// How long reads use copies while this machine cannot read the log, counted from two seconds after the last contact.
-  /// Their results are not confirmed. Afterwards reads ask the tier or the origin first.
+  /// How long reads use copies while this machine cannot read the log. The time begins two seconds after the last contact.
+  /// The results of these reads are not confirmed. After this time reads ask the tier or the origin first.
   public var unconfirmedLimit: Duration
-  /// The pause of the log's reader after changes that arrive within this time of each other, so that one reply contains many of
-  /// them. At most a second.
+  /// The pause of the log's reader if changes arrive at intervals shorter than this pause, so that one reply contains many
+  /// changes. At most a second.
   public var pace: Duration
 
-  /// Every option has a default.
+  /// Makes options. Every option has a default.
   public init(
     readTimeout: Duration = .milliseconds(50), writeTimeout: Duration = .milliseconds(500),
     leaseDuration: Duration = .seconds(3), maxValueSize: Int = 1 << 20, logLength: Int = 65_536,
@@ -40,11 +40,11 @@ public struct SharedOptions: Sendable {
     self.pace = pace
   }
 
-  /// A longer reply ends a connection.
+  /// The largest possible value: a longer reply ends a connection.
   private static let largestValue = 32 << 20
 
-  /// The options within usable bounds: a lease of no time would be renewed without a pause, and a log of no records has no
-  /// head.
+  /// The options within usable limits: a lease of zero duration would be renewed without a pause, and a log of zero records
+  /// would have no head.
   var possible: SharedOptions {
     var options = self
     options.readTimeout = min(max(readTimeout, .zero), .hours(1))

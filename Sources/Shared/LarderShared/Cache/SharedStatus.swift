@@ -1,12 +1,12 @@
 public import Larder
 
-/// The knowledge of a store about the tier, without a connection to it.
+/// The state of a store's copies of the tier; no connection to the tier is needed to read it.
 public struct SharedStatus: Sendable {
   /// The application whose data the store has; nil before the first contact with the tier.
   public var application: String?
   /// Whether every change that was made up to two seconds ago was applied here.
   public var isConfirmed: Bool
-  /// The process that reads the log for this store; nil if none does.
+  /// The process that reads the log for this store; nil if no process does.
   public var reader: Int32?
   /// The position of the last change that was applied; nil before the first contact.
   public var applied: Position?
@@ -14,16 +14,16 @@ public struct SharedStatus: Sendable {
   public var head: Position?
   /// The time between the last applied change and the newest seen change.
   public var behind: Duration
-  /// How many times the store began with a history of the log: the first contact, and each loss of missed records.
+  /// How many times the store began with a history of the log: at the first contact, and after each loss of records.
   public var epoch: UInt64
-  /// How many removals wait for the tier.
+  /// The number of removals that wait for the tier.
   public var waitingRemovals: Int
   /// The namespaces that have copies of the tier.
   public var namespaces: [String]
 }
 
 extension SharedStatus {
-  /// The status of a store; nil if it never had a cache that machines share.
+  /// The status of a store; nil if the store never had a shared cache.
   public init?(of store: Store) throws(LarderError) {
     let state = LocalState(store)
     let outbox = Outbox(store, state)

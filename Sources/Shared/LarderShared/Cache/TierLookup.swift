@@ -8,10 +8,10 @@ struct TierCopy<Value: Sendable>: Sendable {
   var frame: Frame
   /// The newest position of the log at the time of the fetch.
   var head: Position
-  /// Nil if the tier has a note in place of the value: the key has no value, or the value is too large for the tier.
+  /// The value. Nil if the tier has only a note: the key has no value, or the value is too large for the tier.
   var value: Value?
 
-  /// Whether the value answers a request.
+  /// Whether the copy answers a request: it is a value, or the note that there is none.
   var isAnswer: Bool { value != nil || frame.isAbsent }
 
   /// The value for a load; nil if the tier has no value.
@@ -21,12 +21,12 @@ struct TierCopy<Value: Sendable>: Sendable {
     }
   }
 
-  /// The rest of the fresh lifetime; zero or less for a stale value.
+  /// The remaining fresh lifetime; zero or less for a stale value.
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
 
-  /// Whether the value may be served within a window after its fresh lifetime; nil is the whole time for which the tier keeps
-  /// the value.
+  /// Whether the value may be served within this window after its fresh lifetime; nil is the whole time for which the tier
+  /// keeps the value.
   func isWithin(_ window: Duration?) -> Bool {
     .zero - remaining < min(window ?? frame.stale, frame.stale) || isFresh
   }
@@ -34,10 +34,10 @@ struct TierCopy<Value: Sendable>: Sendable {
 
 /// The result of a look into the tier.
 enum TierLookup<Value: Sendable>: Sendable {
-  /// No usable value. The stamp belongs to an invalidated or damaged value; nil if the tier has no value.
+  /// The tier has no usable value. The stamp is that of an invalidated or damaged value; nil if the tier has no value.
   case nothing(ValueStamp?)
   case copy(TierCopy<Value>)
-  /// A value of a later layout: this version may not overwrite it.
+  /// The tier has a value in a newer layout, which this version must not overwrite.
   case newer
 
   var stamp: ValueStamp? {
@@ -52,10 +52,10 @@ enum TierLookup<Value: Sendable>: Sendable {
 }
 
 extension SharedCache {
-  /// Asks the tier for a key, and again if the value has tags that the caller did not name.
+  /// Asks the tier for a key. Asks again if the value has tags that the caller did not name.
   func find(_ key: SharedKey, tags: [String]) async throws(LarderError) -> TierLookup<Value> {
     var named = Set(tags.map(ExactString.init))
-    // Each time another value with other tags may be in the tier.
+    // Each time the tier may have another value with other tags.
     for _ in 0..<4 {
       guard
         let fetched = try await shared.tier.fetch(

@@ -1,19 +1,19 @@
 import Larder
 import LarderSystem
 
-/// Changes of other machines, as the log tells of them.
+/// Applies the changes of other machines, which the log records.
 extension LocalCopies {
-  /// Applies records of the log, in their order, and notes how far.
+  /// Applies records of the log in order, and notes the progress.
   ///
-  /// - Parameter keepsProgress: whether to write down how far even if no copy was concerned.
-  /// - Returns: how many copies were removed; nil if the store follows another history now.
+  /// - Parameter keepsProgress: whether to store the progress even if no copy was concerned.
+  /// - Returns: the number of removed copies; nil if the store now follows another history.
   func apply(
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
   ) async throws -> Int? {
     recent.note(changes)
     for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
-    // The lock of the store's writers is needed even if no key is here: a writer that has looked before the note may still
-    // commit an old value. A transaction that changes nothing commits nothing.
+    // The write lock is needed even if the store has none of the keys: a writer that tested for changes before the note
+    // may still commit an old value. A transaction that changes nothing commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       var removed = 0
@@ -30,10 +30,10 @@ extension LocalCopies {
     }
   }
 
-  /// The changes of keys and namespaces that the last commit has copies of.
+  /// The changes of keys and namespaces of which the last commit has copies.
   ///
-  /// A lookup in a snapshot costs less than one in a write. The write itself has no other copies: writes that share its
-  /// transaction began after the note.
+  /// A lookup in a snapshot costs less than one in a write. The write itself adds no further copies of these: writes in its
+  /// transaction began after the changes were noted.
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in
       var found: [LogRecord] = []
@@ -47,7 +47,7 @@ extension LocalCopies {
         let isShared = try known[name] ?? state.isNoted(name.string, in: snapshot)
         known[name] = isShared
         let namespace = store.namespace(name.string)
-        // The records of one namespace often follow each other.
+        // Records of one namespace often follow each other, so the namespace is looked up once for them.
         while index < changes.count, changes[index].namespace.map(ExactString.init) == name {
           if isShared, try changes[index].concerns(namespace, in: snapshot) {
             found.append(changes[index])
@@ -65,21 +65,21 @@ extension LocalCopies {
     return tags
   }
 
-  /// Begins with another history of the log: no copy of the old one is used any more.
+  /// Begins with another history of the log: from then on no copy of the old history is used.
   ///
-  /// A crash at any point leaves the old history, or a history without a position, which is given up at the next look.
+  /// A crash at any point leaves the old history, or a history without a position, which the next reader gives up.
   ///
   /// - Parameters:
   ///   - known: the history that the caller gives up; nil if the store has none.
   ///   - newest: asks for the newest record, with which the new history begins.
-  /// - Returns: nil if another process was faster.
+  /// - Returns: nil if another process has already begun.
   func begin(
     _ application: String, insteadOf known: UInt64?, at newest: () async throws -> LogRecord
   ) async throws -> LocalState.Progress? {
     recent.revokeTrust()
     var progress = LocalState.Progress(
       application: application, epoch: (known ?? 0) &+ 1, position: .zero, digest: 0)
-    // From this commit on no value of the old history is stored.
+    // After this commit no value of the old history is stored.
     let isFirst = try await store.commit { [self, progress] batch in
       guard try state.progress(in: &batch)?.epoch == known else { return false }
       try state.set(progress, in: &batch)
@@ -102,7 +102,7 @@ extension LocalCopies {
 }
 
 extension LogRecord {
-  /// The namespace that a change of a key or of a whole namespace concerns.
+  /// The namespace of a changed key, or the changed namespace; nil for another change.
   fileprivate var namespace: String? {
     switch subject {
     case .key(let key): key.namespace
@@ -111,7 +111,7 @@ extension LogRecord {
     }
   }
 
-  /// Whether the change concerns the namespace: its key is stored there, or it is a change of the whole namespace.
+  /// Whether the change concerns the namespace: it has the key, or the change is of the whole namespace.
   fileprivate func concerns(
     _ namespace: Store.Namespace, in snapshot: borrowing Snapshot
   ) throws -> Bool {

@@ -1,11 +1,11 @@
 import Larder
 
-/// The copies of one store, and the rule by which they are kept: a value that was fetched before a change is not stored
-/// after it, by any process.
+/// The copies that one store has of values of the tier. The rule for them: no process stores a value after a change if the
+/// value was fetched before the change.
 ///
-/// A copy has its stamp as the entry's metadata.
+/// The metadata of a copy's entry is the copy's stamp.
 struct LocalCopies: Sendable {
-  /// The tag of copies that the tier has not got: values that were loaded while it could not be used.
+  /// The tag of copies that the tier does not have: values that were loaded while the tier could not be used.
   static let unsharedTag = "shared-tier:unshared"
 
   let store: Store
@@ -20,39 +20,39 @@ struct LocalCopies: Sendable {
     outbox = Outbox(store, state)
   }
 
-  /// The state of the store when a request begins. The request's value may be stored only in the same history, and if no
-  /// removal was queued meanwhile.
+  /// The state of the store when a request begins. The value of the request may be stored only if the history is still the same
+  /// and no removal was queued meanwhile.
   struct Ticket: Sendable {
-    /// The history of the log; nil before the first contact with it.
+    /// The number of the log's history; nil before the first contact with the log.
     var epoch: UInt64?
-    /// How many removals were ever queued here.
+    /// The number of all removals that were ever queued in this store.
     var queued: UInt64
-    /// Every change up to there was applied. It is the version of a value that is loaded without the tier.
+    /// All changes up to this position were applied. It is the version of a value that is loaded without the tier.
     var applied: Position
   }
 
   func ticket() throws(LarderError) -> Ticket {
-    // Read in this order: the position of a history is published before its number.
+    // The order matters: a new history publishes its position before its number.
     let epoch = try state.progress()?.epoch
     return Ticket(epoch: epoch, queued: try state.queued(), applied: recent.applied)
   }
 
-  /// Whether a value that was current at a position is still current, by the applied records.
+  /// Whether a value that was current at a position is still current, as far as the applied records show.
   func isCurrent(_ key: SharedKey, tags: [String], at position: Position) -> Bool {
     recent.isCurrent(Self.names(of: key, tags: tags), at: position)
   }
 
-  /// Whether a value may be stored: no change of it is known, and no newer value is fresh there.
+  /// Whether a value may be stored: no newer change of it is known, and the store has no newer fresh value.
   ///
   /// - Parameters:
-  ///   - stamp: the value's own.
-  ///   - current: the position at which it was current, at least its version.
+  ///   - stamp: the stamp of the value.
+  ///   - current: a position at which the value was current, at least its version.
   func mayStore(
     _ stamp: ValueStamp, current: Position, _ ticket: Ticket, for key: SharedKey, tags: [String],
     in batch: inout WriteBatch
   ) throws -> Bool {
-    // Writers exclude each other, and the reader of the log notes a change before it removes the copies: either it is
-    // seen here, or the reader finds this copy.
+    // Writers exclude each other, and the reader of the log notes a change before it removes copies. So either this writer sees
+    // the change, or the reader finds this copy.
     guard isCurrent(key, tags: tags, at: current),
       try state.progress(in: &batch)?.epoch == ticket.epoch,
       try state.queued(in: &batch) == ticket.queued
@@ -69,23 +69,23 @@ struct LocalCopies: Sendable {
 
   // MARK: Values that the tier has not got
 
-  /// Whether a value may be stored that was loaded without the tier. It may be newer than the value of the tier, so that
-  /// another machine's older value could follow it. That is never so for a confirmed copy: such values are stored only while no
-  /// copy is confirmed, and removed before one is.
+  /// Whether a value that was loaded without the tier may be stored. It may be newer than the tier's value, so an older
+  /// value of another machine could follow it. For confirmed copies that must not happen: such values are stored only
+  /// while no copy is confirmed, and are removed before copies are confirmed.
   func mayStoreUnshared(
     _ stamp: ValueStamp, _ ticket: Ticket, for key: SharedKey, tags: [String],
     in batch: inout WriteBatch
   ) throws -> Bool {
     if recent.isRegainingTrust || standing(limit: .zero) == .confirmed { return false }
-    // A copy of the tier with the same version is older: this value was loaded just now.
+    // A copy of the tier with an equal version is older, because this value was loaded just now.
     return try mayStore(
       ValueStamp(version: stamp.version, written: .max), current: stamp.version, ticket, for: key,
       tags: tags, in: &batch)
   }
 
-  /// Confirms the copies: every change that was made before that moment was applied.
+  /// Confirms the copies: all changes before this time were applied.
   func confirm(monotonic: Duration, wall: Timestamp) async throws {
-    // A write that stores an unshared value either sees this mark or ends before the removal begins.
+    // A write that stores an unshared value either sees this mark, or ends before the removal of unshared values begins.
     recent.beginRegainingTrust()
     defer { recent.endRegainingTrust() }
     if standing(limit: .zero) != .confirmed {
@@ -101,7 +101,7 @@ struct LocalCopies: Sendable {
 
   // MARK: Changes of this machine
 
-  /// Removes a key here: at the position of the removal, or without one if it waits in the outbox.
+  /// Removes a key from this store, at the position of the removal; nil if the removal waits in the outbox.
   func remove(_ key: SharedKey, at position: Position?) async throws {
     if let position { recent.note(RecentChanges.name(of: key), at: position) }
     try await store.commit { [self] batch in
@@ -110,16 +110,16 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Removes a key here whose value in the tier is not known.
+  /// Removes a key from this store if the key's state in the tier is unknown.
   func drop(_ key: SharedKey) async throws {
     try await store.commit { [self] batch in
-      // A fetch that is under way may have the old value.
+      // A fetch under way may have the old value, so it must not store.
       try state.setQueued(state.queued(in: &batch) &+ 1, in: &batch)
       try removeCopy(of: key, olderThan: nil, in: &batch)
     }
   }
 
-  /// Removes every copy of a namespace.
+  /// Removes every copy in a namespace.
   func clear(_ namespace: String, at position: Position?) async throws {
     if let position { recent.note(RecentChanges.name(ofNamespace: namespace), at: position) }
     try await store.commit { [self] batch in
@@ -137,7 +137,7 @@ struct LocalCopies: Sendable {
     try await store.invalidateInSteps(tag: tag)
   }
 
-  /// Removes a copy unless it is as new as that position.
+  /// Removes a copy, unless it is as new as the position.
   @discardableResult
   func removeCopy(
     of key: SharedKey, olderThan position: Position?, in batch: inout WriteBatch
@@ -149,7 +149,7 @@ struct LocalCopies: Sendable {
     {
       return false
     }
-    // An expired entry is removed as well, so that no window serves it.
+    // An expired entry is removed, too, so that no stale window serves it.
     try batch.remove(key.bytes, from: namespace)
     return true
   }

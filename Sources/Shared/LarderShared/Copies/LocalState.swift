@@ -1,24 +1,24 @@
 import Larder
 import LarderSystem
 
-/// The records of a store about the tier, in a namespace of their own: they are written in the commits that they
-/// describe, so that a crash or a power failure leaves no copy that a record says was removed.
+/// The records of a store about the tier, in a namespace of their own. They are written in the commits that they describe. So
+/// after a crash or a power failure no copy is there that a record calls removed.
 struct LocalState: Sendable {
   static let namespace = "shared-tier"
   private static let progressKey = "progress"
   private static let queuedKey = "queued"
   private static let namePrefix = "namespace:"
 
-  /// How far the log was applied.
+  /// The part of the log that was applied.
   struct Progress: Equatable, Sendable {
     private static let layout: UInt8 = 1
 
     var application: String
-    /// Another number whenever the store begins again with another history of the log.
+    /// The number of the history. It changes whenever the store begins with another history of the log.
     var epoch: UInt64
     /// The last record that was applied.
     var position: Position
-    /// Tells that record from one of another history.
+    /// The digest of that record, which identifies its history.
     var digest: UInt64
 
     init(application: String, epoch: UInt64, position: Position, digest: UInt64) {
@@ -55,7 +55,7 @@ struct LocalState: Sendable {
 
   // MARK: Progress
 
-  /// Nil before the first contact with the log, and for a record that cannot be read.
+  /// The progress; nil before the first contact with the log, and if the record cannot be read.
   func progress() throws(LarderError) -> Progress? {
     try records.uncountedValue(for: Self.progressKey).flatMap { Progress(bytes: $0) }
   }
@@ -70,7 +70,7 @@ struct LocalState: Sendable {
 
   // MARK: Removals that wait
 
-  /// How many removals were ever queued in this store.
+  /// The number of all removals that were ever queued in this store.
   func queued() throws(LarderError) -> UInt64 {
     Self.number(try records.uncountedValue(for: Self.queuedKey))
   }
@@ -92,7 +92,7 @@ struct LocalState: Sendable {
 
   // MARK: Namespaces
 
-  /// Notes that a namespace has copies of the tier. The log changes no other namespace.
+  /// Notes that a namespace has copies of the tier. The log removes nothing in other namespaces.
   func note(_ namespace: String, in batch: inout WriteBatch) throws {
     if try isNoted(namespace, in: &batch) { return }
     try put([], for: Self.namePrefix + namespace, in: &batch)
@@ -113,7 +113,7 @@ struct LocalState: Sendable {
     }
   }
 
-  /// Protected from eviction. A record that is lost all the same makes the store begin with a new history.
+  /// Stores a record that evictions spare. If it is lost anyway, the store begins with a new history.
   private func put(_ bytes: [UInt8], for key: String, in batch: inout WriteBatch) throws {
     var attributes = EntryAttributes(expires: .never)
     attributes.isPinned = true

@@ -1,12 +1,12 @@
 import Larder
 import LarderSystem
 
-/// The removals of this machine that the tier has not got yet, oldest first, in a namespace of the store.
+/// The removals of this machine that the tier does not have yet, the oldest first, in a namespace of the store.
 ///
-/// They are as durable as the store, and any of its processes may send them. A removal that is sent twice does no harm.
+/// They are as durable as the store. Any process of the store may send them; sending a removal twice does no harm.
 struct Outbox: Sendable {
   static let namespace = "shared-outbox"
-  /// More removals than that are refused: they are not queued, and the caller is told.
+  /// The most removals that can wait. A further removal is not queued, and its caller gets an error.
   static let most = 10_000
   private static let layout: UInt8 = 1
 
@@ -30,7 +30,7 @@ struct Outbox: Sendable {
     try state.setQueued(number, in: &batch)
   }
 
-  /// Throws if no more removals can be queued.
+  /// Throws if the outbox is full.
   func checkRoom() throws(LarderError) {
     guard try count() < Self.most else {
       throw LarderError(
@@ -39,7 +39,7 @@ struct Outbox: Sendable {
     }
   }
 
-  /// Some of the oldest removals. One that cannot be read has no change: it is dropped.
+  /// Some of the oldest removals. The change is nil for a removal that cannot be read, which the caller drops.
   func oldest(_ most: Int = 100) throws(LarderError) -> [(key: Key, change: TierChange?)] {
     var found: [(key: Key, change: TierChange?)] = []
     for entry in try waiting.page(limit: most).items {

@@ -12,7 +12,7 @@ extension RecentChanges {
   static func name(ofNamespace name: String) -> [UInt8] { [2] + Array(name.utf8) }
   static func name(ofTag tag: String) -> [UInt8] { [3] + Array(tag.utf8) }
 
-  /// The first bytes of the name of each key of a namespace.
+  /// The bytes with which the names of all keys of a namespace begin.
   fileprivate static func prefix(of namespace: String) -> [UInt8] {
     [1] + TierNames.prefix(of: namespace)
   }
@@ -21,15 +21,15 @@ extension RecentChanges {
     firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
   }
 
-  /// Notes a change. Names that share a slot share the newest position, so that a value may be refused and never kept
-  /// wrongly.
+  /// Notes a change. Names with the same slot share the newest position: a value may be refused without need, but no outdated
+  /// value is kept.
   func note(_ name: [UInt8], at position: Position) {
     let view = words.view
     guard view.isWritable else { return }
     Self.note(Self.slot(name), at: position, in: view)
   }
 
-  /// Notes the changes of which records tell.
+  /// Notes the changes in records.
   func note(_ changes: [LogRecord]) {
     let view = words.view
     guard view.isWritable else { return }
@@ -48,7 +48,7 @@ extension RecentChanges {
     }
   }
 
-  /// Whether no change of one of the names is known that was made after that position. False without the file.
+  /// Whether no change of one of the names after the position is known. False if the file is missing.
   func isCurrent(_ names: [[UInt8]], at position: Position) -> Bool {
     let view = words.view
     guard view.count > 0 else { return false }
@@ -60,7 +60,7 @@ extension RecentChanges {
     return true
   }
 
-  /// No change in any slot, as in a new file.
+  /// The content of a new file: no slot has a change.
   static let none = [UInt64](repeating: 0, count: slots)
 
   /// The position in each slot.
@@ -70,8 +70,8 @@ extension RecentChanges {
     return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
   }
 
-  /// Replaces the changes of a history that was lost with the position at which another history begins. So a value of a server
-  /// that still has the old history is refused. Changes that were noted since stay.
+  /// Replaces the changes of a lost history with the position at which another history begins. So a value from a server
+  /// that still has the old history is refused. Changes that were noted meanwhile stay.
   func replace(_ noted: [UInt64], with position: Position) {
     let view = words.view
     guard view.isWritable else { return }
@@ -81,15 +81,15 @@ extension RecentChanges {
   }
 }
 
-/// Finds the slots of many changes without memory of its own for each: a machine that catches up reads thousands.
+/// Finds the slots of many changes without new memory for each: a machine that catches up reads thousands of changes.
 private struct ChangeSlots {
-  /// The name of the last key.
+  /// The name of the last key, whose memory is used again.
   private var name: [UInt8] = []
   private var namespace: ExactString?
-  /// How many bytes of the name are the name of its namespace.
+  /// The number of bytes of the name that belong to the namespace.
   private var prefix = 0
 
-  /// Nil for a record that changes nothing.
+  /// The slot of a change; nil for a record that changes nothing.
   mutating func slot(of subject: LogRecord.Subject) -> Int? {
     switch subject {
     case .nothing: return nil

@@ -1,24 +1,24 @@
 import Larder
 import LarderSystem
 
-/// The file `shared` of a store: the knowledge of its processes about the tier, without a lock and without a lookup.
+/// The file `shared` of a store: its processes share in it what they know about the tier, without locks and lookups.
 ///
-/// The words are hints that may be lost. Without the file no value of the tier is kept, and no copy is confirmed.
+/// The file is a hint that may be lost. Without it no value of the tier is kept, and no copy is confirmed.
 struct RecentChanges: Sendable {
-  /// The words in front of the slots.
+  /// The words before the slots.
   private enum Word: Int {
-    /// When the lease of the process that reads the log ends, in milliseconds of the machine's monotonic clock.
+    /// The end of the lease of the process that reads the log, in milliseconds of the machine's monotonic clock.
     case readerUntil
-    /// Until when the copies are confirmed: by the monotonic clock, and by the wall clock, which also counts while the machine
-    /// is suspended.
+    /// The end of the time for which copies are confirmed, by the monotonic clock and by the wall clock, which also runs
+    /// while the machine is suspended.
     case trustedUntil
     case trustedUntilWall
-    /// The last applied record, and the newest seen record.
+    /// The position of the last applied record, and of the newest seen record.
     case applied
     case head
     /// The process that reads the log.
     case reader
-    /// 1 while a process removes the copies that may not be confirmed.
+    /// 1 while a process removes the copies that must not be confirmed.
     case regainingTrust
     /// A hash of the application whose log is read.
     case application
@@ -27,15 +27,15 @@ struct RecentChanges: Sendable {
   static let firstSlot = 8
   static let slots = 8192
   private static let count = 2 * (firstSlot + slots)
-  /// How long a machine trusts its copies after it has had all changes.
+  /// How long a machine trusts its copies after it has received all changes.
   static let trust = Duration.seconds(2)
-  /// The same in milliseconds.
+  /// ``trust`` in milliseconds.
   private static let mostTrust: Int64 = 2000
-  /// How long the lease of the reader lasts. It renews the lease with each look into the log.
+  /// The duration of the reader's lease. The reader renews it with each look at the log.
   static let lease = Duration.seconds(1)
 
   let words: SharedTable
-  /// The hash of the caller's application; nil for a look that needs no trust of its own.
+  /// The hash of the caller's application; nil for a caller that only looks.
   private let application: UInt64?
 
   init(_ store: Store, of application: String) {
@@ -44,7 +44,7 @@ struct RecentChanges: Sendable {
     if store.isReadOnly { words.openForReading() } else { words.open(making: Self.count) }
   }
 
-  /// The words as they are, for a look at a store that the process need not be able to change.
+  /// Opens the words without changing them, for a store that this process may be unable to write.
   init(reading store: Store) {
     application = nil
     words = store.sharedWords(layout: 1, count: Self.count)
@@ -57,33 +57,33 @@ struct RecentChanges: Sendable {
   enum Standing {
     /// Every change that was made up to two seconds ago was applied.
     case confirmed
-    /// That is so no longer, for less than the time for which copies are used all the same.
+    /// Changes may be missing, but for less time than ``SharedOptions/unconfirmedLimit``: copies are still used.
     case unconfirmed
-    /// Copies are used only where a load fails.
+    /// Copies are used only if a load fails.
     case disconnected
   }
 
-  /// How current the copies are that a lookup finds which begins after this.
+  /// How current the copies are that a later lookup finds.
   ///
-  /// - Parameter now: ``Store/roundedUpTimes``, so that nothing is trusted for longer than it may be.
+  /// - Parameter now: ``Store/roundedUpTimes``, so that no copy is trusted for too long.
   func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .disconnected }
-    // Two applications use one store, such as before and after a change of the name. The copies belong to the other
+    // Two applications use one store, for example before and after a change of the name. The copies belong to the other
     // application.
     if let application, view.acquire(Word.application.rawValue) != application {
       return .disconnected
     }
     let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) &- now.monotonic
     let leftWall = Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) &- now.wall
-    // More than can be left is of an earlier boot, or of a clock that was set back.
+    // A longer time comes from an earlier boot, or from a clock that was set back.
     let most = Self.mostTrust
     if left > 0, left <= most, leftWall > 0, leftWall <= most { return .confirmed }
     let limit = max(limit.truncatedMilliseconds, 0)
     return left <= most && left > -limit && leftWall > -limit ? .unconfirmed : .disconnected
   }
 
-  /// All changes that were made before that moment were applied.
+  /// Notes that all changes before this time were applied.
   func confirm(monotonic: Duration, wall: Timestamp) {
     let view = words.view
     guard view.isWritable, let application else { return }
@@ -96,7 +96,7 @@ struct RecentChanges: Sendable {
       to: Word.trustedUntilWall.rawValue)
   }
 
-  /// Whether the copies are about to be confirmed. True without the file, which says nothing then.
+  /// Whether a process is confirming the copies now. True if the file is missing, because nothing is known then.
   var isRegainingTrust: Bool {
     let view = words.view
     return view.count == 0 || view.acquire(Word.regainingTrust.rawValue) != 0
@@ -120,10 +120,10 @@ struct RecentChanges: Sendable {
 
   // MARK: The reader's lease
 
-  /// Takes the lease, or renews it.
+  /// Takes or renews the lease.
   ///
-  /// - Parameter held: the word that the caller wrote last; nil if it has no lease.
-  /// - Returns: the word that is there now; nil if another process has the lease.
+  /// - Parameter held: the word that the caller wrote last; nil if the caller has no lease.
+  /// - Returns: the new word; nil if another process has the lease.
   func lead(_ held: UInt64?, at now: Duration, process: Int32) -> UInt64? {
     let view = words.view
     guard view.isWritable else { return nil }
@@ -142,7 +142,7 @@ struct RecentChanges: Sendable {
     _ = view.exchange(held, for: 0, at: Word.readerUntil.rawValue)
   }
 
-  /// The process that reads the log; nil if none does.
+  /// The process that reads the log; nil if no process reads it.
   func reader(at now: Duration) -> Int32? {
     let view = words.view
     guard view.count > 0 else { return nil }

@@ -1,13 +1,13 @@
 import Larder
 
-/// How far the process that has the lease has read the log.
+/// The progress of the process that has the lease and reads the log.
 struct LogFollower {
-  /// The time between two looks at the head, and how long one request waits for a record.
+  /// The time between two looks at the head, and the longest wait of one request for a record.
   static let interval = Duration.milliseconds(500)
-  /// A follower that finds nothing to apply writes down its position that often.
+  /// How often the position is stored while there is nothing to apply.
   private static let progressInterval = Duration.seconds(10)
 
-  /// The head of the log at a moment.
+  /// The head of the log, and the time at which it was read.
   struct Look {
     var head: Position
     var moment: Duration
@@ -16,15 +16,15 @@ struct LogFollower {
 
   private let reader: LogReader
   private var progress: LocalState.Progress
-  /// When the progress was written down.
+  /// The time at which the progress was last stored.
   private var written: Duration
-  /// When the head was looked at; nil before the first look at a history.
+  /// The time of the last look at the head; nil before the first look at a history.
   private var looked: Duration?
-  /// A head that is still to be reached. The copies are confirmed then, for its moment.
+  /// A head that is not reached yet. When it is reached, the copies are confirmed for its time.
   private var goal: Look?
-  /// Whether nothing was read since the store began with another history.
+  /// Whether the store has begun with another history from which nothing was read yet.
   private var hasBegun = false
-  /// When the last records were applied, or the pause after them ended.
+  /// The time at which the last records were applied, or at which the pause after them ended.
   private var answered: Duration?
 
   init(_ reader: LogReader, at progress: LocalState.Progress) {
@@ -39,7 +39,7 @@ struct LogFollower {
     goal == nil && (looked.map { now - $0 >= Self.interval } ?? true)
   }
 
-  /// Looks at the head; nil if the log has another history, with which the store begins then.
+  /// Reads the head; nil if the log has another history, with which the store then begins.
   mutating func look() async throws -> Look? {
     let (moment, wall) = (now, reader.copies.store.now)
     let found = try await reader.tier.look(at: progress.position)
@@ -52,7 +52,7 @@ struct LogFollower {
     return Look(head: head, moment: moment, wall: wall)
   }
 
-  /// Confirms the copies if nothing is to be read up to the head, else makes the head the goal.
+  /// Confirms the copies if all records up to the head were read; otherwise makes the head the goal.
   mutating func compare(_ look: Look) async throws {
     if look.head == progress.position {
       try await reader.copies.confirm(monotonic: look.moment, wall: look.wall)
@@ -62,7 +62,7 @@ struct LogFollower {
     reader.copies.recent.publish(applied: progress.position, head: look.head)
   }
 
-  /// Applies the next records. Waits for them if no head is to be reached.
+  /// Applies the next records. Waits for them if there is no goal.
   mutating func readRecords() async throws {
     let records = try await reader.tier.records(
       after: progress.position, waiting: goal == nil ? Self.interval : .zero)
@@ -79,7 +79,7 @@ struct LogFollower {
     try await pace(records.count)
   }
 
-  /// The progress after records that follow it; nil if some are missing between.
+  /// The progress after these records; nil if records are missing before them.
   private func progress(after records: [LogRecord]) -> LocalState.Progress? {
     if records.isEmpty { return nil }
     var next = progress
@@ -112,15 +112,15 @@ struct LogFollower {
   }
 
   private mutating func beginAnew() async throws {
-    // A server that loses each history at once must not be asked without a pause.
+    // A server that loses each new history at once must not be asked without a pause.
     if hasBegun { try await reader.clock.sleep(until: now + Self.interval) }
     hasBegun = true
     progress = try await reader.beginAnew(insteadOf: progress)
     (goal, looked) = (nil, nil)
   }
 
-  /// Waits after changes that follow each other quickly, because one answer with many changes is cheaper for the server and for
-  /// this machine. A single change is read at once.
+  /// Waits if changes follow each other quickly: one reply with many changes is cheaper for the server and for this machine. A
+  /// single change is read at once.
   private mutating func pace(_ count: Int) async throws {
     let (moment, before) = (now, answered)
     answered = moment

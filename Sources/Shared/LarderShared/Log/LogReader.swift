@@ -7,12 +7,12 @@ import LarderSystem
   import Foundation
 #endif
 
-/// Reads the log of the tier for one store, and applies it to the store's copies.
+/// Reads the log of the tier for one store, and applies the records to the store's copies.
 ///
-/// Of all processes of a store one reads, and the others see the result as they see every commit. Half a second without
-/// a change is followed by a look at the head, so that a log that is silent is told from a machine that is cut off.
+/// Only one process of a store reads; the others see the results as they see every commit. After half a second without a
+/// change it looks at the head, because a silent log must be told from a machine that is cut off.
 struct LogReader: Sendable {
-  /// How often a process that does not read looks whether it has to.
+  /// How often a process that does not read tests whether it must.
   private static let watch = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(2)
 
@@ -21,12 +21,12 @@ struct LogReader: Sendable {
   let process = ProcessInfo.processInfo.processIdentifier
   let options: SharedOptions
   let breaker: Breaker
-  /// Counts for ``Shared/statistics``.
+  /// Changes the counts of ``Shared/statistics``.
   let count: @Sendable ((inout Shared.Statistics) -> Void) -> Void
 
   var clock: any LarderClock { copies.store.clock }
 
-  /// Runs until the task is cancelled or the store is closed.
+  /// Runs until the task is cancelled, or the store is closed.
   func run() async {
     var lease: UInt64?
     defer { if let lease { copies.recent.resign(lease) } }
@@ -41,7 +41,7 @@ struct LogReader: Sendable {
       } catch let error as LarderError where Self.ends.contains(error.code) {
         return
       } catch {
-        // The tier cannot be reached, or the store is busy or full. The copies become unconfirmed meanwhile.
+        // The tier cannot be reached, or the store is busy or full. The copies become unconfirmed until this succeeds.
         count {
           $0.failures += 1
           $0.lastFailure = String(describing: error)
@@ -60,7 +60,7 @@ struct LogReader: Sendable {
 
   private static let ends: Set<LarderError.Code> = [.closed, .forked, .readOnly]
 
-  /// Follows the log as long as this process has the lease.
+  /// Follows the log while this process has the lease.
   private func follow(_ lease: inout UInt64?, _ pause: inout Duration) async throws {
     var follower = LogFollower(self, at: try await start())
     while !Task.isCancelled {
@@ -77,12 +77,12 @@ struct LogReader: Sendable {
     }
   }
 
-  /// Goes on from where the store's last reader came to, or begins.
+  /// Continues at the position of the store's last reader, or begins with a new history.
   func start() async throws -> LocalState.Progress {
     let known = try copies.state.progress()
-    // Without a position it began and did not end.
+    // If there is no position, a process began with a history and did not finish.
     if let known, known.application == tier.application, known.position != .zero {
-      // The file is a new one: it has none of the changes up to there.
+      // The file is new, and has no changes up to this position.
       if copies.recent.applied == .zero {
         copies.recent.replace(RecentChanges.none, with: known.position)
       }
@@ -91,7 +91,7 @@ struct LogReader: Sendable {
     return try await begin(insteadOf: known)
   }
 
-  /// The log does not have the records that this machine has missed, or has another history: no copy can be brought up to date.
+  /// Begins with a new history: the log lacks records that this machine has missed, or has another history.
   func beginAnew(insteadOf known: LocalState.Progress) async throws -> LocalState.Progress {
     count { $0.gaps += 1 }
     return try await begin(insteadOf: known)
@@ -102,12 +102,12 @@ struct LogReader: Sendable {
       try await tier.newestRecord()
     }
     if let begun { return begun }
-    // Another process was faster.
+    // Another process has already begun.
     guard let present = try copies.state.progress() else { throw CancellationError() }
     return present
   }
 
-  /// Sends the removals that wait, in their order.
+  /// Sends the waiting removals in order.
   private func sendRemovals(_ lease: inout UInt64?) async throws {
     while true {
       lease = copies.recent.lead(lease, at: clock.monotonic, process: process)

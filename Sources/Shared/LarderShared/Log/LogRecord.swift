@@ -1,6 +1,6 @@
 import Larder
 
-/// One change in the log of the tier. It names the data that was changed, and has no value.
+/// One change in the log of the tier. It names the changed data, and has no value.
 public struct LogRecord: Hashable, Sendable {
   /// The data that a change concerns.
   public enum Subject: Hashable, Sendable {
@@ -14,17 +14,17 @@ public struct LogRecord: Hashable, Sendable {
     case tag(String)
   }
 
-  /// The record's place in the log.
+  /// The place of the record in the log.
   public var position: Position
-  /// A digest of the record and of all records before it. It tells the record from one of another history at the same position:
-  /// a primary and the replica that took its place may write in the same millisecond.
+  /// A digest of the record and all earlier records. It tells the record from a record of another history at the same position:
+  /// a primary and the replica that replaces it may write in the same millisecond.
   public var digest: UInt64
-  /// The digest of the record before it; nil for the first one. A reader that has applied another record has missed some.
+  /// The digest of the record before; nil for the first record. A reader with another last record has missed records.
   public var previous: UInt64?
   /// The data that the change concerns.
   public var subject: Subject
 
-  /// A record of these parts.
+  /// Makes a record from its parts.
   public init(position: Position, digest: UInt64, previous: UInt64?, subject: Subject) {
     self.position = position
     self.digest = digest
@@ -34,17 +34,17 @@ public struct LogRecord: Hashable, Sendable {
 }
 
 extension LogRecord {
-  /// A record as a stream has it: its ID, and one field. Nil for anything else, and for a record of a later version's kind.
+  /// Reads a record of a stream: its ID and one field. Nil for anything else, and for a kind that only later versions know.
   ///
-  /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`: the kind, the digest, the digest of the record before it or `-`,
-  /// and how many bytes belong to the name of the namespace or tag. The name and the bytes of the key follow.
+  /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`: the kind, the digest, the digest of the record before or `-`,
+  /// and the number of bytes of the namespace's or tag's name. The name and the bytes of the key follow.
   ///
   init?(_ reply: Reply) {
     guard let (record, isKnown) = Self.parsed(reply), isKnown else { return nil }
     self = record
   }
 
-  /// The same of any kind: a record of an unknown kind has no subject.
+  /// Reads a record of any kind; a record of an unknown kind has no subject.
   static func ofAnyKind(_ reply: Reply) -> LogRecord? { parsed(reply)?.record }
 
   private static func parsed(_ reply: Reply) -> (record: LogRecord, isKnown: Bool)? {
@@ -74,7 +74,7 @@ extension LogRecord {
     return (LogRecord(position: id, digest: digest, previous: previous, subject: subject), isKnown)
   }
 
-  /// The digest of 12 hexadecimal digits.
+  /// The digest that 12 hexadecimal digits state; nil for other text.
   private static func digest(_ digits: ArraySlice<UInt8>) -> UInt64? {
     digits.count == 12 ? UInt64(String(decoding: digits, as: UTF8.self), radix: 16) : nil
   }

@@ -1,21 +1,21 @@
 import LarderSystem
 
-/// The place of a change in the order of all changes: the ID that the server gave to its record in the log.
+/// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// It is also the version of a value: that of the record that set it, or of the newest record when it was filled.
+/// It is also the version of a value: the position of the record that set the value, or of the newest record at its fill.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The first part of the ID: milliseconds of the server's clock, which the server never lets go back.
   public var milliseconds: UInt64
   /// The second part of the ID: counts within the millisecond.
   public var sequence: UInt64
 
-  /// A position of these parts.
+  /// Makes a position from its parts.
   public init(milliseconds: UInt64, sequence: UInt64) {
     self.milliseconds = milliseconds
     self.sequence = sequence
   }
 
-  /// Before every change.
+  /// The position before all changes.
   public static let zero = Position(milliseconds: 0, sequence: 0)
 
   /// The position of an ID such as `1700000000000-3`; nil for any other bytes.
@@ -42,7 +42,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
     return number
   }
 
-  /// The position of 16 bytes, as ``bytes`` has them; nil for another count.
+  /// The position in 16 bytes of the form of ``bytes``; nil for another number of bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
     self.init(
@@ -50,7 +50,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
       sequence: UInt64(bigEndianBytes: bytes.dropFirst(8)))
   }
 
-  /// Both parts as 8 bytes each, big-endian.
+  /// Both parts, each as 8 bytes, big-endian.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(bigEndian: milliseconds)
@@ -58,54 +58,54 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
     return bytes
   }
 
-  /// The position in one word, for comparisons within one history: 44 bits of milliseconds, which suffice for 500 years, and 20
-  /// of the sequence. A longer sequence continues in the next millisecond, see ``next``.
+  /// The position in one word, for comparisons within one history: 44 bits of milliseconds, enough for 500 years, and 20
+  /// bits of the sequence. A longer sequence continues in the next millisecond, see ``next``.
   var word: UInt64 { min(milliseconds, 1 << 44 - 1) << 20 | min(sequence, 1 << 20 - 1) }
 
-  /// Whether other positions may have this word, because another program made the position, or a clock beyond the year 2500.
+  /// Whether other positions may have this word: another program made the position, or a clock beyond the year 2500.
   var isBeyondWord: Bool { milliseconds >= 1 << 44 - 1 || sequence >= 1 << 20 - 1 }
 
-  /// The first position after this one that has a word of its own.
+  /// The first later position that has a word of its own.
   package var next: Position {
     sequence < 1 << 20 - 2
       ? Position(milliseconds: milliseconds, sequence: sequence + 1)
       : Position(milliseconds: milliseconds + 1, sequence: 0)
   }
 
-  /// The position of a word.
+  /// The position that a word states.
   init(word: UInt64) { self.init(milliseconds: word >> 20, sequence: word & (1 << 20 - 1)) }
 
   /// The ID, such as `1700000000000-3`.
   public var description: String { "\(milliseconds)-\(sequence)" }
 
-  /// In the order of the changes.
+  /// Orders positions like the changes.
   public static func < (left: Position, right: Position) -> Bool {
     (left.milliseconds, left.sequence) < (right.milliseconds, right.sequence)
   }
 }
 
-/// Tells one stored value from every other of its key: two fills may have the same version.
+/// Identifies one stored value among all values of its key: two fills may have the same version.
 public struct ValueStamp: Hashable, Comparable, Sendable {
   /// The value's version.
   public var version: Position
   /// The time at which the value was stored: microseconds since 1970 by the server's clock.
   public var written: UInt64
 
-  /// A stamp of these parts.
+  /// Makes a stamp from its parts.
   public init(version: Position, written: UInt64) {
     self.version = version
     self.written = written
   }
 
-  /// In the order in which values of a key are stored.
+  /// Orders stamps like the values of a key are stored.
   public static func < (left: ValueStamp, right: ValueStamp) -> Bool {
     (left.version, left.written) < (right.version, right.written)
   }
 
-  /// How many bytes ``bytes`` has.
+  /// The number of bytes in ``bytes``.
   static let count = 24
 
-  /// The stamp of 24 bytes, as ``bytes`` has them; nil for another count.
+  /// The stamp in 24 bytes of the form of ``bytes``; nil for another number of bytes.
   package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.count, let version = Position(bytes: bytes.prefix(16)) else {
       return nil
@@ -114,7 +114,7 @@ public struct ValueStamp: Hashable, Comparable, Sendable {
     written = UInt64(bigEndianBytes: bytes.dropFirst(16))
   }
 
-  /// The version, and 8 bytes of the time, big-endian.
+  /// The version, then the time as 8 bytes, big-endian.
   var bytes: [UInt8] {
     var bytes = version.bytes
     bytes.append(bigEndian: written)

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// Reads numbers and bytes from the front of some bytes, and nothing beyond their end.
+/// Reads numbers and bytes from the front of a slice, and nothing beyond its end.
 struct ByteReader {
   private(set) var rest: ArraySlice<UInt8>
 
@@ -12,12 +12,12 @@ struct ByteReader {
     return rest.prefix(count)
   }
 
-  /// A number of up to 4 bytes.
+  /// A number of up to 4 bytes; nil if fewer bytes are left.
   mutating func number(_ width: Int) -> Int? {
     bytes(width)?.reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// A duration that a frame may have.
+  /// A duration in the range of a frame; nil for any other.
   mutating func duration() -> Duration? {
     guard let number = bytes(8).map({ UInt64(bigEndianBytes: $0) }),
       number <= Frame.longest.frameMilliseconds

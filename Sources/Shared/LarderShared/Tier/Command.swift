@@ -1,12 +1,12 @@
 public import Larder
 
-/// Sends commands to one Redis or Valkey server; `RedisSender` is one, and `SenderConformance` tests others.
+/// Sends commands to one Redis or Valkey server. `RedisSender` is a sender; `SenderConformance` tests other senders.
 public protocol CommandSender: Sendable {
-  /// Sends one command and returns the server's reply. An error that the server reports is ``Reply/failure(_:)``.
+  /// Sends one command and returns the server's reply. An error of the server is ``Reply/failure(_:)``.
   ///
-  /// - Throws: `LarderError/Code/unreachable` if the server did not get the command;
-  ///   `LarderError/Code/unanswered` if it may have got it, and no reply came within ``Command/timeout``. The sender
-  ///   abandons such a command: a late reply is dropped, and other commands on the connection are not affected.
+  /// - Throws: `LarderError/Code/unreachable` if the server did not get the command; `LarderError/Code/unanswered` if it
+  ///   may have got the command, but no reply came within ``Command/timeout``. The sender abandons such a command: a late
+  ///   reply is dropped, and other commands on the connection are not affected.
   func send(_ command: Command) async throws(LarderError) -> Reply
 }
 
@@ -14,13 +14,13 @@ public protocol CommandSender: Sendable {
 public struct Command: Sendable {
   /// The name and the arguments. The words may have any bytes.
   public var words: [[UInt8]]
-  /// How long the sender waits for the reply, connecting included.
+  /// How long the sender waits for the reply, including the time to connect.
   public var timeout: Duration
-  /// Whether the server may keep the reply back. Such a command has a connection of its own, since the server answers the
+  /// Whether the server may delay the reply. Such a command has a connection of its own, because the server answers the
   /// commands of a connection in order.
   public var blocks: Bool
 
-  /// A command of words.
+  /// Makes a command from its words.
   public init(_ words: [[UInt8]], timeout: Duration, blocks: Bool = false) {
     self.words = words
     self.timeout = timeout
@@ -28,7 +28,7 @@ public struct Command: Sendable {
   }
 }
 
-/// A server's reply to a command, in the types of RESP2.
+/// The reply of a server to a command, in the types of RESP2.
 public enum Reply: Hashable, Sendable {
   /// No value.
   case null
@@ -36,9 +36,9 @@ public enum Reply: Hashable, Sendable {
   case number(Int64)
   /// A string, simple or bulk.
   case bytes([UInt8])
-  /// An array. A map of RESP3 is one, too, of an array for each key and value, as RESP2 has the streams of `XREAD`.
+  /// An array. A map of RESP3 becomes an array of pairs, the form in which RESP2 has the streams of `XREAD`.
   case list([Reply])
-  /// An error, with the server's words.
+  /// An error, with the server's message.
   case failure(String)
 }
 
@@ -52,7 +52,7 @@ extension Reply {
   /// The elements of an array; nil for every other reply.
   public var list: [Reply]? { if case .list(let list) = self { list } else { nil } }
 
-  /// The error of a failure. Redis before 7.0 puts words of its own in front of one that a command in a script met:
+  /// The error in the message of a failure. Redis before 7.0 puts its own words before the error of a command in a script:
   /// `ERR Error running script (call to f_...): @user_script:1: -READONLY You can't write ...`.
   package static func serverError(in message: String) -> Substring {
     guard message.hasPrefix("ERR "),

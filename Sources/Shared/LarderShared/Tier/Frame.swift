@@ -1,17 +1,17 @@
 import Larder
 import LarderSystem
 
-/// A value as the tier stores it: with its lifetimes, tags and codec, and a checksum over all of it, the application, the
-/// namespace and the key.
+/// The form in which the tier stores a value: with its lifetimes, tags and codec. A checksum covers all of that, the
+/// application, the namespace and the key.
 ///
 /// Numbers are big-endian: layout (1 byte), flags (1), codec (1), 0 (1), soft lifetime and stale window in milliseconds (8
 /// each), length of a long key (4) and the key, number of tags (2), each with its length (2), length of the value (4) and
-/// the value, checksum (8). Every later layout ends with the same checksum, which tells it from a damaged first byte.
+/// the value, checksum (8). Every later layout ends with the same checksum, so it is told from a damaged first byte.
 ///
-/// Layout 2 has the entity tag and the Last-Modified field behind the tags, each with its length plus 1 (4), or 0 without one.
-/// It may say that there is no value. Frames that need neither have layout 1, which older versions read.
+/// Layout 2 has the entity tag and the Last-Modified field after the tags, each as its length plus 1 (4) and its bytes, or 0 if
+/// absent. It may state that there is no value. Frames that need neither have layout 1, which older versions read.
 struct Frame: Equatable, Sendable {
-  /// Lifetimes in the tier are at most that long.
+  /// The longest lifetime in the tier.
   static let longest = Duration.days(30)
   static let newestLayout: UInt8 = 2
   static let mostTags = 1000
@@ -24,7 +24,7 @@ struct Frame: Equatable, Sendable {
   private static let tooLarge: UInt8 = 1
   private static let absent: UInt8 = 2
 
-  /// The outcome of parsing bytes that may be anything.
+  /// The outcome of parsing bytes, which may be any bytes.
   enum Parsed: Equatable {
     case frame(Frame)
     case damaged
@@ -34,14 +34,14 @@ struct Frame: Equatable, Sendable {
   var codec: CodecID
   /// How long the value is fresh; zero to ``longest``.
   var soft: Duration
-  /// How long after that it may be served stale; zero to ``longest``.
+  /// How long after that the value may be served stale; zero to ``longest``.
   var stale: Duration
   var tags: [String]
-  /// By which a load asks the origin whether the value is still current.
+  /// The validators, with which a load asks the origin whether the value is still current.
   var validators: Validators
-  /// Nil if there is no value, or it is too large for the tier, so that each machine loads it for itself.
+  /// The value. Nil if there is none, or if it is too large for the tier, so that each machine loads it.
   var value: [UInt8]?
-  /// Whether the origin has no value.
+  /// Whether the origin has no value for the key.
   var isAbsent: Bool
 
   /// - Parameter soft: nil for a value that is always fresh.
@@ -93,7 +93,7 @@ struct Frame: Equatable, Sendable {
       checksum(of: Array(bytes.dropLast(8)), for: key, application)
         == UInt64(bigEndianBytes: bytes.suffix(8))
     else { return .damaged }
-    // A later layout is not overwritten, and its value is not used.
+    // A value in a later layout is neither overwritten nor used.
     if first > newestLayout { return .newer }
     var reader = ByteReader(bytes[...])
     guard first > 0, let head = reader.bytes(4), head.last == 0,
@@ -143,7 +143,7 @@ struct Frame: Equatable, Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds of a frame's field or a command's argument, rounded up; zero for a negative duration.
+  /// Whole milliseconds for a field of a frame or an argument of a command, rounded up; zero for a negative duration.
   var frameMilliseconds: UInt64 {
     UInt64(max(roundedUpMilliseconds, 0))
   }

@@ -1,12 +1,12 @@
 package import Larder
 import Synchronization
 
-/// A caller's wait for one reply. The first outcome counts, later ones are dropped: a caller whose time is up continues, and
-/// the reply keeps its place in the order of the connection.
+/// A caller's wait for one reply. Only the first outcome counts. A caller whose time is up continues, and the reply keeps its
+/// place in the order of the connection.
 package final class PendingReply: Sendable {
   private struct State {
     var outcome: Result<Reply, LarderError>?
-    /// Whether the command is on its way, so that the server may carry it out.
+    /// Whether the command was sent, so that the server may carry it out.
     var isSent = false
     var continuation: CheckedContinuation<Result<Reply, LarderError>, Never>?
   }
@@ -31,7 +31,7 @@ package final class PendingReply: Sendable {
     continuation?.resume(returning: outcome)
   }
 
-  /// Called just before the command is sent. False if the caller no longer waits: the command must not be sent then.
+  /// Call it just before sending the command. False if the caller no longer waits: the command must not be sent then.
   package func markSent() -> Bool {
     state.withLock { state in
       if state.outcome == nil { state.isSent = true }
@@ -39,12 +39,12 @@ package final class PendingReply: Sendable {
     }
   }
 
-  /// Completes with an error, unless the command is on its way.
+  /// Completes with an error, unless the command was sent.
   package func failUnsent(_ error: LarderError) {
     complete(.failure(error), unless: \.isSent)
   }
 
-  /// Waits for the outcome. A task that is cancelled stops waiting.
+  /// Waits for the outcome. The wait ends if the task is cancelled.
   package func value() async throws(LarderError) -> Reply {
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How many records of the log one reply may have. Many long keys do not arrive over a slow link within the time limit, so that
-/// each reply that does not come halves the number, and each full one doubles it.
+/// The number of records of the log that one reply may have. Over a slow link many long keys may not arrive within the time
+/// limit. So each reply that does not arrive halves the number, and each full reply doubles it.
 final class ReplySize: Sendable {
   private static let most = 512
   private let count = Atomic(most)

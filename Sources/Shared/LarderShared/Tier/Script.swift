@@ -1,9 +1,9 @@
 import Larder
 import Synchronization
 
-/// A change that the server makes at once: a program in its own language, Lua.
+/// A change that the server makes in one step: a program in the server's language, Lua.
 ///
-/// All of them name the log first and the head second in `KEYS`, where they use them.
+/// Scripts that use the log and the head name them first and second in `KEYS`.
 struct Script: Sendable {
   let name: String
   let source: String
@@ -13,11 +13,11 @@ struct Script: Sendable {
     source = Self.common + body
   }
 
-  /// `announce` writes a record into the log, and returns its ID and the new head: the ID, and a digest of the record and of
-  /// all before it. A record has one field, which makes it cheap to send to many machines. If the clock of a server was set
-  /// back, the server counts on within the millisecond of its newest record. At the end of ``Position/word`` the log continues
-  /// in the next millisecond. `stamp` packs a version and a time as `ValueStamp` has them, and notes the time in `KEYS[5]`.
-  /// `isOlder` compares IDs.
+  /// `announce` writes a record into the log. It returns the record's ID and the new head: the ID, and a digest of the
+  /// record and all earlier records. A record has one field, so it is cheap to send to many machines. If the server's clock
+  /// was set back, the server continues in the millisecond of its newest record. At the end of ``Position/word`` the log
+  /// continues in the next millisecond. `stamp` packs a version and a time like `ValueStamp`, and notes the time in
+  /// `KEYS[5]`. `isOlder` compares IDs.
   private static let common = """
     local function parts(id)
       local first, second = string.match(id, '^(%d+)-(%d+)')
@@ -89,8 +89,8 @@ struct Script: Sendable {
     return id
     """)
 
-  /// `KEYS`: log, head, a key that is never there. `ARGV`: an ID. Returns the head and the record of the ID, each false if
-  /// missing. The removal of nothing makes a replica refuse: its head may be an old one.
+  /// `KEYS`: log, head, a key that never exists. `ARGV`: an ID. Returns the head and the record with the ID; a missing one is
+  /// false. The removal of the key makes a replica refuse the script, because its head may be old.
   static let look = Script(
     "look",
     """
@@ -99,8 +99,8 @@ struct Script: Sendable {
     return {redis.call('GET', KEYS[2]), found[1] or false}
     """)
 
-  /// `KEYS`: log, head. `ARGV`: length of the log. Returns the newest record, with its ID; writes a first one if the head's
-  /// is not in the log, or not its last one: another program has written there.
+  /// `KEYS`: log, head. `ARGV`: length of the log. Returns the newest record with its ID. Writes a first record if the
+  /// log lacks the head's record or has later records, because another program has written into the log.
   static let newest = Script(
     "newest",
     """
@@ -115,7 +115,7 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, rejected stamp or nothing, token, length of the lease. Returns
-  /// 1; or 2 and the head; or 3 and the time left. No lease is longer than an hour: a longer lease was granted before the
+  /// 1; or 2 and the head; or 3 and the time left. No lease is longer than an hour. A longer lease was granted before the
   /// server's clock was set back, and would last until the clock has caught up.
   static let acquire = Script(
     "acquire",
@@ -138,7 +138,7 @@ struct Script: Sendable {
 
   /// `KEYS`: log, head, value, lease, time, floors. `ARGV`: length of the log, token, head when the lease was granted, frame,
   /// lifetime. Returns the stamp, or nothing if the lease is gone or a floor has risen. If the clock was set back since the
-  /// last value, another record gives this one a newer version: by its time it would count as older than the one before it.
+  /// last value, a further record gives this value a newer version: by its time it would count as older.
   static let fill = Script(
     "fill",
     """
@@ -175,10 +175,10 @@ struct Script: Sendable {
     """)
 }
 
-/// Runs scripts by their digest, and sends a script's source where the server does not know it yet.
+/// Runs scripts by their digests; sends the source of a script that the server does not know.
 final class ScriptRunner: Sendable {
   private let sender: any CommandSender
-  /// The digests by script name. The server computes them, so that the client needs no SHA-1.
+  /// The digests by the scripts' names. The server computes the digests, so the client needs no SHA-1.
   private let digests = Mutex<[String: [UInt8]]>([:])
 
   init(_ sender: any CommandSender) { self.sender = sender }
@@ -206,7 +206,7 @@ final class ScriptRunner: Sendable {
       guard let digest = reply.bytes, digest.count == 40 else { return }
       digests.withLock { $0[script.name] = digest }
     } catch {
-      // The script itself has run. The next run sends its source again.
+      // The script itself has run; only its digest is missing. The next run sends the source again.
     }
   }
 }

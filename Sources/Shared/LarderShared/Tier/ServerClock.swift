@@ -1,10 +1,10 @@
 import Larder
 import Synchronization
 
-/// The server's clock as seen from here. No machine's wall clock takes part in the age of a value.
+/// The server's clock as this process knows it. No machine's wall clock affects the age of a value.
 ///
-/// A command of its own asks for the time, and again after ``lifetime``. The answer is wrong by at most half of the round trip
-/// and the error of the machine's monotonic clock since then.
+/// A separate command asks for the time, and again after ``lifetime``. The error is at most half of the command's round trip,
+/// plus the error of the machine's monotonic clock since then.
 final class ServerClock: Sendable {
   static let lifetime = Duration.seconds(10)
 
@@ -13,7 +13,7 @@ final class ServerClock: Sendable {
 
   init(_ clock: any LarderClock) { self.clock = clock }
 
-  /// Microseconds since 1970 by the server's clock.
+  /// The time of the server's clock in microseconds since 1970.
   func now(
     asking sender: any CommandSender, timeout: Duration
   ) async throws(LarderError) -> UInt64 {
@@ -40,7 +40,7 @@ final class ServerClock: Sendable {
 }
 
 extension Duration {
-  /// Whole microseconds; zero for a negative duration.
+  /// The duration in whole microseconds; zero for a negative duration.
   var wholeMicroseconds: UInt64 {
     UInt64(clamping: attoseconds / 1_000_000_000_000)
   }

@@ -4,36 +4,36 @@ import LarderSystem
 /// The data of one application that its machines share. ``StreamTier`` keeps it in a Redis or Valkey server, and
 /// `MemoryTier` of LarderSharedTesting in memory.
 ///
-/// Every function throws `LarderError/Code/unreachable` if it has done nothing, and
-/// `LarderError/Code/unanswered` if it may have been done.
+/// Every function throws `LarderError/Code/unreachable` if the tier has done nothing, and
+/// `LarderError/Code/unanswered` if it may have carried out the request.
 public protocol SharedTier: Sendable {
-  /// The name that separates this data from that of other applications.
+  /// The name that separates this data from the data of other applications.
   var application: String { get }
 
   /// Fetches the value under a key; nil if the tier has no value.
   ///
-  /// - Parameter tags: the tags whose invalidations the result takes into account.
+  /// - Parameter tags: the tags whose invalidations the result considers.
   func fetch(_ key: SharedKey, tags: [String]) async throws(LarderError) -> FetchedValue?
 
-  /// Asks for the right to load a key, unless there is a value other than the rejected one.
+  /// Asks for the right to load a key. It is granted unless the tier has a value other than the rejected value.
   ///
   /// - Parameters:
-  ///   - stamp: the value that the caller has seen and does not want; nil if it saw none.
+  ///   - stamp: the value that the caller has seen and rejects; nil if it saw no value.
   ///   - token: a random name for the lease.
   ///   - length: the time after which the lease ends by itself.
   func acquire(
     _ key: SharedKey, rejecting stamp: ValueStamp?, as token: LeaseToken, for length: Duration
   ) async throws(LarderError) -> LeaseAnswer
 
-  /// Lets the lease last for `length` from now; false if it is gone.
+  /// Makes the lease last for `length` from now; false if the lease is gone.
   func renew(
     _ key: SharedKey, _ token: LeaseToken, for length: Duration
   ) async throws(LarderError) -> Bool
 
-  /// Ends the lease without a value. Does nothing if it is gone.
+  /// Ends the lease without a value. Does nothing if the lease is gone.
   func release(_ key: SharedKey, _ token: LeaseToken) async throws(LarderError)
 
-  /// Stores a loaded value and ends the lease. A fill is not announced to other machines.
+  /// Stores a loaded value, and ends the lease. Other machines are not told of a fill.
   ///
   /// - Returns: the value's stamp; nil, and nothing is stored, if the lease is gone, or the namespace or a tag of the
   ///   value was invalidated since the lease was granted.
@@ -41,25 +41,25 @@ public protocol SharedTier: Sendable {
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
   ) async throws(LarderError) -> ValueStamp?
 
-  /// Makes a change, writes its record into the log, and returns its position. A set or removal of a key ends its lease.
+  /// Makes a change, writes its record into the log, and returns the record's position. A change of a key ends its lease.
   func change(_ change: TierChange) async throws(LarderError) -> Position
 
-  /// The newest record of the log. Writes a first one into an empty log.
+  /// The newest record of the log. If the log is empty, writes a first record.
   func newestRecord() async throws(LarderError) -> LogRecord
 
-  /// The position of the newest record, and the record at a position; nil for records that the log does not have.
+  /// The position of the newest record, and the record at a position; each is nil if the log does not have it.
   ///
-  /// A reader whose own last record is missing or different has lost the history that it followed.
+  /// A reader has lost the history that it followed if its own last record is missing or different.
   func look(at position: Position) async throws(LarderError) -> (
     head: Position?, record: LogRecord?
   )
 
-  /// Some hundreds of records after a position, oldest first.
+  /// Some hundreds of records after a position, the oldest first.
   ///
-  /// The first record is the oldest of these in the log. A reader compares its ``LogRecord/previous`` with the digest of the
-  /// reader's own last record, because the log may have lost records, or may have another history.
+  /// The first record is the oldest in the log after the position. A reader compares its ``LogRecord/previous`` with the
+  /// digest of the reader's last record, because the log may have lost records or may have another history.
   ///
-  /// - Parameter waiting: how long to wait for a record; zero does not wait. The result is empty if no record came.
+  /// - Parameter waiting: the longest wait for a record; zero does not wait. The result is empty if no record came.
   func records(
     after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord]
@@ -72,7 +72,7 @@ public struct SharedKey: Hashable, Sendable {
   /// The key's bytes.
   public var bytes: [UInt8]
 
-  /// A key of these parts.
+  /// Makes a key from its parts.
   public init(namespace: String, bytes: [UInt8]) {
     self.namespace = namespace
     self.bytes = bytes
@@ -86,14 +86,14 @@ public struct SharedKey: Hashable, Sendable {
 
 /// A value on its way into the tier.
 public struct TierValue: Sendable {
-  /// The value with everything that belongs to it.
+  /// The value with its lifetimes, tags and codec, in the tier's form.
   public var frame: [UInt8]
-  /// The time after which the tier forgets it, more than zero and at most 30 days.
+  /// The time after which the tier forgets the value; more than zero, at most 30 days.
   public var lifetime: Duration
   /// The tags in the frame.
   public var tags: [String]
 
-  /// A value of these parts.
+  /// Makes a value from its parts.
   public init(frame: [UInt8], lifetime: Duration, tags: [String]) {
     self.frame = frame
     self.lifetime = lifetime
@@ -101,20 +101,20 @@ public struct TierValue: Sendable {
   }
 }
 
-/// A value as the tier has it.
+/// A value that was fetched from the tier.
 public struct FetchedValue: Sendable {
-  /// Tells it from every other value of the key.
+  /// Identifies the value among all values of the key.
   public var stamp: ValueStamp
-  /// The value with everything that belongs to it; any bytes are possible.
+  /// The value with its lifetimes, tags and codec, in the tier's form; any bytes are possible.
   public var frame: [UInt8]
-  /// The time since it was stored, by the server's clock.
+  /// The time since the value was stored, by the server's clock.
   public var age: Duration
   /// Whether the namespace was cleared, or one of the tags invalidated, after the value was stored.
   public var isInvalidated: Bool
-  /// The position of the newest record at the moment of the fetch.
+  /// The position of the newest record at the time of the fetch.
   public var head: Position
 
-  /// A value of these parts.
+  /// Makes a fetched value from its parts.
   public init(
     stamp: ValueStamp, frame: [UInt8], age: Duration, isInvalidated: Bool, head: Position
   ) {
@@ -126,26 +126,26 @@ public struct FetchedValue: Sendable {
   }
 }
 
-/// The name of a lease, which no other lease has.
+/// The name of a lease; no other lease has it.
 public struct LeaseToken: Hashable, Sendable {
   /// 16 random bytes.
   public let bytes: [UInt8]
 
-  /// A new name.
+  /// Makes a new name.
   public init() {
     var generator = SystemRandomNumberGenerator()
     bytes = Position(milliseconds: generator.next(), sequence: generator.next()).bytes
   }
 }
 
-/// The right to load one key for a short time. It is not a lock: when it has ended, another machine may load the key too.
+/// The right to load one key for a short time. It is not a lock: after its end another machine may load the key, too.
 public struct Lease: Hashable, Sendable {
   /// The name of the lease.
   public var token: LeaseToken
-  /// The newest position when it was granted.
+  /// The newest position when the lease was granted.
   public var head: Position
 
-  /// A lease of these parts.
+  /// Makes a lease from its parts.
   public init(token: LeaseToken, head: Position) {
     self.token = token
     self.head = head
@@ -156,13 +156,13 @@ public struct Lease: Hashable, Sendable {
 public enum LeaseAnswer: Hashable, Sendable {
   /// The caller may load the key.
   case granted(Lease)
-  /// Another caller loads the key, and its lease ends in this time unless that caller renews it.
+  /// Another caller loads the key. Its lease ends after this time, unless that caller renews it.
   case held(Duration)
-  /// There is a value that the caller has not rejected.
+  /// The tier has a value that the caller has not rejected.
   case changed
 }
 
-/// A change that every machine should learn of.
+/// A change that every machine must see.
 public enum TierChange: Sendable {
   /// A new value of a key.
   case set(SharedKey, TierValue)

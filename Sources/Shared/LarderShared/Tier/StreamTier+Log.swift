@@ -1,7 +1,7 @@
 public import Larder
 import LarderSystem
 
-/// The log of changes, a stream.
+/// The log of changes, which is a stream of the server.
 extension StreamTier {
   public func newestRecord() async throws(LarderError) -> LogRecord {
     let reply = try await run(.newest, [names.log, names.head], [], isLogged: true)
@@ -53,8 +53,8 @@ extension StreamTier {
     var records: [LogRecord] = []
     for element in list {
       guard let record = LogRecord(element) else {
-        // The element is a record of a later version or of another program. It follows no record that the reader has applied,
-        // so the reader begins again behind it.
+        // The element is a record of a later version or of another program. The record made here follows no record that the
+        // reader has applied, so the reader begins again after the element.
         records.append(
           LogRecord(position: position, digest: 0, previous: nil, subject: .nothing))
         break
@@ -64,12 +64,12 @@ extension StreamTier {
     return records
   }
 
-  /// Waits for the rest of the time after an empty reply that came early. Without it the reader would ask without a pause.
+  /// Waits for the rest of the time if an empty reply came early. Otherwise the reader would ask without a pause.
   private func restoreWait(_ begun: Duration, _ waiting: Duration) async {
     do {
       try await clock.sleep(until: begun + waiting)
     } catch {
-      // The reader sees that its task was cancelled.
+      // The reader itself tests whether its task was cancelled.
     }
   }
 }

@@ -1,7 +1,7 @@
 public import Larder
 import LarderSystem
 
-/// A tier in a Redis 6.2 or Valkey server, or another server with their protocol, streams and scripts.
+/// A tier in a Redis 6.2 or Valkey server, or in another server with the same protocol, streams and scripts.
 ///
 /// Each change appends a record to a stream, and the ID of the record is the version of the new value. All keys of the
 /// application begin with its name and a colon.
@@ -14,14 +14,14 @@ public struct StreamTier: SharedTier {
   let options: SharedOptions
   let clock: any LarderClock
   let replySize = ReplySize()
-  /// By how many microseconds the time of the server may be known wrongly.
+  /// The largest error of the server's time as this process knows it, in microseconds.
   private static let clockError: UInt64 = 1_000_000
-  /// As long as a floor hides any value, it has more time left than every value, so that a server evicts the values first.
+  /// While a floor hides a value, the floor has more time left than any value, so that a server evicts values first.
   static let floorLifetime = Frame.longest * 2
 
-  /// A tier of `application`.
+  /// Makes a tier for `application`.
   ///
-  /// - Parameter clock: its monotonic part measures how old the server's time is.
+  /// - Parameter clock: a clock whose monotonic part measures the time since the server's time was read.
   /// - Throws: `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and
   ///   dots.
   public init(
@@ -48,13 +48,13 @@ public struct StreamTier: SharedTier {
     guard let parts = reply.list(of: keys.count) else {
       throw LarderError(unexpected: reply, to: "MGET", mayHaveChanged: false)
     }
-    // Bytes without a stamp are not a value, for `acquire` too.
+    // Bytes without a stamp are not a value; `acquire` has the same rule.
     guard let stored = parts[0].bytes,
       let stamp = ValueStamp(bytes: stored.prefix(ValueStamp.count))
     else { return nil }
-    // Without a head the value is of a log that was lost: it is as new as its own version.
+    // If the head is missing, the log of the value was lost. The value's own version is then the newest known position.
     let head = parts[1].bytes.flatMap { Position(head: $0) } ?? stamp.version
-    // No log has given a stamp beyond its head.
+    // A stamp beyond the head does not come from this log.
     var isInvalidated = head < stamp.version
     for floor in parts.dropFirst(2) where floor != .null {
       guard let position = floor.bytes.flatMap({ Position(id: $0) }) else {
@@ -63,7 +63,7 @@ public struct StreamTier: SharedTier {
       isInvalidated = isInvalidated || stamp.version < position
     }
     let now = try await time.now(asking: sender, timeout: options.readTimeout)
-    // A value from the future of the server's clock, such as a value from an earlier server, has no age. It counts as expired.
+    // A value from the future of the server's clock, such as that of an earlier server, has no valid age: it is expired.
     let isFuture = stamp.written > now && stamp.written - now > Self.clockError
     let age = isFuture ? .max : now > stamp.written ? now - stamp.written : 0
     return FetchedValue(
@@ -85,7 +85,7 @@ public struct StreamTier: SharedTier {
       return .granted(Lease(token: token, head: head))
     case 3 where parts?.count == 2:
       guard let left = parts?[1].number else { break }
-      // Another program's key has no end. It is looked at as seldom as a lease that lasts for long.
+      // A key of another program has no end. It is looked at as rarely as a lease that lasts long.
       return .held(.milliseconds(left < 0 ? 60_000 : min(max(left, 1), 60_000)))
     default: break
     }
@@ -131,7 +131,7 @@ public struct StreamTier: SharedTier {
         run(.remove, keys(of: key), [Array(key.namespace.utf8), key.bytes], isLogged: true),
         of: .remove)
     case .clear(let namespace):
-      // No lifetime: namespaces are few, and a server that evicts must not forget their floors.
+      // Namespaces are few, and a server that evicts must not forget their floors, so the floor has no lifetime.
       try await position(
         run(
           .raiseFloor, [names.log, names.head, names.floor(namespace: namespace)],
@@ -174,10 +174,10 @@ public struct StreamTier: SharedTier {
 }
 
 extension LarderError {
-  /// An error of the server, or a reply that the request cannot have. Names no value.
+  /// The error for an error of the server, or for a reply that the request cannot have. It shows no value.
   init(unexpected reply: Reply, to request: String, mayHaveChanged: Bool) {
     if case .failure(let message) = reply {
-      // The words of the server may repeat arguments. Its first word, the kind of the error, does not.
+      // The server's message may repeat arguments. Its first word, the kind of the error, does not.
       let kind = Reply.serverError(in: message).prefix { $0.isLetter && $0.isASCII }.prefix(40)
       self.init(
         .unreachable, "the shared tier refused \(request): \(kind)",

@@ -3,10 +3,10 @@ import LarderSystem
 
 /// The names of an application's keys in the server.
 package struct TierNames: Sendable {
-  /// `shop:{shop}:`. A cluster keeps all keys with the same text in braces in one slot, as the scripts of an application need.
+  /// The prefix `shop:{shop}:`. A cluster keeps keys with the same text in braces in one slot, which scripts need.
   private let prefix: String
 
-  /// Throws `LarderError/Code/invalidArgument` for a name that could run into another name.
+  /// Throws `LarderError/Code/invalidArgument` for a name whose keys could equal keys of another name.
   init(application: String) throws(LarderError) {
     let isPossible =
       (1...100).contains(application.utf8.count)
@@ -22,42 +22,42 @@ package struct TierNames: Sendable {
     prefix = application + ":{" + application + "}:"
   }
 
-  /// Whether a word of a command is a key: its first colon is followed by the text in braces that chooses the slot.
+  /// Whether a word of a command is a key: the text in braces that chooses the slot comes after its first colon.
   package static func isKey(_ word: [UInt8]) -> Bool {
     word.drop { $0 != UInt8(ascii: ":") }.dropFirst().first == UInt8(ascii: "{")
   }
 
   var log: [UInt8] { Array((prefix + "log").utf8) }
   var head: [UInt8] { Array((prefix + "head").utf8) }
-  /// When the last value was stored.
+  /// The key of the time at which the last value was stored.
   var time: [UInt8] { Array((prefix + "time").utf8) }
-  /// A key that is never there.
+  /// A key that never exists.
   var nothing: [UInt8] { Array((prefix + "nothing").utf8) }
   func value(_ key: SharedKey) -> [UInt8] { Array((prefix + "v:").utf8) + Self.name(of: key) }
   func lease(_ key: SharedKey) -> [UInt8] { Array((prefix + "l:").utf8) + Self.name(of: key) }
   func floor(namespace: String) -> [UInt8] { Array((prefix + "c:" + namespace).utf8) }
   func floor(tag: String) -> [UInt8] { Array((prefix + "t:" + tag).utf8) }
 
-  /// Namespace and key as one name. The length keeps `a` and `b:c` apart from `a:b` and `c`.
+  /// Namespace and key as one name. The length makes `a` and `b:c` different from `a:b` and `c`.
   static func name(of key: SharedKey) -> [UInt8] {
     var name = prefix(of: key.namespace)
     append(key.bytes, to: &name)
     return name
   }
 
-  /// The first bytes of the name of each key of a namespace.
+  /// The bytes with which the names of all keys of a namespace begin.
   static func prefix(of namespace: String) -> [UInt8] {
     Array("\(namespace.utf8.count):\(namespace):".utf8)
   }
 
-  /// Whether a hash stands for the key. The frame then has the whole key, so that two keys with one hash are a miss and
-  /// never each other's value.
+  /// Whether the name has a hash of the key instead of the key. The frame then has the whole key, so that two keys with
+  /// one hash are a miss, and never get each other's value.
   static func isLong(_ key: [UInt8]) -> Bool { key.count > 1024 }
 
-  /// Adds a key to the name of its namespace.
+  /// Appends a key to the name of its namespace.
   static func append(_ key: [UInt8], to name: inout [UInt8]) {
     if isLong(key) {
-      // No short key has the byte 0xFF and 16 bytes after it by chance alone; if one has, see above.
+      // A short key hardly ever has 0xFF and the 16 bytes of a hash after it. If it does, the frame tells the keys apart.
       name.append(0xFF)
       name.append(bigEndian: Checksum.of(key, seed: 1))
       name.append(bigEndian: Checksum.of(key, seed: 2))

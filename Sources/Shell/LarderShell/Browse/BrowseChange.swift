@@ -7,17 +7,17 @@ struct BrowseChange: Equatable {
 
   let verb: Verb
   let entries: [Store.Entry]
-  /// The words behind `expire`.
+  /// The time that follows `expire`.
   var time: String?
 
-  /// That of the command for a bulk change: `Evict 3 entries (107 B) in departures, such as "a", "b", "c"?`
+  /// The question of the bulk command: `Evict 3 entries (107 B) in departures, such as "a", "b", "c"?`
   var question: SafeText {
     var summary = ChangeSummary(time.map { "expire at \($0):" } ?? verb.rawValue)
     for entry in entries { summary.add(entry) }
     return Confirmation.question(summary)
   }
 
-  /// The commands that make the change, one for each namespace. The person was asked.
+  /// The commands that make the change, one for each namespace. The person has confirmed it.
   func commands() throws(ShellError) -> [CommandLine] {
     let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
     var commands: [CommandLine] = []
@@ -37,7 +37,7 @@ struct BrowseChange: Equatable {
   }
 }
 
-/// The name of an entry among those of all namespaces.
+/// The identity of an entry in the whole store.
 struct EntryID: Hashable {
   let namespace: String
   let key: [UInt8]

@@ -5,18 +5,18 @@ import ShellLanguage
 /// The entries that the list of the full-screen view shows, and their order.
 struct BrowseQuery: Equatable {
   static let orders: [(name: String, sort: Selection.Sort, isReversed: Bool)] = [
-    // The largest and the latest come first: they are what a person looks for.
+    // The largest and the latest come first, because a person looks for them.
     ("key", .key, false), ("size", .size, true), ("expiry", .expiry, false),
     ("written", .written, true), ("used", .used, true),
   ]
 
   /// Nil for all namespaces.
   var namespace: String?
-  /// A pattern, or text that the key contains.
+  /// A pattern, or a text that the keys contain.
   var filter = ""
-  /// The condition of `--where`.
+  /// An expression, as after `--where`.
   var expression = ""
-  /// The number of the order.
+  /// The index in `orders`.
   var order = 0
 
   var isNarrowed: Bool { !filter.isEmpty || !expression.isEmpty }
@@ -33,7 +33,7 @@ struct BrowseQuery: Equatable {
     if word(filter).isGlob {
       selection.patterns = [.glob(try Glob(word(filter)))]
     } else if !filter.isEmpty {
-      // Text without capitals is found in either case, as a person expects of a search.
+      // Text without capitals matches either case, as a person expects of a search.
       let isLower = filter == filter.lowercased()
       selection.patterns = [.glob(try Glob(word("*\(filter)*"), ignoresCase: isLower))]
     }
@@ -43,10 +43,10 @@ struct BrowseQuery: Equatable {
   }
 }
 
-/// Reads the rows of a list a window at a time, and counts its entries.
+/// Reads the list in windows of rows, and counts its entries.
 ///
-/// In the order of keys a window is a walk from its first or last row. In another order the whole list is read for each
-/// window, and only the best rows are kept. No snapshot is held between two calls.
+/// In the order of keys, reading a window is a walk from its first or last row. In another order each window reads the whole
+/// list and keeps only the best rows. No snapshot is held between two calls.
 final class BrowseList {
   private static let batch = 500
 
@@ -56,23 +56,23 @@ final class BrowseList {
   private let namespaces: [Store.Namespace]
   private var census: SelectionWalk
   private var counted = 0
-  /// The number of entries of the list; nil until `count` has seen all.
+  /// The number of entries of the list; nil until `count` has seen all of them.
   private(set) var total: Int?
 
-  /// - Parameter session: Its interruption ends a read.
+  /// - Parameter session: The session whose interruption ends a read.
   init(_ query: BrowseQuery, of session: Session) throws {
     self.session = session
     var selection = try query.selection(session.wallClock)
     order = EntryOrder(selection)
     let names = try query.namespace.map { [$0] } ?? session.store.namespaces().map(\.name)
     namespaces = try names.map(session.store.namespace).filter { try $0.info() != nil }
-    // The walks below are in the order of keys, whatever the order of the list.
+    // All walks below are in the order of keys, even if the list has another order.
     (selection.sort, selection.isReversed) = (nil, false)
     self.selection = selection
     census = try SelectionWalk(selection, in: namespaces, for: session)
   }
 
-  /// Counts some more entries.
+  /// Counts some more entries of the list.
   func count() throws {
     guard total == nil else { return }
     let found = try census.next(Self.batch).count
@@ -80,25 +80,25 @@ final class BrowseList {
     if found < Self.batch { total = counted }
   }
 
-  /// Begins to count again, after changes.
+  /// Starts the count again after changes.
   func recount() throws {
     census = try SelectionWalk(selection, in: namespaces, for: session)
     (counted, total) = (0, nil)
   }
 
-  /// The rows behind a row, or the first ones.
+  /// The rows after a row; without a row, the first rows of the list.
   ///
-  /// - Parameter includes: The row itself comes first, if it still belongs to the list.
+  /// - Parameter includes: If true, `row` itself comes first if it still belongs to the list.
   func rows(after row: Ranked?, includes: Bool = false, _ count: Int) throws -> [Ranked] {
     try next(count, from: row, includes: includes, isReversed: false)
   }
 
-  /// The rows before a row, or the last ones.
+  /// The rows before a row; without a row, the last rows of the list.
   func rows(before row: Ranked?, _ count: Int) throws -> [Ranked] {
     try next(count, from: row, includes: false, isReversed: true).reversed()
   }
 
-  /// The rows beyond a row, the nearest first.
+  /// The rows after a row in the direction of the walk, the nearest first.
   private func next(
     _ count: Int, from row: Ranked?, includes: Bool, isReversed: Bool
   ) throws -> [Ranked] {
@@ -140,7 +140,7 @@ final class BrowseList {
     return found.map { Ranked(entry: $0, value: .null) }
   }
 
-  /// Whether an entry that is shown exists no more.
+  /// Whether a shown entry no longer exists.
   func isGone(_ entry: Store.Entry) throws -> Bool {
     let namespace = session.store.namespace(entry.namespace)
     guard try namespace.info() != nil else { return true }

@@ -4,7 +4,7 @@ import ShellLanguage
 
 /// The reads of the full-screen view.
 extension BrowseLoop {
-  /// Windows are read again for changes at most this share of the time.
+  /// After a read, the window is not read again for changes until this many times the read's duration has passed.
   private static let quietFactor = 5
 
   func reading(_ body: () throws -> Void) rethrows {
@@ -74,7 +74,7 @@ extension BrowseLoop {
       entry, width: width, isWhole: isWhole, in: session, for: presentation(width: width))
   }
 
-  /// Counts the list, some entries at a time.
+  /// Counts some more entries of the list.
   func countSome() throws {
     guard list.total == nil, state.pending == nil, keys.isEmpty else { return }
     try list.count()

@@ -2,14 +2,14 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The loop of the full-screen view: keys, reads, drawing.
+/// The loop of the full-screen view: it handles keys, reads the store and draws.
 ///
-/// A read lasts at most until the next key that is not a movement, so that typing is never slow; it begins again
-/// after the key. No snapshot is held while the view waits.
+/// A read stops at the next key that does more than move, so that typing is never slow; it starts again after the key. No
+/// snapshot is held while the view waits.
 final class BrowseLoop {
-  /// The interval between two looks at the change feed, and the longest between a key and its effect elsewhere.
+  /// The interval between two looks at the change feed, and the longest time between a key and its effect elsewhere.
   static let tick = Duration.milliseconds(100)
-  /// The time after an Escape in which the rest of a key's sequence comes, also over a slow line.
+  /// How long after an Escape the rest of a key's sequence may come, also over a slow line.
   private static let escapeTime = Duration.milliseconds(60)
   /// The interval between two looks for keys during a read.
   private static let lookInterval = Duration.milliseconds(10)
@@ -26,7 +26,7 @@ final class BrowseLoop {
   private var hasEnded = false
   var isReading = false
   private var looked = ContinuousClock.now
-  /// The answer of a command, for the last line.
+  /// The answer of a command, which the last line shows.
   private var said: [String] = []
   var commit: UInt64 = 0
   var readAt: Timestamp?
@@ -50,7 +50,7 @@ final class BrowseLoop {
     host.notify = { [unowned self] in said.append($0.description) }
     host.isInterrupted = { [unowned self] in isInterrupted() }
     host.copy = parent.host.copy
-    // The answers of commands come as sentences.
+    // Commands must answer in sentences without color.
     var settings = parent.settings
     (settings.mode, settings.isTerminal, settings.hasColor) = (.table, false, false)
     session = Session(
@@ -71,7 +71,7 @@ final class BrowseLoop {
         try draw()
         try reading { try countSome() }
       } catch is Interruption {
-        // The interrupt may be a signal that no wait has found yet.
+        // The interrupt may be a signal that no wait has reported yet.
         if keys.isEmpty { try wait(.zero) }
         continue
       }
@@ -95,7 +95,7 @@ final class BrowseLoop {
     }
   }
 
-  /// A read is interrupted by a key that does not only move, a change by ^C.
+  /// Whether a read must stop for a key that does more than move, or a change for ^C.
   private func isInterrupted() -> Bool {
     let now = ContinuousClock.now
     guard now - looked >= Self.lookInterval else { return false }
@@ -139,8 +139,8 @@ final class BrowseLoop {
     }
   }
 
-  /// Makes a change unless some of its entries are gone or were written again. One that is written while the change
-  /// runs stays as it is.
+  /// Makes a change unless some of its entries are gone or were written again. An entry that is written again during the
+  /// change stays as it is.
   private func make(_ change: BrowseChange) throws {
     session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
     defer { session.chosen = nil }
@@ -158,7 +158,7 @@ final class BrowseLoop {
     if list.total != nil { try list.recount() }
   }
 
-  /// Runs commands of the shell; the message is their answer.
+  /// Runs commands of the shell and returns their answer as a message.
   private func answer(_ commands: () throws -> [CommandLine]) throws -> BrowseState.Message {
     said = []
     do {

@@ -5,12 +5,12 @@ import ShellLanguage
 extension BrowseScreen {
   private typealias Pane = BrowseState.Pane
 
-  /// A line of a pane: its text is cut where the facts at the right begin.
+  /// A line of a pane. Its text is cut where the facts on the right begin.
   private struct Line {
     var text: String
     var color: Color?
     var facts = ""
-    /// The cell before the last one.
+    /// A mark in the cell before the last cell.
     var mark: (text: String, color: Color)?
   }
 
@@ -84,7 +84,7 @@ extension BrowseScreen {
     }
   }
 
-  /// `3 of 64`, in the border below the list.
+  /// The place of the selected row, such as `3 of 64`, in the border below the list.
   private var place: String {
     let index = state.firstIndex.map { Wording.count($0 + state.selected + 1) + " " } ?? ""
     return " \(index)of \(state.total.map { Wording.count($0) } ?? presentation.cutMark) "
@@ -158,7 +158,7 @@ extension BrowseScreen {
     }
   }
 
-  /// `in 21 h`, `never`, `expired`: the first unit of the time is enough for a list.
+  /// The expiry for a list: `in 21 h`, `never` or `expired`. Only the first unit of the time is shown.
   private func expiry(of entry: Store.Entry) -> String {
     entry.state == .stale && entry.expires != nil
       ? "stale" : presentation.clock.briefExpiry(entry.expires?.unix)

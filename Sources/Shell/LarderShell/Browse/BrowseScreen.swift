@@ -51,14 +51,14 @@ struct BrowseScreen {
 
   func rendition(_ color: Color) -> String { presentation.hasColor ? color.rawValue : "" }
 
-  /// The second form is for terminals without such characters.
+  /// `text`, or `plain` on a terminal without such characters.
   func drawn(_ text: String, _ plain: String) -> String { presentation.hasUnicode ? text : plain }
 
   func fit(_ text: String, to width: Int) -> String {
     DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
-  /// The first line. In a narrow window the facts are left out before the name, from the first fact on.
+  /// The first line. In a narrow window the facts give way before the name, the first fact first.
   private func drawTitle(_ name: String, _ facts: [String], on frame: inout Frame) {
     var facts = facts[...]
     while facts.count > 1,
@@ -83,7 +83,7 @@ struct BrowseScreen {
     } else if let input = state.input {
       let note = state.message.map { "  " + $0.text.description } ?? ""
       var column = frame.put(label(of: input), at: row, 1, rendition: rendition(.command))
-      // The end of a long line is where it is typed.
+      // The person types at the end of the line, so a long line shows its end.
       let text = SafeText(input.text).description
       let end = DisplayWidth.suffix(of: text, columns: max(width - column - 2, 0))
       column = frame.put(end + "_", at: row, column)
@@ -106,7 +106,7 @@ struct BrowseScreen {
     }
   }
 
-  /// The keys that act, as many as fit.
+  /// The keys that have an effect now, as many as fit.
   private var keys: String {
     var keys: [String]
     switch state.page {
@@ -119,7 +119,7 @@ struct BrowseScreen {
       if state.showsOnePane { keys.insert("Tab pane", at: 0) }
     }
     while keys.count > 1, DisplayWidth.of(keys.joined(separator: "  ")) > width - 2 {
-      // Help stays: it lists the others.
+      // The key before the last one gives way. The last key is that of help, which lists all keys.
       keys.remove(at: keys.count - 2)
     }
     return keys.joined(separator: "  ")
@@ -127,10 +127,10 @@ struct BrowseScreen {
 }
 
 extension BrowseState {
-  /// The columns that the page of keys gives to the keys, with the gaps around them.
+  /// The columns of the page of keys that are not for the text: those of the keys and the gaps.
   static let helpMargin = 15
 
-  /// A key of the panes, its word in the last line, and the text on the page of keys.
+  /// The keys of the panes: the key, its word in the last line, and its text on the page of keys.
   private static let allKeys: [(key: String, word: String?, text: String)] = [
     ("arrows hjkl", nil, "move; PgUp PgDn Home End by more"), ("Tab", nil, "next pane"),
     ("/", "filter", "filter: a pattern such as user/*, or text that keys contain"),
@@ -148,7 +148,7 @@ extension BrowseState {
     Self.allKeys.filter { !isReadOnly || !["e", "d", "p"].contains($0.key) }
   }
 
-  /// The rows of the page of keys, wrapped to the window: the keys, empty on a row that continues a text, and their effect.
+  /// The rows of the page of keys, wrapped to the window: the keys and their effect. A row that continues a text has no keys.
   var helpRows: [(keys: String, text: String)] {
     let columns = size.columns - Self.helpMargin - 1
     return keys.flatMap { key in

@@ -1,16 +1,16 @@
 import Larder
 import ShellLanguage
 
-/// A request of a key to the loop of the full-screen view.
+/// A request that a key makes to the loop of the full-screen view.
 enum BrowseRequest: Equatable {
   case leave, suspend, reload
   case copy(Store.Entry)
-  /// Check the words of a change, then ask.
+  /// Check the change's time, then ask the person.
   case ask(BrowseChange)
   case change(BrowseChange)
 }
 
-/// The answers to keys.
+/// How the state answers keys.
 extension BrowseState {
   private static let leaving: Set<KeyPress> = [
     .text("q"), .escape, .control("c"), .control("d"),
@@ -25,7 +25,7 @@ extension BrowseState {
     if input != nil { return type(key) }
     switch page {
     case .help:
-      // Arrows scroll a page of keys that is longer than the window; everything else goes back.
+      // Keys that move scroll a page of keys that is longer than the window; any other key closes the page.
       if mostHelpTop > 0, scroll(\.helpTop, key, page: helpHeight, most: mostHelpTop) { return nil }
       (page, helpTop) = (.panes, 0)
       return nil
@@ -117,7 +117,7 @@ extension BrowseState {
 
   // MARK: Scrolling
 
-  /// The lines that a key moves by; the extremes stand for the first and the last line.
+  /// The number of lines by which a key moves; the extremes stand for the first and the last line.
   private static func steps(of key: KeyPress, page: Int) -> Int? {
     switch key {
     case .up, .text("k"), .control("p"): -1
@@ -130,7 +130,7 @@ extension BrowseState {
     }
   }
 
-  /// Moves the first line of a text; false if the key does not move.
+  /// Moves the first shown line of a text; false if the key is not one that moves.
   @discardableResult
   private mutating func scroll(
     _ top: WritableKeyPath<Self, Int>, _ key: KeyPress, page: Int, most: Int
@@ -162,7 +162,7 @@ extension BrowseState {
       }
     case .namespaces:
       guard let step = Self.steps(of: key, page: height) else { return }
-      // The last line stands for all of them.
+      // The last line of the pane stands for all namespaces.
       let present = namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
       let target = Self.moved(present, by: step, most: namespaces.count)
       guard target != present else { return }
@@ -171,7 +171,7 @@ extension BrowseState {
     }
   }
 
-  /// Shows the next line that contains the text, from the beginning after the last one.
+  /// Shows the next line that contains the searched text; after the last such line, the first one.
   private mutating func findNext() {
     guard let lines = value?.all, !find.isEmpty else { return }
     let wanted = find.lowercased()
@@ -209,7 +209,7 @@ extension BrowseState {
     case .paste(let text):
       line.text += text.filter { !$0.unicodeScalars.contains(where: \.isControl) }
     default:
-      // The list can be looked through while its filter is typed.
+      // A person can move through the list while typing its filter.
       if line.purpose == .filter { scrollPane(key) }
       return nil
     }
@@ -240,7 +240,7 @@ extension BrowseState {
     return nil
   }
 
-  /// The list cannot be read: the line that asked for it is open again.
+  /// Shows an error of reading the list, and opens the input line of the list's query again.
   mutating func refuse(_ error: ShellError) {
     pending = nil
     message = Message(error)

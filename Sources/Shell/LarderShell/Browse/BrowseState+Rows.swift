@@ -1,12 +1,12 @@
 import Larder
 import ShellLanguage
 
-/// The list: how rows that were read take their places.
+/// How rows that were read get into the list.
 extension BrowseState {
-  /// How long a change is marked.
+  /// How long the mark of a change is shown.
   private static let fading = Duration.seconds(2)
 
-  /// Selects another row, reading rows if it is outside the window.
+  /// Selects another row; asks for more rows if the row is outside the window.
   mutating func move(by count: Int) {
     var target = selected + count
     if case .scroll(let rows) = pending { target += rows }
@@ -19,7 +19,7 @@ extension BrowseState {
     }
   }
 
-  /// Shows another list from its beginning.
+  /// Shows the list of a new query from its beginning.
   mutating func restart() {
     (pending, total, value, valueTop) = (.top, nil, nil, 0)
   }
@@ -27,11 +27,11 @@ extension BrowseState {
   /// Reads the window again, unless another part of the list is to be read.
   mutating func refresh() { pending = pending ?? .refresh }
 
-  /// Takes the rows that were read for a request.
+  /// Puts the rows that were read for a request into the list.
   ///
   /// - Parameters:
-  ///   - removed: Rows of the window that exist no more.
-  ///   - since: When the window was read last, by the clock of the store.
+  ///   - removed: Rows of the window that no longer exist.
+  ///   - since: The time of the previous read of the window, by the clock of the store.
   mutating func show(
     _ found: [Ranked], for request: PageRequest, removed: Set<EntryID> = [],
     since: Timestamp? = nil, at now: Duration = .zero
@@ -57,7 +57,7 @@ extension BrowseState {
     case .refresh:
       replace(with: new, removed, since, now)
       selected = rows.firstIndex { $0.id == former } ?? min(selected, max(rows.count - 1, 0))
-      // The next key concerns an entry that exists.
+      // The selected row must exist, because the next key concerns it.
       let living = rows.indices.filter { rows[$0].change != .removed }
       if !living.contains(selected) {
         selected = living.first { $0 > selected } ?? living.last ?? selected
@@ -90,7 +90,7 @@ extension BrowseState {
     rows = Array(merged.prefix(height))
   }
 
-  /// Ends marks of changes; true if a row went, so that another row has room.
+  /// Ends old marks of changes; true if a removed row has left, so that another row has room.
   mutating func fade(at now: Duration) -> Bool {
     let before = rows.count
     for index in rows.indices.reversed() where rows[index].change != nil && rows[index].fades <= now
@@ -108,7 +108,7 @@ extension BrowseState {
 }
 
 extension Store.Entry {
-  /// It was written or given other attributes since.
+  /// Whether the entry was written or got other attributes since `other` was read.
   fileprivate func differs(from other: Store.Entry) -> Bool {
     (version, expires, isPinned, written)
       != (other.version, other.expires, other.isPinned, other.written)

@@ -1,12 +1,12 @@
 import Larder
 import ShellLanguage
 
-/// The state of the full-screen view. Its answers to keys and to rows are in extensions; it reads no store and draws
+/// The state of the full-screen view. Extensions have its answers to keys and to rows. The state reads no store and draws
 /// nothing.
 struct BrowseState: Equatable {
   enum Pane: CaseIterable { case namespaces, keys, value }
 
-  /// A whole window that lies over the panes.
+  /// The view of the whole window: the panes, or a page over them.
   enum Page { case panes, value, help }
 
   struct NamespaceRow: Equatable {
@@ -32,13 +32,13 @@ struct BrowseState: Equatable {
   /// The part of the list that is to be read next.
   enum PageRequest: Equatable {
     case top, bottom
-    /// So many rows behind the last one, or, below zero, before the first one.
+    /// This many rows further down; a negative number is further up.
     case scroll(Int)
-    /// The same rows again.
+    /// The same window again.
     case refresh
   }
 
-  /// A line that is typed at the bottom.
+  /// The line at the bottom while a person types in it.
   struct Input: Equatable {
     enum Purpose: Equatable {
       case filter, expression, find
@@ -47,14 +47,14 @@ struct BrowseState: Equatable {
 
     let purpose: Purpose
     var text: String
-    /// The text to return to.
+    /// The text to return to after Escape.
     let before: String
   }
 
   /// The lines of a value.
   struct ValueText: Equatable {
     let entry: Store.Entry
-    /// The width for which the lines were made.
+    /// The width to which the lines are wrapped.
     let width: Int
     let isWhole: Bool
     let facts: [String]
@@ -73,25 +73,25 @@ struct BrowseState: Equatable {
   var pane = Pane.keys
   var page = Page.panes
   var query = BrowseQuery()
-  /// The rows of the window, and nothing else of the list.
+  /// The rows of the window; other rows of the list are not kept.
   var rows: [Row] = []
   var selected = 0
   /// The number of entries before the first row; nil if unknown.
   var firstIndex: Int? = 0
-  /// The number of entries of the list; nil while they are counted.
+  /// The number of entries of the list; nil while the view still counts.
   var total: Int?
   var pending: PageRequest? = .top
   /// Marked entries, which `e`, `d` and `p` change together.
   var marks: [EntryID: Store.Entry] = [:]
   var value: ValueText?
-  /// The first line of the value that is shown.
+  /// The index of the first shown line of the value.
   var valueTop = 0
-  /// The first row of the page of keys that is shown.
+  /// The index of the first shown row of the page of keys.
   var helpTop = 0
   var find = ""
   var input: Input?
   var question: BrowseChange?
-  /// Changes in the store are not shown until the person continues.
+  /// Whether changes in the store stay hidden until the person continues.
   var isPaused = false
   var message: Message?
 
@@ -103,9 +103,9 @@ struct BrowseState: Equatable {
 }
 
 extension BrowseState {
-  /// The smallest window in which the view is of use.
+  /// The smallest window in which the view is useful.
   static let smallest = Host.Window(columns: 40, rows: 10)
-  /// Below this width one pane is shown at a time.
+  /// In a window narrower than this, one pane is shown at a time.
   private static let narrowest = 60
 
   var isTooSmall: Bool {
@@ -114,17 +114,17 @@ extension BrowseState {
 
   var showsOnePane: Bool { size.columns < Self.narrowest }
 
-  /// The rows between the borders.
+  /// The number of rows between the borders.
   var height: Int { max(size.rows - 4, 1) }
 
   var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
 
-  /// The entry whose value is shown.
+  /// The entry whose value the view shows.
   var wanted: Store.Entry? {
     selectedRow.flatMap { $0.change == .removed ? nil : $0.entry }
   }
 
-  /// The entries that a change concerns: the marked ones, else the selected one.
+  /// The entries that a change concerns: the marked entries, or else the selected entry.
   var chosen: [Store.Entry] {
     marks.isEmpty
       ? wanted.map { [$0] } ?? []
@@ -146,12 +146,12 @@ extension BrowseState {
 
   var valueWidth: Int { page == .value ? size.columns : widths.value }
 
-  /// The rows for the lines of the value.
+  /// The number of rows for the lines of the value.
   var valueHeight: Int { page == .value ? size.rows - 2 : height }
 
   var mostValueTop: Int { max((value?.all.count ?? 0) - valueHeight, 0) }
 
-  /// The rows between the title and the last line of the page of keys.
+  /// The number of rows between the title and the last line of the page of keys.
   var helpHeight: Int { max(size.rows - 3, 1) }
 
   var mostHelpTop: Int { max(helpRows.count - helpHeight, 0) }

@@ -1,12 +1,12 @@
 import ShellLanguage
 
-/// The cells of a window. Text put into it never leaves its place, whatever it holds, so that each row has the
-/// width of the window.
+/// The cells of a window. Any text stays in the cells into which it is put, so that each row has the width of the
+/// window.
 struct Frame: Equatable {
   struct Cell: Equatable {
-    /// A character with its marks; empty behind a wide character, which takes two cells.
+    /// A character with its marks; empty in the second cell of a wide character.
     var text = " "
-    /// The numbers of its rendition, such as `1;36`; empty for the usual one.
+    /// The numbers of the cell's rendition, such as `1;36`; empty for the usual rendition.
     var rendition = ""
   }
 
@@ -20,13 +20,13 @@ struct Frame: Equatable {
     cells = Array(repeating: Cell(), count: columns * rows)
   }
 
-  /// Puts text into cells of a row, cut to their width.
+  /// Puts text into cells of a row, cut to the width.
   ///
   /// - Parameters:
-  ///   - width: The cells that it may take; nil up to the end of the row.
-  ///   - rendition: The rendition of text without sequences of its own. A control character other than the
-  ///     sequences of `Color` becomes `?`.
-  /// - Returns: The column behind the text.
+  ///   - width: The cells that the text may take; nil up to the end of the row.
+  ///   - rendition: The rendition of text without its own sequences. The text may hold the sequences of `Color`; any other
+  ///     control character becomes `?`.
+  /// - Returns: The column after the text.
   @discardableResult
   mutating func put(
     _ text: String, at row: Int, _ column: Int, width: Int? = nil, rendition: String = ""
@@ -59,12 +59,12 @@ struct Frame: Equatable {
     guard column > 0 else { return }
     let index = row * columns + column - 1
     let base = cells[index].text.isEmpty ? index - 1 : index
-    // A hostile text could put any number of marks on one character.
+    // A hostile text could put any number of marks on a character, so there is a limit.
     guard cells[base].text.unicodeScalars.count < 8 else { return }
     cells[base].text.unicodeScalars.append(mark)
   }
 
-  /// The numbers of `[1;36m` behind an escape; nil if this is no such sequence.
+  /// Takes a sequence such as `[1;36m` after an escape, and returns its numbers; nil if the text is no such sequence.
   static func takeRendition(_ scalars: inout Substring.UnicodeScalarView) -> String? {
     guard scalars.first == "[" else { return nil }
     let numbers = scalars.dropFirst().prefix { $0 == ";" || ("0"..."9").contains($0) }
@@ -87,7 +87,7 @@ struct Frame: Equatable {
 }
 
 extension Frame {
-  /// The bytes that turn what the terminal shows into this frame; of a screen with unknown content everything is
+  /// The bytes that turn the screen from `before` into this frame; nil is a screen with unknown content, and all cells are
   /// written.
   func bytes(over before: Frame?) -> [UInt8] {
     let known = before.flatMap { $0.columns == columns && $0.rows == rows ? $0 : nil }
@@ -101,7 +101,7 @@ extension Frame {
     return Array(result.utf8)
   }
 
-  /// The part of a row in which cells differ, with whole wide characters.
+  /// The part of a row in which cells differ, with both cells of wide characters.
   private func changes(in row: Range<Int>, since before: Frame?) -> ClosedRange<Int>? {
     func old(_ index: Int) -> Cell { before?.cells[index] ?? Cell() }
     func differs(_ index: Int) -> Bool { cells[index] != old(index) }

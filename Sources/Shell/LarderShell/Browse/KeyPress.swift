@@ -1,15 +1,15 @@
 import LarderSystem
 import ShellLanguage
 
-/// A key at a full-screen view.
+/// A key that was typed in the full-screen view.
 enum KeyPress: Hashable {
   /// A character, never a control character.
   case text(Character)
   case enter, escape, tab, backTab, backspace, delete
   case up, down, left, right, pageUp, pageDown, home, end
-  /// `c` is ^C.
+  /// A key with Ctrl: `c` is ^C.
   case control(Character)
-  /// Text that was pasted, so that no character of it acts as a key.
+  /// Pasted text: no character of it acts as a key.
   case paste(String)
 
   /// Whether the key only moves.
@@ -21,7 +21,7 @@ enum KeyPress: Hashable {
     }
   }
 
-  /// The keys by the bytes that a terminal sends behind `ESC [` or `ESC O`, without modifiers.
+  /// The keys by the bytes that a terminal sends after `ESC [` or `ESC O`, without modifiers.
   fileprivate static let sequences: [String: KeyPress] = [
     "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab,
     "M": .enter, "1~": .home, "7~": .home, "4~": .end, "8~": .end, "3~": .delete, "5~": .pageUp,
@@ -29,7 +29,7 @@ enum KeyPress: Hashable {
   ]
 }
 
-/// Turns the bytes of a terminal into keys, as they come.
+/// Turns the bytes of a terminal into keys.
 struct KeyDecoder {
   private var pending: [UInt8] = []
   /// The bytes of a paste that has not ended.
@@ -37,12 +37,12 @@ struct KeyDecoder {
 
   private static let pasteStart = Array("\u{1B}[200~".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
-  /// A longer paste is cut: it goes into one line.
+  /// A longer paste is cut, because it goes into one line.
   private static let longestPaste = 4096
-  /// No key sends more.
+  /// No key sends more bytes.
   private static let longestSequence = 32
 
-  /// The bytes so far may be the beginning of a key, or the Escape key alone.
+  /// Whether the bytes so far may be the start of a key, or the Escape key alone.
   var isWaiting: Bool { !pending.isEmpty && pasted == nil }
 
   mutating func keys(of bytes: [UInt8]) -> [KeyPress] {
@@ -50,7 +50,7 @@ struct KeyDecoder {
     return takeAll(isFinal: false)
   }
 
-  /// The keys of the bytes that wait for more which did not come: an Escape alone, or half a sequence.
+  /// The keys of the bytes so far if no more bytes came: an Escape alone, or half a sequence.
   mutating func flush() -> [KeyPress] { pasted == nil ? takeAll(isFinal: true) : [] }
 
   private mutating func takeAll(isFinal: Bool) -> [KeyPress] {
@@ -59,7 +59,7 @@ struct KeyDecoder {
     return keys
   }
 
-  /// Takes one key off the bytes; nil without a whole key, `.some(nil)` for bytes without meaning.
+  /// Takes one key from the bytes; nil if no key is complete, `.some(nil)` for bytes without meaning.
   private mutating func next(isFinal: Bool) -> KeyPress?? {
     if pasted != nil { return takePaste() }
     guard let first = pending.first else { return nil }
@@ -70,7 +70,7 @@ struct KeyDecoder {
       pending.removeFirst(end)
       return .some(scalar.isControl ? Self.control(first) : .text(Character(scalar)))
     case .byte:
-      // A character may still be incomplete; other bytes that are not UTF-8 are not a key.
+      // The character may be incomplete. Other bytes that are not UTF-8 are not a key.
       if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
         pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
       {
@@ -93,21 +93,21 @@ struct KeyDecoder {
 
   private mutating func takePaste() -> KeyPress?? {
     let end = pending.firstRange(of: Self.pasteEnd)
-    // Without an end, half of it may be there; everything before it is text.
+    // Without the end mark, the last bytes may be half of the mark; everything before them is text.
     let count = end?.lowerBound ?? max(pending.count - Self.pasteEnd.count, 0)
     pasted = Array(((pasted ?? []) + pending.prefix(count)).prefix(Self.longestPaste))
     pending.removeFirst(end?.upperBound ?? count)
     guard end != nil else { return nil }
     defer { pasted = nil }
     let text = String(decoding: pasted ?? [], as: UTF8.self)
-    // It goes into one line, where a control character has no place.
+    // The text goes into one line, which has no place for newlines and tabs.
     return .some(.paste(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })))
   }
 
   private mutating func takeSequence(isFinal: Bool) -> KeyPress?? {
     guard pending.count > 1 || isFinal else { return nil }
     guard pending.count > 1, [UInt8(ascii: "["), UInt8(ascii: "O")].contains(pending[1]) else {
-      // Alt with a key sends an Escape first; an Escape typed right before another key looks the same.
+      // Alt with a key sends an Escape first, and so does Escape typed right before a key. Both count as Escape and the key.
       pending.removeFirst()
       return .some(.escape)
     }

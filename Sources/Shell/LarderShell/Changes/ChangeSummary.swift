@@ -2,11 +2,11 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The counts of a change, and its answer: a line for each namespace in plain output, one object in JSON, a sentence for a
+/// The counts of a change, and the answer: a line for each namespace in plain output, one object in JSON, a sentence for a
 /// person.
 struct ChangeSummary {
   let verb: String
-  /// By namespace, in the order in which they were changed.
+  /// The counts by namespace, in the order in which the namespaces were changed.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   /// The first keys, for a preview or a question.
   private(set) var samples: [[UInt8]] = []
@@ -17,7 +17,7 @@ struct ChangeSummary {
 
   private static let mostSamples = 3
 
-  /// - Parameter namespaces: Are listed even if nothing changes there.
+  /// - Parameter namespaces: Namespaces that are listed even if nothing changes there.
   init(_ verb: String, in namespaces: [String] = [], listsKeys: Bool = false) {
     self.verb = verb
     keys = listsKeys ? [] : nil
@@ -46,19 +46,19 @@ struct ChangeSummary {
 
   typealias Field = (name: String, cell: Cell)
 
-  /// - Parameter fields: The fields in JSON behind the counts.
+  /// - Parameter fields: Fields of JSON after the counts.
   func reply(_ sentence: SafeText, _ fields: [Field] = []) -> Reply {
     reply(counts + fields, sentence, verb: verb)
   }
 
-  /// The same with fields of its own in place of the counts.
+  /// The answer with these fields of JSON instead of the counts.
   func reply(only fields: [Field], _ sentence: SafeText) -> Reply {
     reply(fields, sentence, verb: verb)
   }
 
   /// The answer to `--dry-run`.
   ///
-  /// - Parameter sentence: In place of a preview that names the first keys.
+  /// - Parameter sentence: Replaces the preview that names the first keys.
   func preview(
     _ fields: [Field]? = nil, adding further: [Field] = [], _ sentence: SafeText? = nil
   ) -> Reply {
@@ -85,13 +85,13 @@ struct ChangeSummary {
       sentences: [sentence] + remark)
   }
 
-  /// The keys for `--verbose`.
+  /// The field with the keys for `--verbose`.
   var keyFields: [Field] { keys.map { [("keys", .json(.array($0)))] } ?? [] }
 
   static func notFound(_ count: Int) -> SafeText {
     "\(Wording.count(count, "key", "keys")) not found"
   }
 
-  /// The fields that most verbs have in JSON.
+  /// The fields that JSON has for most verbs.
   var counts: [Field] { [("count", .number(total.entries)), ("bytes", .size(total.bytes))] }
 }

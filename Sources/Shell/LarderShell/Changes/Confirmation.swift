@@ -7,7 +7,7 @@ enum BulkOptions {
   static let yes = OptionSpec.flag("--yes", short: "-y", "confirm the change")
   static let verbose = OptionSpec.flag("--verbose", "list the keys, in JSON")
   static let all = [dryRun, yes, verbose]
-  /// For commands that remove.
+  /// The option of commands that remove entries.
   static let save = OptionSpec.value("--save", .file, "first export the entries to this file")
   /// The fields of a line of plain output for each namespace.
   static let plain: KeyValuePairs = ["": "verb namespace entries bytes"]
@@ -18,20 +18,20 @@ enum BulkOptions {
 struct Confirmation {
   let call: Invocation
   let session: Session
-  /// It concerns whole namespaces or the store: `option confirm off` does not skip its question.
+  /// Whether the change concerns whole namespaces or the store. `option confirm off` does not skip its question.
   var isSweeping = false
 
-  /// `--yes` was given, to the command or to the program.
+  /// Whether `--yes` was given, to the command or to the program.
   var isGiven: Bool { call.has("--yes") || session.settings.answersYes }
 
-  /// A person can be asked, and wants to be.
+  /// Whether a person can be asked. The setting `confirm` is not tested here.
   private var asks: Bool { session.canAsk && session.host.ask != nil }
   private var skipsQuestion: Bool { asks && !session.settings.confirmsBulkChanges && !isSweeping }
 
-  /// Returns if the change is confirmed; throws `declined` or `needs_yes`.
+  /// Returns if the change is confirmed; otherwise throws `declined` or `needs_yes`.
   ///
   /// - Parameters:
-  ///   - isEmpty: The change concerns no entry at the moment.
+  ///   - isEmpty: Whether the change concerns no entry at the moment.
   ///   - question: Evaluated only if a person is asked.
   func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
     if isGiven || skipsQuestion { return }
@@ -41,7 +41,7 @@ struct Confirmation {
     guard try ask(question()) else { throw ShellError.declined }
   }
 
-  /// The same for a change that was counted. A person is not asked about nothing.
+  /// Requires confirmation of a change that was counted. A person is not asked about a change of no entry.
   func require(_ summary: ChangeSummary, note: SafeText = "") throws {
     let isEmpty = summary.total.entries == 0
     if asks, isEmpty { return }
@@ -51,7 +51,7 @@ struct Confirmation {
     }
   }
 
-  /// The words of a script decide, not the present content of the store.
+  // The words of a script decide whether it needs `--yes`, not the present content of the store.
   static let refusalOfNothing = ShellError(
     .needsYes, "a bulk change needs `--yes` (0 entries would change now)",
     hint: "pass `--yes` to confirm, `--dry-run` to preview")

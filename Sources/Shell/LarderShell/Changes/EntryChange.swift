@@ -2,11 +2,11 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// A command that changes the entries of a selection: preview, confirmation, batches and answer.
+/// A command that changes the entries of a selection, with preview, confirmation, batches and answer.
 struct EntryChange {
   /// Changes an entry within a batch, and returns the effect for the report; nil if the report has none.
   ///
-  /// A batch for which entries are evicted is made twice, so a change keeps nothing itself.
+  /// A batch that needs evictions is made twice, so a change must not keep state of its own.
   typealias Change<Effect> = (
     _ batch: inout WriteBatch, _ namespace: Store.Namespace, _ entry: Store.Entry
   ) throws -> Effect?
@@ -15,15 +15,15 @@ struct EntryChange {
   let session: Session
   private(set) var scope: Scope
   private(set) var summary: ChangeSummary
-  /// `evicted`, for the message after an interruption.
+  /// The verb in the past, such as `evicted`, for the message after an interruption.
   private let past: String
   private let missing: [[UInt8]]
   private let listed: Int
-  /// The number of entries that the change concerned before it began, if they were counted.
+  /// The number of entries that the change concerned before it began; nil if they were not counted.
   private var expected: Int?
-  /// From before the entries were counted for a question or saved: those written since then were no part of that.
+  /// The time before the entries were counted for a question or saved. Later writes were not part of the question.
   private var horizon: WriteHorizon?
-  /// A key from standard input takes the place of the option.
+  /// Whether a key from standard input takes the place of the option.
   private var hasInputKey = false
   private var isEmpty = false
 
@@ -38,11 +38,11 @@ struct EntryChange {
     missing = try scope.missingKeys()
   }
 
-  /// Answers `--dry-run`; false if the change is to be made.
+  /// Answers `--dry-run`; false if the change must be made.
   ///
   /// - Parameters:
   ///   - wouldChange: Whether the change would alter an entry of the selection.
-  ///   - fields: The fields in JSON behind the counts, evaluated after `wouldChange` has seen every entry.
+  ///   - fields: The fields of JSON after the counts, evaluated after `wouldChange` has seen every entry.
   func isPreview(
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true },
     fields: () -> [ChangeSummary.Field] = { [] }
@@ -54,10 +54,10 @@ struct EntryChange {
     return true
   }
 
-  /// Applies the rule for bulk changes, then saves the entries to be removed if the words contain `--save`.
+  /// Applies the rule for bulk changes, then saves the entries that the change removes if the command has `--save`.
   ///
   /// - Parameters:
-  ///   - isBulk: The change needs confirmation even if its words list the keys.
+  ///   - isBulk: If true, the change needs confirmation even if the command lists the keys.
   ///   - note: Text before the question.
   ///   - wouldChange: Whether the change would alter an entry of the selection.
   mutating func confirm(
@@ -75,15 +75,15 @@ struct EntryChange {
     expected = found.total.entries
   }
 
-  /// Writes an export of the entries before they are removed, if `--save` names a file. Those written from here on stay.
+  /// Exports the entries before they are removed, if `--save` names a file. Entries that are written after this call stay.
   mutating func save() throws {
     guard call.has("--save"), !isEmpty else { return }
     horizon = try horizon ?? WriteHorizon(of: session.store)
     try scope.save(call)
   }
 
-  /// Reads up to the second key from standard input. One key counts as listed; several need `--yes`,
-  /// because a question is not possible while standard input holds data.
+  /// Reads standard input up to the second key. A single key counts as listed; several keys need `--yes`, because no question
+  /// is possible while standard input holds data.
   private mutating func takeSingleKey() throws {
     let refusal = Confirmation.refusal(to: "\(summary.verb) keys from standard input")
     guard scope.selection.filters.isEmpty, let kind = scope.selection.input,
@@ -108,12 +108,12 @@ struct EntryChange {
 
   /// Changes the entries, a transaction for each batch.
   ///
-  /// An entry that a filter chose and that was written again since is another entry, and stays.
-  /// An interruption ends the change between two batches.
+  /// If a filter chose an entry that was then written again, that is another entry, which stays. An interruption ends the
+  /// change between two batches.
   ///
   /// - Parameters:
-  ///   - removes: The entries are removed.
-  ///   - record: Takes each effect once it is committed; true if the entry counts as changed.
+  ///   - removes: Whether the change removes the entries.
+  ///   - record: Gets each effect after its commit; returns true if the entry counts as changed.
   mutating func apply<Effect>(
     removes: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
   ) throws {
@@ -153,11 +153,11 @@ struct EntryChange {
       .interrupted, "interrupted: \(past) \(count); the rest is unchanged", hint: nil)
   }
 
-  /// Answers, then throws if a listed key does not exist.
+  /// Answers, and then throws if a listed key does not exist.
   ///
   /// - Parameters:
-  ///   - fields: The fields in JSON behind the counts.
-  ///   - unmatched: The change concerned no entry.
+  ///   - fields: The fields of JSON after the counts.
+  ///   - unmatched: Whether the change concerned no entry.
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {
@@ -171,7 +171,7 @@ struct EntryChange {
     if !missing.isEmpty { throw try notFound }
   }
 
-  /// A plain answer has no place for the keys from standard input that do not exist.
+  /// Notes the keys from standard input that do not exist. A plain answer has no place for their number.
   private func noteAbsent(_ summary: ChangeSummary) throws {
     guard session.output.presentation.mode == .plain, let absent = summary.absent, absent > 0 else {
       return

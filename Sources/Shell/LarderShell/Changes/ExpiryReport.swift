@@ -2,7 +2,7 @@ import ShellLanguage
 
 /// The effect of a command on expiries: `was ... now ...`.
 struct ExpiryReport {
-  /// A range of expiry times; never counts as the latest.
+  /// A range of expiry times. `never` does not count as the latest time.
   private struct Span: Equatable {
     var earliest: Deadline
     var latest: Deadline
@@ -31,7 +31,7 @@ struct ExpiryReport {
   enum Effect {
     case changed(from: UnixTime?, to: UnixTime?)
     case unchanged
-    /// It never expires, and a relative change leaves it alone.
+    /// The entry never expires, and a relative change does not touch it.
     case permanent
 
     var isChange: Bool { if case .changed = self { true } else { false } }
@@ -40,7 +40,7 @@ struct ExpiryReport {
   private(set) var changed = 0
   /// Entries whose expiry stayed as it was.
   private(set) var unchanged = 0
-  /// Entries that never expire, which a relative change leaves alone.
+  /// Entries that never expire, which a relative change does not touch.
   private(set) var permanent = 0
   private var was: Span?
   private var now: Span?
@@ -64,7 +64,7 @@ struct ExpiryReport {
     if now == nil { now = Span(after) } else { now?.add(after) }
   }
 
-  /// The selection had no entry.
+  /// Whether the selection had no entry.
   var isEmpty: Bool { changed == 0 && unchanged == 0 && permanent == 0 }
 
   var fields: [ChangeSummary.Field] {
@@ -75,7 +75,7 @@ struct ExpiryReport {
     ]
   }
 
-  /// `was in 23 h 52 min (Sun 22:10), now in 2 h (Sat 00:18)`, or for several entries
+  /// The sentence for one entry, `was in 23 h 52 min (Sun 22:10), now in 2 h (Sat 00:18)`, or for several entries,
   /// `40 entries: were 20:10 to 22:40, now Sat 00:00 (in 1 h 47 min); 3 unchanged`.
   func sentence(_ clock: WallClock) -> SafeText {
     var rest: [SafeText] = []

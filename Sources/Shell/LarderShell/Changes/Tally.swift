@@ -29,7 +29,7 @@ struct Tally: Sendable, Hashable {
     Tally(entries: left.entries + right.entries, bytes: left.bytes + right.bytes)
   }
 
-  /// The rest, if the right is a part of the left; never below zero, because the two may be of different moments.
+  /// The rest of `left` without `right`. Never below zero: the two tallies may be from different moments.
   static func - (left: Tally, right: Tally) -> Tally {
     Tally(
       entries: max(left.entries - right.entries, 0), bytes: max(left.bytes - right.bytes, 0))

@@ -2,31 +2,31 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The entries that the last changing command at the prompt has replaced, so that `undo` can take it back.
+/// The entries that the last changing command at the prompt has replaced, for `undo`.
 final class UndoLog {
-  /// The bytes that are kept of one command.
+  /// The most bytes that are kept of one command.
   static let most = 64_000_000
-  /// The cost of an entry beside its key and value.
+  /// The memory that an item takes beside its key and value.
   private static let entrySize = 400
 
   struct Item {
     let namespace: Store.Namespace
     let key: Key
-    /// The entry before the command, and its value; nil without an entry.
+    /// The entry and its value before the command; nil if there was no entry.
     let before: (entry: Store.Entry, value: [UInt8]?)?
-    /// The entry behind the command.
+    /// The entry after the command.
     var after: Store.Entry?
 
-    /// Whether the entry has not changed since.
+    /// Whether the entry is still as the command left it.
     func isStill(_ present: Store.Entry?) -> Bool {
       (present?.version, present?.expires, present?.isPinned)
         == (after?.version, after?.expires, after?.isPinned)
     }
   }
 
-  /// A command that can be taken back runs.
+  /// Whether a command runs that `undo` can take back.
   private(set) var isRecording = false
-  /// The command that the items are of.
+  /// The command to which the items belong.
   private(set) var command = ""
   private(set) var items: [Item] = []
   /// Entries whose values could not be read before they were replaced.
@@ -34,7 +34,7 @@ final class UndoLog {
   private(set) var isTooLarge = false
   private var running = ""
   private var size = 0
-  /// The items of the batch under way, which can be made twice.
+  /// The items of the batch under way. A batch may be made twice.
   private var pending: [Item] = []
   private var values: [EntryName: (version: UInt64, value: [UInt8])] = [:]
 
@@ -43,7 +43,7 @@ final class UndoLog {
     let key: Key
   }
 
-  /// The items of the last command stay until the next one has changed something.
+  /// Begins a command. The items of the previous command stay until this command has changed something.
   func begin(_ command: String) {
     (isRecording, running) = (true, command)
   }
@@ -57,7 +57,7 @@ final class UndoLog {
     (items, command, lost, size, isTooLarge) = ([], "", 0, 0, false)
   }
 
-  /// Reads values that the next batch replaces.
+  /// Reads the values that the next batch replaces.
   func read(_ keys: some Sequence<(Store.Namespace, Key)>) throws {
     guard isRecording, !isTooLarge else { return }
     values = [:]
@@ -69,7 +69,7 @@ final class UndoLog {
           )
         }
       } catch let error as LarderError where error.code == .unreadable {
-        // The entry can be removed without being read, and is counted as lost.
+        // An entry can be removed even if its value cannot be read; `undo` counts it as lost.
         continue
       }
     }
@@ -77,7 +77,7 @@ final class UndoLog {
 
   func beginBatch() { pending = [] }
 
-  /// Keeps the entry under a key as it is before a change of this batch.
+  /// Keeps the entry under a key as it was before this batch changes it.
   func keep(_ present: Store.Entry?, under key: Key, in namespace: Store.Namespace) {
     guard isRecording else { return }
     let known = values[EntryName(namespace: ExactString(namespace.name), key: key)]
@@ -86,14 +86,14 @@ final class UndoLog {
       Item(namespace: namespace, key: key, before: present.map { (entry: $0, value: value) }))
   }
 
-  /// Notes the entries as the batch leaves them.
+  /// Records how the batch leaves the entries.
   func endBatch(_ batch: inout WriteBatch) throws {
     for index in pending.indices {
       pending[index].after = try batch.entry(for: pending[index].key, in: pending[index].namespace)
     }
   }
 
-  /// The batch is committed.
+  /// Adds the items of a batch that was committed.
   func commit() {
     add(pending)
     pending = []

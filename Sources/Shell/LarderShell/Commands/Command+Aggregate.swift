@@ -38,7 +38,7 @@ extension Command {
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try count(scope, by: group) }
     let tally = try scope.tally()
-    // Expired entries are counted apart; --expired selects them.
+    // Expired entries are counted separately; --expired selects them.
     let counted = scope.selection.wantsExpired ? tally.fresh + tally.expired : tally.fresh
     let expired = tally.expired.entries
     let words = counted.words
@@ -76,7 +76,7 @@ extension Command {
     return .done
   }
 
-  /// The order of groups: of equal numbers that are written in different ways, too.
+  /// The order of groups. Equal numbers in different notations need an order, too.
   private static func isBefore(_ a: QueryValue, _ b: QueryValue) -> Bool {
     a.precedes(b) || !b.precedes(a) && a.json < b.json
   }
@@ -146,7 +146,7 @@ extension Command {
 }
 
 extension Scope {
-  /// The whole scope, and the limit of its groups: a limit on entries would make their sums wrong.
+  /// The scope without its limit, and the limit of the groups: a limit of the entries would make the sums wrong.
   fileprivate var grouped: (Scope, limit: Int) {
     var whole = self
     whole.selection.limit = nil

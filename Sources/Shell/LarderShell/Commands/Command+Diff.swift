@@ -25,7 +25,7 @@ extension Command {
         hint: "usage: `\(call.command.usage)`")
     }
     let before = try StoreContent(LocalFile(words[0], of: session), for: session)
-    // An export of some namespaces is compared with these only.
+    // If an export has only some namespaces, only these are compared.
     let after = try StoreContent(session, only: Set(before.entries.keys))
     let changes = try before.changes(
       to: after, now: session.clock.now, pause: session.host.checkInterruption)

@@ -41,14 +41,14 @@ extension Command {
       try session.output.acknowledge(reply(entry, in: session))
       return .done
     } catch {
-      // A text that was written by hand is not thrown away.
+      // The text that a person wrote must not be lost.
       try session.host.notify("your text is in \(draft.path)")
       throw error
     }
   }
 }
 
-/// One edit of a value: stored only over the version that was read, unless a person agrees.
+/// One edit of a value. It replaces only the version that was read, unless a person agrees.
 private struct ValueEdit {
   /// The state of the key that an edit replaces.
   private enum Base: Equatable {
@@ -92,10 +92,10 @@ private struct ValueEdit {
     try ask("no entry \(key) in \(namespace.name); create it?")
   }
 
-  /// Stores the text; nil if it is the original.
+  /// Stores the text; nil if the text is unchanged.
   mutating func store(_ text: [UInt8]) throws -> Store.Entry? {
     var text = text
-    // Most editors end the last line; the value had no newline there.
+    // Most editors add a newline at the end, which the value did not have.
     if text.last == .newline, original.last != .newline {
       text.removeLast()
     }
@@ -114,7 +114,7 @@ private struct ValueEdit {
     }
   }
 
-  /// Writes if the key is in the state that was read, else returns the state it is in.
+  /// Writes if the key is still in the state that was read; otherwise returns the present state.
   private func write(_ text: [UInt8]) throws -> (Store.Entry?, Base) {
     try session.undo.read([(namespace, Key(key))])
     return try Command.explainingFull(namespace, in: session) { batch in
@@ -128,7 +128,7 @@ private struct ValueEdit {
     }
   }
 
-  /// Everything but the value stays.
+  /// The attributes of the entry, which an edit keeps.
   private func attributes(of entry: Store.Entry?) -> EntryAttributes {
     guard let entry else { return EntryAttributes(codec: .text) }
     return EntryAttributes(keeping: entry, expires: nil)
@@ -138,7 +138,7 @@ private struct ValueEdit {
     guard let ask = session.host.ask, try ask(question) else { throw ShellError.declined }
   }
 
-  /// The reason why the text is not a JSON object or array; nil if it is.
+  /// The reason why the text is not a JSON object or array; nil if it is one.
   private static func parseError(_ text: [UInt8]) -> JSONText.ParseError? {
     do throws(JSONText.ParseError) {
       return try JSONText(text).isStructured

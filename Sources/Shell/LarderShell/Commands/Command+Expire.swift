@@ -74,7 +74,7 @@ extension Command {
     try setExpiries("persist", past: "persisted", call, session) { _ in .never }
   }
 
-  /// - Parameter target: The new expiry for the present one; nil leaves a permanent entry alone.
+  /// - Parameter target: The new expiry for the present expiry; nil does not change an entry that never expires.
   private static func setExpiries(
     _ verb: String, past: String, _ call: Invocation, _ session: Session, isBulk: Bool = false,
     note: SafeText = "", target: (Deadline) throws -> Deadline?
@@ -85,7 +85,7 @@ extension Command {
         ("the time is one word, and there is no entry \($1)", "quote it: `expire KEY '1h 30m'`")
       }
     }
-    // Nil for an entry that `--expired` has chosen: it stays as it is.
+    // Nil for an expired entry, which `--expired` can select: it stays as it is.
     func effect(on entry: Store.Entry) throws -> ExpiryReport.Effect? {
       guard entry.state != .expired else { return nil }
       let before = Deadline(entry.expires?.unix)
@@ -140,7 +140,7 @@ extension Command {
     return .done
   }
 
-  /// Without a rule a touched entry would never expire, whatever lifetime it had.
+  /// Throws if a namespace has no lifetime: a touched entry would then never expire, whatever lifetime it had.
   private static func checkRules(of change: EntryChange) throws {
     for namespace in change.scope.namespaces {
       guard try namespace.info()?.rules.expires == .never else { continue }
@@ -150,10 +150,10 @@ extension Command {
     }
   }
 
-  /// A last key that does not exist and reads as a time is a mistake: `touch K 2h`, `expire K 1h 30m`. Nothing is changed by a
-  /// part of the line.
+  /// Throws if the last key does not exist and looks like a time: `touch K 2h` and `expire K 1h 30m` are mistakes. Nothing is
+  /// changed, not even the other keys.
   ///
-  /// - Parameter problem: The message and the hint, from the words before the key, and the key.
+  /// - Parameter problem: Makes the message and the hint from the words before the key, and the key.
   private static func checkLastKey(
     _ change: EntryChange, _ problem: (String, [UInt8]) -> (SafeText, SafeText)
   ) throws {

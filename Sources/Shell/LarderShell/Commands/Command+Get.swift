@@ -55,7 +55,7 @@ extension Command {
       if let value = try session.singleValue(key, selection.namespaces) {
         return try answer(value, style, head, call, in: session)
       }
-      // The name of a namespace is not a key.
+      // The word may be the name of a namespace, but these options need a key.
       if destination(of: call) != nil {
         throw try ShellError.noSuchKey(
           key, in: session.namespaces(selection.namespaces), verb: "keys", line: session.line)
@@ -64,7 +64,7 @@ extension Command {
     return try answerAll(style, head, call, in: session)
   }
 
-  /// The option that takes the value elsewhere.
+  /// The option that sends the value to a file or to the clipboard.
   private static func destination(of call: Invocation) -> String? {
     ["--out", "--copy"].first(where: call.has)
   }
@@ -81,7 +81,7 @@ extension Command {
     }
   }
 
-  /// The values of a selection, one below the other.
+  /// Writes the values of a selection, one below the other.
   private static func answerAll(
     _ style: ValueStyle, _ head: Int?, _ call: Invocation, in session: Session
   ) throws -> Outcome {
@@ -110,7 +110,7 @@ extension Command {
     return .done
   }
 
-  /// Throws if keys are missing that the words list.
+  /// Throws if listed keys are missing.
   private static func check(_ missing: [[UInt8]], _ scope: Scope) throws {
     guard !missing.isEmpty else { return }
     throw try ShellError.noSuchKeys(
@@ -136,7 +136,7 @@ extension Command {
     return .done
   }
 
-  /// The field of one value: a string as text, another value as JSON.
+  /// Writes the field of one value: a string as text, another value as JSON.
   private static func answer(
     _ path: QueryPath, _ call: Invocation, in session: Session
   ) throws -> Outcome {
@@ -147,12 +147,12 @@ extension Command {
     let whole = try value.reading(most: nil, in: session)
     let found = fields(path, of: whole)
     if found.isEmpty { throw noSuchField(path, in: whole) }
-    // The path decides the form, not how many elements there are.
+    // The path decides the form, not the number of elements.
     try session.output.writeFields(found, isList: path.parts.contains(.each))
     return .done
   }
 
-  /// The field of each value of a selection, as rows behind the keys.
+  /// Writes the field of each value of a selection, in rows that begin with the keys.
   private static func answerAll(
     _ path: QueryPath, _ call: Invocation, in session: Session
   ) throws -> Outcome {
@@ -191,7 +191,7 @@ extension Command {
       .map { FieldText(bytes, $0) }
   }
 
-  /// Visits the values of a selection, at most a few megabytes at a time.
+  /// Visits the values of a selection, a few megabytes at a time.
   ///
   /// - Returns: The keys from standard input.
   private static func values(
@@ -256,7 +256,7 @@ extension Command {
 
   // MARK: The clipboard
 
-  /// Terminals drop longer sequences: 100,000 bytes of base64.
+  /// Terminals drop sequences longer than 100,000 bytes of base64, which hold this many bytes.
   private static let mostCopied = 74_000
 
   private static func copy(

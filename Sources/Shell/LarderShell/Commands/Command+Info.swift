@@ -15,7 +15,7 @@ extension Command {
   private static func showFacts(_ call: Invocation, in session: Session) throws -> Outcome {
     let namespace = try session.namespace(call.namespaces)
     let entries = try call.allBytes("KEY").map { key in
-      // An expired entry keeps its facts until it is purged.
+      // An expired entry still has its facts until it is purged.
       guard let entry = try namespace.entry(for: key) else {
         throw try ShellError.noSuchKey(key, in: [namespace], verb: "keys", line: session.line)
       }
@@ -33,7 +33,7 @@ extension Command {
       facts(entries[index], clock) + (added?[index] ?? []).map(\.cell)
         + (hasBodies ? [bodies[index].map { .text($0.summary) } ?? .null] : [])
     }
-    // A line of plain output names its fact, and of several entries the key.
+    // A line of plain output names its fact and, if there are several entries, the key.
     let lines = zip(entries, rows).flatMap { entry, row in
       zip(columns, row).map { column, cell -> [Cell] in
         (entries.count > 1 ? [.bytes(entry.key.bytes)] : []) + [.text(column.name), cell]

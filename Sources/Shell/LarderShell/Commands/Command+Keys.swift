@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  /// The columns of a list in place of size and expiry.
+  /// The option that replaces the columns size and expiry of a list.
   static let showOption = OptionSpec.value(
     "--show", .columns, "show these and nothing else, such as key,.name: `help where`")
 
@@ -104,7 +104,7 @@ extension Command {
           answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] })))
     let missing = answers.filter { !$0.isThere }.map(\.key)
     guard !missing.isEmpty else { return .done }
-    // At the prompt the answer is enough; a script that ends here says why.
+    // At the prompt the answer says enough; a script that ends here needs a reason.
     if call.line.source == .prompt { return .exitCode(ShellError.Code.noSuchKey.exitCode) }
     let list = missing.prefix(3).map { SafeText(quoting: $0) }.joined()
     throw ShellError(

@@ -77,14 +77,14 @@ extension Command {
     return .done
   }
 
-  /// The namespace that the words name; limits may be set before the first entry.
+  /// The namespace that the command names. It need not exist: limits may be set before the first entry.
   private static func name(_ call: Invocation, in session: Session) throws -> String {
     guard case .named(let names) = call.namespaces, (ofBoth + ofNamespace).contains(where: call.has)
     else { return try session.namespace(call.namespaces).name }
     return names[0].text
   }
 
-  /// Throws if an option belongs to another subject than that of the command.
+  /// Throws if an option does not fit the subject of the command, a store or a namespace.
   private static func checkOptions(_ call: Invocation) throws(ShellError) {
     let isStore = call.meansStore
     guard let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) else { return }
@@ -95,7 +95,7 @@ extension Command {
 
   /// Changes the limits.
   ///
-  /// - Returns: the entries that are gone since `before`, including entries that other processes removed meanwhile.
+  /// - Returns: The decrease of the entries since `before`, which also counts removals by other processes.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {
@@ -143,14 +143,14 @@ extension Command {
   }
 }
 
-/// The content of a store or a namespace beyond new limits, in the measure of each limit: which entries have to leave, and so how many
-/// bytes the fewer entries have, only the eviction shows.
+/// The content of a store or a namespace beyond new limits, each in its own measure. Only the eviction shows which entries
+/// leave, so the bytes of the entries beyond a limit of entries are unknown.
 private struct Excess {
   /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes.
   private(set) var tally = Tally()
   /// The bytes of the file beyond the limit of the disk.
   private var file = 0
-  /// The policy keeps entries, and the limit would take some.
+  /// Whether the policy keeps entries although the limit would evict some.
   private(set) var isRefused = false
   private let usage: Tally
 
@@ -172,7 +172,7 @@ private struct Excess {
     }
     tally = usage - Tally(entries: limits.entries ?? .max, bytes: limits.bytes ?? .max)
     isRefused = isRefused && !isEmpty
-    // Values of at least as many bytes leave as the file is too large.
+    // The values that leave have at least as many bytes as the file is too large.
     if file > tally.bytes { tally.bytes = file }
   }
 
@@ -205,7 +205,7 @@ extension Invocation {
   fileprivate func overrides(over present: Rules.Overrides) -> Rules.Overrides {
     var overrides = present
     if has("--reset") {
-      // Rules that the shell cannot set are not limits.
+      // The shell cannot set these rules, so they keep their overrides.
       overrides = Rules.Overrides(
         expires: present.expires, stale: present.stale, jitter: present.jitter)
     }
@@ -215,7 +215,7 @@ extension Invocation {
     if let guaranteed = bound("--guaranteed") { limits.guaranteed = guaranteed }
     overrides.limits = limits == Limits() ? nil : limits
     if let size = bound("--entry-size") {
-      // There is always a largest value: that of a batch.
+      // A value cannot be larger than a batch allows, so `none` means that size.
       overrides.largestValue = size == Limits.unlimited ? Rules.largestPossibleValue : size
     }
     if let policy = choice("--policy") { overrides.eviction = Eviction(rawValue: policy) }

@@ -102,7 +102,7 @@ extension Command {
     return left == 0 ? .done : .exitCode(1)
   }
 
-  /// - Returns: how many of the faults stay.
+  /// - Returns: The number of faults that remain.
   private static func repair(_ found: Verification, in session: Session) throws -> Int {
     let staying = try ProgressLine.showSteps("repairing", unit: Wording.records, in: session) {
       shouldContinue in

@@ -71,16 +71,16 @@ extension Command {
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
-    // A value that is written from here on was not part of the question.
+    // Values that are written after this line were not part of the question.
     let horizon = try WriteHorizon(of: session.store)
     var scope = Scope(all: namespaces, in: session)
     scope.selection.filters = [.any(tags.map { .hasTag(Array($0.utf8)) })]
     if tags.count == 1 { scope.selection.filters = [.hasTag(Array(tags[0].utf8))] }
-    // A confirmed invalidation need not count first.
+    // A confirmed invalidation needs no count.
     var found = ChangeSummary(
       "invalidate", in: namespaces.map(\.name), listsKeys: call.has("--verbose"))
     if call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven {
-      // An invalidation removes the entries that have expired, too.
+      // An invalidation removes expired entries, too.
       try scope.visitEntries(includingExpired: true) { found.add($0) }
     }
     if call.has("--dry-run") {

@@ -17,7 +17,7 @@ extension Command {
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
-    // A value that is written from here on is not a part of the question, of the export and of the undo.
+    // Values that are written after this line are not part of the question, the export and the undo.
     let horizon =
       confirmation.isGiven && !call.has("--save") && !session.undo.isRecording
       ? nil : try WriteHorizon(of: session.store)
@@ -69,8 +69,8 @@ extension Command {
     return items
   }
 
-  /// Clears namespaces at once. A namespace with values that were written after the horizon loses only its earlier values, in a
-  /// transaction for each batch.
+  /// Clears namespaces at once. If a namespace has values that were written after the horizon, only its earlier values are
+  /// removed, in a transaction for each batch.
   private static func cleared(
     _ namespaces: [Store.Namespace], isWhole: Bool, asOf horizon: WriteHorizon?,
     in session: Session
@@ -155,7 +155,7 @@ extension Command {
     guard try !change.isPreview() else { return .done }
     try change.confirm()
     try change.save()
-    // Loads that are under way may be of keys that the words match and that are not stored.
+    // A pattern also concerns keys without an entry that are loading now: such loads must not store.
     let areListed = change.scope.selection.listsKeys
     try change.apply(removes: true) { batch, namespace, entry in
       if !areListed { batch.refuseEarlierLoads(in: namespace) }

@@ -10,7 +10,7 @@ extension Command {
     ],
     run: runFile)
 
-  /// Bounds a file that runs itself.
+  /// The most files that run within each other: a file may run itself.
   private static let deepest = 16
 
   private static func runFile(_ call: Invocation, in session: Session) throws -> Outcome {
@@ -22,7 +22,7 @@ extension Command {
     }
     session.sourceDepth += 1
     defer { session.sourceDepth -= 1 }
-    // The whole file is read before anything runs, so that a syntax error changes nothing.
+    // The whole file is read before any command runs, so that a syntax error changes nothing.
     let lines = try CommandReader.commands(
       in: file.contents(), from: .file(file.path), variables: session.variables)
     for line in lines {
@@ -46,7 +46,7 @@ extension Command {
 
   private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
-    // A terminal must not receive control characters; a pipe receives the words as they are.
+    // A terminal must not get control characters; a pipe gets the words as they are.
     let shown = Reply.Body.text(Quoting.printable(words) + "\n")
     let line = session.output.presentation.isTerminal ? shown : .bytes(words + [.newline])
     try session.output.answer(

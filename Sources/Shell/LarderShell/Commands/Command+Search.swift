@@ -23,7 +23,7 @@ extension Command {
     let place = call.choice("--in") ?? "both"
     let finder = try finder(call, in: session)
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
-    // The limit is one of entries in which it is found.
+    // The limit counts only entries in which the text is found.
     var left = scope.selection.most
     scope.selection.limit = nil
     var isFound = false

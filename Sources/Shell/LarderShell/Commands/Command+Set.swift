@@ -55,7 +55,7 @@ extension Command {
       return try batch.entry(for: key, in: namespace)!
     }
     guard let entry else {
-      // For a script the exit code is the answer.
+      // In a script the exit code is the answer.
       if call.line.source == .prompt {
         try session.host.notify("nothing changed: \(key) exists in \(namespace.name)")
       }
@@ -67,7 +67,7 @@ extension Command {
     return .done
   }
 
-  /// A time in the past ends an entry that reads find, as `expire` would.
+  /// Asks for confirmation of a time in the past: it ends an entry that reads find, as `expire` would.
   private static func confirmEnd(
     _ call: Invocation, of key: [UInt8], in namespace: Store.Namespace, _ session: Session
   ) throws {
@@ -81,7 +81,7 @@ extension Command {
     }
   }
 
-  /// Writes; a namespace that refuses because of its limits is an error of its own.
+  /// Writes; if a namespace refuses because of its limits, the error says that.
   static func explainingFull<Result>(
     _ namespace: Store.Namespace, in session: Session,
     _ body: (inout WriteBatch) throws -> Result
@@ -134,7 +134,7 @@ extension Command {
     } else {
       value = try LocalFile(source, of: session).contents(atMost: largest)
     }
-    // The rest was not read: its size is unknown, and may be without end.
+    // The rest of the value was not read: its size is unknown, and it may have no end.
     guard value.count <= largest else {
       throw tooLarge("more than \(Wording.count(largest))", largest, namespace)
     }
@@ -168,7 +168,7 @@ extension Command {
 }
 
 extension Invocation {
-  /// Whether a word is `-` without quotes: standard input.
+  /// Whether a word is `-` without quotes, which means standard input.
   fileprivate func isBareDash(_ name: String) -> Bool {
     guard let range = range(name) else { return false }
     return line.arguments.contains {

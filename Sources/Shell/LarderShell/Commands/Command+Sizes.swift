@@ -41,7 +41,7 @@ extension Command {
     var report = SizeReport(
       by: grouping, depth: depth, separator: separator, top: call.limit("--top")?.most ?? 20,
       namesNamespaces: scope.namesNamespaces, pause: session.host.checkInterruption)
-    // The share of transformed values is known only after a read of them.
+    // The share of transformed values is known only after they are read.
     if grouping == .namespace, try scope.isCounted() {
       for namespace in scope.namespaces {
         let own = scope.narrowed { $0.name.isExactly(namespace.name) }
@@ -76,7 +76,7 @@ extension Command {
     scope.selection.filters.append(.fact(.expires, .lessOrEqual, .time(end)))
     scope.selection.sort = scope.selection.sort ?? .expiry
     if session.output.isTable {
-      // How much expires does not depend on how much of the list is wanted.
+      // The counts are of all entries, even if the list has a limit.
       try scope.selection.keepInput(of: session)
       var all = scope
       (all.selection.limit, all.selection.sort) = (nil, nil)
@@ -97,7 +97,7 @@ extension Command {
     return .done
   }
 
-  /// The stretches that a row stands for: moments that people think in, up to the end.
+  /// The ranges of time of the rows: round durations that people use, up to the end.
   private static func bounds(within end: Int64) -> [Range<Int64>] {
     let minute: Int64 = 60_000
     let steps: [Int64] = [1, 5, 15, 60, 180, 720, 1440, 2880, 10_080, 43_200, 129_600]
@@ -131,7 +131,7 @@ extension Command {
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
     let now = session.clock.now.unix
     try scope.selection.keepInput(of: session)
-    // Twice over the entries, so that no list of them need be kept.
+    // Two walks over the entries, so that no list of them is kept.
     var range: ClosedRange<Int64>?
     try scope.visitEntries(showing: "looking") { entry in
       guard let value = measure.value(of: entry, now: now) else { return }
@@ -151,7 +151,7 @@ extension Command {
 }
 
 extension Selection {
-  /// Takes all keys from standard input, which can be read once, so that the selection can be walked again.
+  /// Takes all keys from standard input, so that the selection can be walked twice: standard input can be read only once.
   fileprivate mutating func keepInput(of session: Session) throws {
     guard let kind = input else { return }
     var incoming = try IncomingKeys(kind, from: session.host)
@@ -160,7 +160,7 @@ extension Selection {
       try session.host.checkInterruption()
       patterns.append(.key(item.key))
     }
-    // Without a key nothing is selected, and not everything.
+    // Without a key the selection is empty; without a pattern it would be every entry.
     if patterns.isEmpty { filters.append(.any([])) }
   }
 }

@@ -27,7 +27,7 @@ extension Command {
     }
     var isFirst = true
     while true {
-      // A person sees where the next look begins.
+      // An empty line shows a person where the next look begins.
       if !isFirst, session.output.isTable {
         try session.output.writeLines([
           "", "\(session.wallClock.timeOfDay(session.clock.now.unix))",
@@ -48,19 +48,19 @@ extension Command {
   }
 }
 
-/// How HTTP caches answered requests, as they have saved it in the namespace `http-statistics`: under the name of each cache's
-/// namespace a line for each count.
+/// How HTTP caches answered requests. The caches save their counts in the namespace `http-statistics`, in an entry that is
+/// named after the namespace of the cache and has a line for each count.
 struct HTTPCounts {
   let namespace: String
   let counts: [(name: String, count: Int)]
 
-  /// The most namespaces, and counts of each, that are read.
+  /// The most namespaces that are read, and the most counts of each.
   private static let most = 100
 
   static func read(from store: Store) throws -> [HTTPCounts] {
     let saved = store.namespace("http-statistics")
     return try saved.page(limit: most).items.compactMap { entry in
-      // A look at the statistics is not a read, which they would count.
+      // `lookUp` is not counted as a read, which would change the statistics.
       guard let name = entry.key.string, entry.size < 1 << 16,
         let text = try saved.lookUp(
           entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) })
@@ -92,7 +92,7 @@ extension Command {
   private static func writeReport(_ call: Invocation, in session: Session) throws -> Outcome {
     let name = call.bytes("FILE")!
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
-    // That the file may not be written shows before everything is looked at.
+    // The file is opened first, so that a refusal shows before the whole store is read.
     let writer = try session.writer(to: name, replaces: call.has("--force"))
     let page: [UInt8]
     do {

@@ -23,16 +23,16 @@ extension Command {
 
   private static func exportEntries(_ call: Invocation, in session: Session) throws -> Outcome {
     let path = call.bytes("FILE")!
-    // The summary must not follow the entries.
+    // In a pipe, a summary must not follow the entries.
     let isPipe = session.isOutput(path)
-    // A backup without a namespace is one of the whole store.
+    // A backup that names no namespace has the whole store.
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
     let shown = call.columns("--show") ?? []
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
     }
-    // JSON escapes what a terminal could obey.
+    // CSV can hold control characters that a terminal obeys; JSON escapes them.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer = try session.writer(to: path, replaces: call.has("--force"))
     var run = Export(of: scope, as: format, showing: shown, to: writer)
@@ -61,7 +61,7 @@ extension Command {
     return .done
   }
 
-  /// The summary of an export that is the answer itself, which goes to standard error.
+  /// The summary of an export to standard output. The entries are the answer, so the summary goes to standard error.
   private static func aside(_ done: Tally, _ session: Session) -> SafeText {
     switch session.output.presentation.mode {
     case .json, .jsonl:

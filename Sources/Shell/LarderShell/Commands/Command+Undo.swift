@@ -29,7 +29,7 @@ extension Command {
     }
     var done = ChangeSummary("undo")
     var changed = 0
-    // The last change is taken back first.
+    // The last change is undone first.
     let items = Array(log.items.reversed())
     for start in stride(from: 0, to: items.count, by: 500) {
       try session.host.checkInterruption()
@@ -62,7 +62,7 @@ extension Command {
       ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
-  /// Restores an entry; false if somebody has changed it since.
+  /// Restores an entry; false if it has changed since the command.
   private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool {
     let (namespace, key) = (item.namespace, item.key)
     let present = try batch.entry(for: key, in: namespace)

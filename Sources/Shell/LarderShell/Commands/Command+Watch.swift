@@ -52,12 +52,12 @@ extension Command {
     return isInterrupted ? .exitCode(ShellError.Code.interrupted.exitCode) : .done
   }
 
-  /// Nil for all, including namespaces created later.
+  /// The namespaces to watch; nil for all, with namespaces that are created later.
   private static func names(
     _ selection: Selection, in session: Session
   ) throws -> Set<ExactString>? {
     switch selection.namespaces {
-    // One that is yet to be made is watched, too.
+    // A named namespace is watched even if it does not exist yet.
     case .named(let names): Set(names.map { ExactString($0.text) })
     case .unnamed: session.current.map { [ExactString($0)] }
     case .all: nil
@@ -93,10 +93,10 @@ extension Command {
 
 /// One run of `watch`.
 private struct Watch {
-  /// The interval between two looks at the change feed, which holds a thousand changes at least: fewer than another
-  /// process commits meanwhile.
+  /// The interval between two looks at the change feed. The feed holds at least a thousand changes, more than another process
+  /// commits in this time.
   private static let pace = Duration.milliseconds(5)
-  /// The changes that are handled before ^C and the clock are checked.
+  /// The number of changes that are handled between two checks of ^C and the clock.
   private static let batch = 500
 
   private let session: Session
@@ -120,7 +120,7 @@ private struct Watch {
     most = call.number("--count") ?? .max
   }
 
-  /// Shows changes until the time is over or there are enough; true if it was interrupted.
+  /// Shows changes until the time is over or enough were shown; true if ^C interrupted it.
   mutating func run(until end: Duration?) throws -> Bool {
     var isInterrupted = false
     try session.output.rows(form.columns, areEndless: true) {

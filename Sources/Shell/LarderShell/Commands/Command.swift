@@ -56,8 +56,8 @@ extension CommandTable {
 /// The result of a command that ran.
 package enum Outcome: Sendable, Hashable {
   case done
-  /// It answered, and the answer has an exit code, such as `no`.
+  /// The command answered, and the answer has an exit code, such as that of `no`.
   case exitCode(Int32)
-  /// The session is to end.
+  /// The session must end with this exit code.
   case quit(Int32)
 }

@@ -2,13 +2,13 @@ import Larder
 
 /// The store of `larder demo`: about 400 entries of fixed content in three namespaces, with times relative to now.
 ///
-/// JSON values with years and names, HTTP responses with their status and fields, small images, tags, and lifetimes from
-/// a minute to never. Some entries have expired and are still in the file.
+/// It has JSON values with years and names, HTTP responses with their status and fields, small images, tags, and lifetimes
+/// from a minute to never. Some entries have expired and are still in the file.
 package struct DemoStore {
-  /// The directory of `larder demo` without an argument.
+  /// The directory that `larder demo` uses without an argument.
   package static let directory = "larder-demo"
 
-  /// Commands that show what the shell does with the store.
+  /// Commands that show the abilities of the shell with this store.
   package static let suggestions = [
     "namespaces",
     "keys @sets --where '.year >= 2010 and .name ~ \"Castle\"' --show .name,.year",
@@ -20,7 +20,7 @@ package struct DemoStore {
   private let store: Store
   private let now: Timestamp
 
-  /// Creates the store; throws `.exists` if there is something at the path.
+  /// Creates the store; throws `.exists` if the path exists.
   package static func create(at path: String) throws {
     guard !LocalFile.exists(path) else {
       throw LarderError(
@@ -67,7 +67,7 @@ package struct DemoStore {
       Array(value.utf8), for: "\(1000 + number)-1", in: store.namespace("sets"), attributes)
   }
 
-  /// From a minute to never; every twelfth entry has expired.
+  /// The lifetime of an entry: from a minute to never. Every twelfth entry has expired.
   private func lifetime(of number: Int) -> Expiration {
     switch number % 12 {
     case 0: .at(now.advanced(by: .minutes(-2)))
@@ -111,7 +111,7 @@ package struct DemoStore {
 
   // MARK: Images
 
-  /// A GIF of one point, each in another color.
+  /// Adds a GIF of one point, which has another color in each image.
   private func addImage(_ number: Int, to batch: inout WriteBatch) throws {
     let color = [UInt8(number * 6), UInt8(255 - number * 5), UInt8(number % 4 * 60)]
     let image =

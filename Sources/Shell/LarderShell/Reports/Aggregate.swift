@@ -8,10 +8,10 @@ struct Aggregate {
 
   private let kind: Kind
   private(set) var values = 0
-  /// Values of a type that the aggregate does not take.
+  /// The number of values of a type that the aggregate does not take.
   private(set) var skipped = 0
   private var total = 0.0
-  /// The exact sum while all values are integers that fit, or all are lengths of time, in milliseconds.
+  /// The exact sum while all values are integers that fit or all values are durations, in milliseconds; otherwise nil.
   private var exact: Int128? = 0
   private var isOfTime = false
   private var best: QueryValue?

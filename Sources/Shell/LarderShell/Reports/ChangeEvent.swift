@@ -15,7 +15,7 @@ struct ChangeEvent {
   /// The values of `--show`.
   private(set) var shown: [Cell] = []
 
-  /// Nil for the end of the changes.
+  /// Makes the event of a change; nil for the end of the changes.
   init?(_ change: Change) {
     self.change = change
     expires = [.set, .touched].contains(change.kind) ? .some(change.expires) : nil
@@ -32,10 +32,10 @@ struct ChangeEvent {
     }
   }
 
-  /// The size of the value, of a removed entry the last one.
+  /// The size of the value; for a removed entry the size of its last value.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
 
-  /// Of a cut key only the prefix can be compared.
+  /// Whether the key matches. If the key is cut, only a prefix can be compared.
   func matches(_ pattern: Selection.Pattern) -> Bool {
     guard let key = change.key?.bytes else { return false }
     guard change.isKeyCut else { return pattern.matches(key) }
@@ -45,7 +45,7 @@ struct ChangeEvent {
     }
   }
 
-  /// The event with the fields of the present entry that a form shows.
+  /// The event with the fields of the present entry that the form shows.
   func completed(
     for form: ChangeForm, from store: Store, _ queries: QueryRun
   ) throws -> ChangeEvent {
@@ -62,7 +62,7 @@ struct ChangeEvent {
     return event
   }
 
-  /// Lends the entry that was set or updated as it is now; nil if it is gone.
+  /// Lends the present entry under the key of a set or update; nil if the entry is gone.
   @discardableResult
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
@@ -75,7 +75,7 @@ struct ChangeEvent {
 }
 
 extension RemovalReason {
-  /// The name in data.
+  /// The name of the event in data.
   var name: String {
     switch self {
     case .expired: "expired"
@@ -93,7 +93,7 @@ extension RemovalReason {
     }
   }
 
-  /// The reason for a person; nil where the event says it.
+  /// The reason for a person; nil if the event already says it.
   var words: String? {
     switch self {
     case .expired, .removed, .cleared: nil
@@ -110,9 +110,9 @@ extension RemovalReason {
   }
 }
 
-/// The form of changes: a line for a person, a row as data.
+/// The form of changes: a line for a person, or a row of data.
 struct ChangeForm {
-  /// The bytes of a value that a person sees.
+  /// The most bytes of a value that a person sees.
   private static let shownOfValue = 200
 
   let namesNamespaces: Bool

@@ -1,10 +1,10 @@
 import Larder
 import ShellLanguage
 
-/// The columns of entries as rows.
+/// The columns of a list of entries.
 struct EntryForm {
   let columns: [Column]
-  /// `--long`: all data columns in plain output, more columns in a table.
+  /// Whether the list is that of `--long`: all data columns in plain output, more columns in a table.
   var isLong = false
   var readsValues = false
   private let cells: (Store.Entry, Span<UInt8>, Session) -> [Cell]
@@ -15,7 +15,7 @@ struct EntryForm {
 }
 
 extension EntryForm {
-  /// The facts of an entry, the same for every command.
+  /// The facts of an entry; every command shows the same ones.
   static func record(namesNamespaces: Bool, isLong: Bool = false) -> EntryForm {
     EntryForm(
       columns: [
@@ -33,7 +33,7 @@ extension EntryForm {
     ) { entry, _, session in facts(entry, session.wallClock) }
   }
 
-  /// The cells of a record.
+  /// The cells of `record`.
   static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {
     [
       .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
@@ -44,7 +44,7 @@ extension EntryForm {
     ]
   }
 
-  /// `--show`: what it names and nothing else.
+  /// The columns that `--show` names, and no others.
   static func show(_ shown: [QueryColumn]) -> EntryForm {
     let operands = shown.map(\.operand)
     return EntryForm(
@@ -52,7 +52,7 @@ extension EntryForm {
       readsValues: operands.contains(where: \.readsValue)
     ) { entry, value, session in
       zip(operands, session.queries.columns(operands, entry, value)).map { operand, value in
-        // A key need not be UTF-8.
+        // The key as bytes: it need not be UTF-8.
         operand == .name(.key) ? .bytes(entry.key.bytes) : value.cell
       }
     }
@@ -82,7 +82,7 @@ extension Cell {
     .entry(namespace: owner.namespace, key: owner.key.bytes)
   }
 
-  /// The expiry of a stale entry, in words that differ from those for an expired entry; nil for another state.
+  /// The expiry of a stale entry, worded differently from that of an expired entry; nil for another state.
   static func staleExpiry(_ entry: Store.Entry) -> Cell? {
     entry.state == .stale ? entry.expires.map { .stale($0.unix) } : nil
   }
@@ -91,7 +91,7 @@ extension Cell {
     entry.expires.map { .span($0.unix.since(clock.now)) } ?? .null
   }
 
-  /// The lifetime that a rule gives: never, a duration, a time, or in words.
+  /// The lifetime that a rule gives: `never`, a duration, a time, or words.
   static func lifetime(_ expiration: Expiration) -> Cell {
     switch expiration {
     case .never: .expiry(nil)
@@ -105,7 +105,7 @@ extension Cell {
 }
 
 extension JSON {
-  /// The namespace and the key as an object: bytes may be no text.
+  /// The namespace and the key as an object, which can also hold bytes that are not text.
   static func key(_ entry: Store.Entry) -> JSON {
     .object([
       Cell.text(entry.namespace).jsonField("namespace"),

@@ -21,7 +21,7 @@ struct FaultReport {
   private let faults: [Inconsistency]
   private let staying: Int?
 
-  /// - Parameter staying: how many faults a repair has left; nil without one.
+  /// - Parameter staying: The number of faults that a repair has left; nil without a repair.
   init(_ found: Verification, _ faults: [Inconsistency], staying: Int?) {
     self.found = found
     self.faults = faults
@@ -91,9 +91,9 @@ struct FaultReport {
   }
 }
 
-/// Something that is not as it must be.
+/// A fault in a store.
 struct Inconsistency {
-  /// The library's kinds, and `undecodable` for a value that its codec cannot decode.
+  /// A kind of the library, or `undecodable` for a value that its codec cannot decode.
   let kind: String
   let namespace: String?
   let key: [UInt8]?
@@ -113,7 +113,7 @@ struct Inconsistency {
     self.detail = detail
   }
 
-  /// Reads every value of the store by its codec.
+  /// Decodes every value of the store, and returns the values that their codecs cannot decode.
   static func undecodable(in session: Session) throws -> [Inconsistency] {
     let namespaces = try session.store.namespaces()
     let all = namespaces.reduce(0) { $0 + $1.entries }

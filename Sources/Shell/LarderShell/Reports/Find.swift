@@ -1,18 +1,18 @@
 import Larder
 import ShellLanguage
 
-/// An entry in which `search` found its text, with the lines around the matches.
+/// An entry in which `search` found the text, with the lines around the matches.
 struct Find {
   /// A match in the key or in a line of the value.
   struct Match {
-    /// The bytes of a line that are shown on either side.
+    /// The number of bytes that are shown on each side of a match.
     private static let around = 40
 
     let offset: Int
     private let before: [UInt8]
     private let match: [UInt8]
     private let after: [UInt8]
-    /// The line continues on that side.
+    /// Whether the line continues before the shown part.
     private let isCutBefore: Bool
     private let isCutAfter: Bool
 
@@ -21,12 +21,12 @@ struct Find {
       let start = bytes[..<range.lowerBound].lastIndex(of: .newline).map { $0 + 1 } ?? 0
       let end = bytes[range.upperBound...].firstIndex(of: .newline) ?? bytes.count
       var first = max(start, range.lowerBound - Self.around)
-      // A character is not cut in two.
+      // The cut must not split a character.
       while first > start, first < range.lowerBound, bytes[first] & 0xC0 == 0x80 { first += 1 }
       var last = min(end, range.upperBound + Self.around)
       while last < end, last > range.upperBound, bytes[last] & 0xC0 == 0x80 { last -= 1 }
       before = Array(bytes[first..<range.lowerBound])
-      // The match itself can be very long.
+      // The match may be very long, so it is cut, too.
       match = Array(bytes[range].prefix(4 * Self.around))
       after = match.count < range.count ? [] : Array(bytes[range.upperBound..<last])
       isCutBefore = first > start
@@ -35,7 +35,7 @@ struct Find {
 
     var context: [UInt8] { before + match + after }
 
-    /// The line with the match in color, cut on both sides to the columns that there are.
+    /// The line with the match in color, cut on both sides to the available columns.
     func text(_ presentation: Presentation, columns: Int?) -> String {
       let mark = presentation.ellipsis
       var (before, after) = (Quoting.printable(before), Quoting.printable(after))
@@ -44,7 +44,7 @@ struct Find {
       if let columns {
         found = DisplayWidth.fit(found, to: max(columns - 2 * DisplayWidth.of(mark), 1), mark: mark)
         let room = max(columns - DisplayWidth.of(found) - 2 * DisplayWidth.of(mark), 0)
-        // Each side may use the columns that the other side leaves.
+        // A side may use columns that the other side does not need.
         let right = min(DisplayWidth.of(after), max(room / 2, room - DisplayWidth.of(before)))
         let left = min(DisplayWidth.of(before), room - right)
         isCutBefore = isCutBefore || left < DisplayWidth.of(before)
@@ -67,7 +67,7 @@ struct Find {
     self.inValue = inValue
   }
 
-  /// The offset leads to the first match; the context has a line for each match.
+  /// The columns of data. The offset is that of the first match; the context has a line for each match.
   static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("in"), Column("offset"),
     Column("context", holdsBytes: true),
@@ -82,14 +82,14 @@ struct Find {
     ]
   }
 
-  /// The matches in the value, which tell more than the key that stands beside them; else the one in the key.
+  /// The matches in the value, or else the match in the key: the key is shown anyway.
   private var shown: [Match] { inValue.isEmpty ? inKey.map { [$0] } ?? [] : inValue }
 
-  /// `departures "Malmo C:07"  { "station": "Malmo C" }`, and further matches below the first.
+  /// Lines such as `departures "Malmo C:07"  { "station": "Malmo C" }`, with further matches below the first.
   func lines(_ presentation: Presentation, namesNamespaces: Bool) -> [UInt8] {
     let name = namesNamespaces ? "\(SafeText(entry.namespace)) " : ""
     var lead = "\(name)\(Quoting.brief(entry.key.bytes))  "
-    // A long name has a line of its own.
+    // A long name gets a line of its own.
     if let width = presentation.width, DisplayWidth.of(lead) > width / 2 { lead += "\n" }
     let indent = lead.hasSuffix("\n") ? 4 : min(DisplayWidth.of(lead), 20)
     let columns = presentation.width.map { $0 - (lead.hasSuffix("\n") ? 4 : DisplayWidth.of(lead)) }

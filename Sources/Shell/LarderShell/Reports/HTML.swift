@@ -1,9 +1,9 @@
 import Larder
 import ShellLanguage
 
-/// Parts of a page without network access and scripts.
+/// Parts of a page that needs no network and no scripts.
 enum HTML {
-  /// Text between tags or in an attribute: hidden characters are escaped, and nothing becomes a tag.
+  /// Text for use between tags or in an attribute: hidden characters are escaped, and no text becomes a tag.
   static func text(_ text: String) -> String {
     var result = ""
     for scalar in SafeText(text).description.unicodeScalars {
@@ -56,7 +56,7 @@ enum HTML {
     "<section>\n<h2>\(text(title))</h2>\n\(body)\n</section>"
   }
 
-  /// A row for each entry; in a narrow window each fact has a line of its own, behind its title, so that none is cut.
+  /// A table with a row for each entry. In a narrow window each cell has a line of its own after its title, so nothing is cut.
   static func table(_ titles: [String], _ rows: [[String]]) -> String {
     let head = titles.map { "<th>\(text($0))</th>" }.joined()
     let body = rows.map { row in
@@ -67,10 +67,10 @@ enum HTML {
     return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
   }
 
-  /// A bar for each row, the longest as long as fits. Labels wrap, and in a narrow window they stand above their bars, so
-  /// that none is cut.
+  /// A bar for each row; the longest bar fills the width. Labels wrap, and in a narrow window they are above their bars, so
+  /// that nothing is cut.
   ///
-  /// - Parameter rows: The label, the part of the longest bar, and the amount in words.
+  /// - Parameter rows: The label, the length as a part of the longest bar, and the amount in words.
   static func bars(_ title: String, _ rows: [(label: String, share: Double, words: String)])
     -> String
   {
@@ -93,13 +93,13 @@ struct HitRateChart {
     let start: Timestamp
     let end: Timestamp
     let reads: UInt64
-    /// Hits, stale ones included, among the reads.
+    /// The part of the reads that were hits, stale hits included.
     let rate: Double
   }
 
   let intervals: [Interval]
 
-  /// Intervals without reads, and those in which counts were reset, are left out.
+  /// Makes the intervals from samples. Intervals without reads, or in which counts were reset, are left out.
   init(_ samples: [ReadSample]) {
     intervals = zip(samples, samples.dropFirst()).compactMap { before, after in
       guard after.hits >= before.hits, after.staleHits >= before.staleHits,
@@ -113,11 +113,11 @@ struct HitRateChart {
     }
   }
 
-  /// Why there is no chart.
+  /// The reason why there is no chart.
   static let nothing =
     "No hit rate over time: maintenance of the store samples the reads once an hour, and two samples with reads between them are needed."
 
-  /// The range of the rates; nil without any.
+  /// The range of the rates; nil without intervals.
   var words: String? {
     guard let lowest = intervals.map(\.rate).min(), let highest = intervals.map(\.rate).max() else {
       return nil

@@ -1,17 +1,17 @@
 import Larder
 import ShellLanguage
 
-/// How a measure of entries is spread over bins whose bounds are round numbers.
+/// The distribution of a measure of entries over bins with round bounds.
 struct Histogram {
   enum Measure: String, CaseIterable {
     case sizes, expiry, age, idle
 
-    /// The words for it: `size` means `sizes`.
+    /// The names of the measures; `size` means `sizes`.
     static let words = allCases.map(\.rawValue) + ["size"]
 
     init?(word: String) { self.init(rawValue: word == "size" ? "sizes" : word) }
 
-    /// Bytes or milliseconds; nil for an entry that never expires.
+    /// The value in bytes or milliseconds; nil for an entry that never expires.
     func value(of entry: Store.Entry, now: UnixTime) -> Int64? {
       switch self {
       case .sizes: Int64(entry.size)
@@ -32,7 +32,7 @@ struct Histogram {
   /// The lower bound of each bin, and the upper bound of the last.
   private var bounds: [Int64]
   private var tallies: [Tally]
-  /// Entries without a value: entries that never expire.
+  /// Entries without a value, because they never expire.
   private var never = Tally()
 
   init(_ measure: Measure, over range: ClosedRange<Int64>?, bins: Int, isLogarithmic: Bool) {
@@ -47,10 +47,10 @@ struct Histogram {
 
   var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
 
-  /// An entry that was written since the bounds were found belongs to the nearest bin.
+  /// Counts an entry. An entry that was written after the bounds were found may be outside them: the nearest bin counts it.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
-    // The last bound that is not beyond the value.
+    // Finds the last bound that is not greater than the value.
     var low = 0
     var high = tallies.count
     while high - low > 1 {
@@ -60,7 +60,7 @@ struct Histogram {
     tallies[low].add(entry)
   }
 
-  /// Leaves out empty bins at the ends, of which round bounds make some.
+  /// Removes empty bins at the ends, which round bounds can make.
   mutating func trim() {
     guard let first = tallies.firstIndex(where: { $0.entries > 0 }),
       let last = tallies.lastIndex(where: { $0.entries > 0 })
@@ -85,7 +85,7 @@ struct Histogram {
     return (0...count).map { start.saturating(plus: Int64($0), times: width) }
   }
 
-  /// Bounds that double, or grow faster where that takes too many.
+  /// Bounds that double, or grow faster if doubling takes too many bins.
   private static func growing(
     _ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool
   ) -> [Int64] {
@@ -104,7 +104,7 @@ struct Histogram {
     return [range.lowerBound, range.upperBound == .max ? .max : range.upperBound + 1]
   }
 
-  /// The smallest round step that is not below `least`.
+  /// The smallest round step that is at least `least`.
   private static func roundStep(_ least: Int64, _ isSize: Bool) -> Int64 {
     if !isSize {
       let seconds: [Int64] = [
@@ -128,7 +128,7 @@ struct Histogram {
 
   // MARK: The answer
 
-  /// A row for each bin, and one for entries that never expire.
+  /// A row for each bin, and a row for the entries that never expire.
   var rows: [BarChart.Row] {
     var rows = tallies.indices.map { index in
       BarChart.Row(

@@ -9,17 +9,17 @@ struct LimitReport {
     var used: Cell = .null
     var allowed: Cell = .null
     var share: Double?
-    /// Nil for a rule that has no limit.
+    /// The effect of the limit when it is reached; nil for a rule without a limit.
     var whenFull: String?
     var declared: Cell = .null
     var override: Cell = .null
-    /// It is shown in the table of the whole store.
+    /// Whether the table of the whole store shows the row.
     var isTelling: Bool {
       allowed != .null && (share != nil || limit == "guaranteed") || namespace == LimitReport.store
     }
   }
 
-  /// The name of the store in the column of namespaces.
+  /// The word for the store in the column of namespaces.
   private static let store = "@*"
 
   private let rows: [Row]
@@ -41,11 +41,11 @@ struct LimitReport {
     rows = Self.rows(try session.info(of: name))
   }
 
-  /// - Parameter plain: The acknowledgement of a change in plain output.
+  /// - Parameter plain: The change that plain output acknowledges.
   func reply(evicted: Tally = Tally(), plain change: ChangeSummary? = nil) -> Reply {
     func body(_ rows: [Row]) -> Reply.Body { .rows(Self.columns, rows.map(Self.cells)) }
     var others: [OutputMode: Reply.Body] = [:]
-    // A table has no room for the rows without a limit.
+    // A table of the whole store has no room for rows without a limit.
     if isWhole { others[.table] = body(rows.filter(\.isTelling)) }
     if let change { others[.plain] = change.reply("").others[.plain] }
     return Reply(body(rows), in: others, notes: notes(evicted))
@@ -71,7 +71,7 @@ struct LimitReport {
     "namespace", "limit", "used", "allowed", "declared", "override", "when full",
   ]
 
-  /// The rows as a person reads them, without bars.
+  /// The rows as text for a person, without bars.
   func texts(for presentation: Presentation) -> [[String]] {
     rows.filter { !isWhole || $0.isTelling }.map { row in
       [
@@ -111,7 +111,7 @@ struct LimitReport {
       row("entries", namespaces.reduce(0) { $0 + $1.entries }, Cell.number, \.entries),
       row("bytes", namespaces.reduce(0) { $0 + $1.bytes }, Cell.size, \.bytes),
       row("disk", try store.statistics().file.size, Cell.size, \.disk),
-      // The memory of other processes is unknown.
+      // Only the memory of this process is known.
       row("memory", nil, Cell.size, \.memory, "drops decoded values"),
     ]
   }
@@ -159,12 +159,12 @@ struct LimitReport {
     )
     guard let allowed = values[0] else { return row }
     row.whenFull = whenFull
-    // A limit of zero is always reached.
+    // A limit of zero is always reached, so its share is 1.
     row.share = used.map { allowed == 0 ? 1 : Double($0) / Double(allowed) }
     return row
   }
 
-  /// A rule without usage.
+  /// A row for a rule, which has no usage.
   private static func row<Value>(
     _ info: NamespaceInfo, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
     _ cell: (Value) -> Cell
@@ -178,7 +178,7 @@ struct LimitReport {
 }
 
 extension Eviction {
-  /// The effect of the policy on a full namespace.
+  /// The effect of the policy when the namespace is full.
   fileprivate var words: String {
     switch self {
     case .adaptive: "evicts entries with few reads first"
@@ -189,7 +189,7 @@ extension Eviction {
 }
 
 extension Limits {
-  /// `1 MB`, `1,000 entries`, or both; nil where nothing is limited.
+  /// The guarantee in words: `1 MB`, `1,000 entries`, or both; nil without a limit.
   var words: String? {
     let parts = [bytes.map(Wording.size), entries.map(Wording.entries)].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")

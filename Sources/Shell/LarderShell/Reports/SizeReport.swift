@@ -2,20 +2,20 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The answer of `sizes`: groups of entries by their bytes, and the total.
+/// The answer of `sizes`: groups of entries with their bytes, and the total.
 struct SizeReport {
   enum Grouping: String, CaseIterable { case namespace, prefix, key }
 
   private struct Name: Hashable {
     var namespace: ExactString
-    /// Empty for a whole namespace.
+    /// The key or prefix of the group; empty for a whole namespace.
     var key: [UInt8] = []
   }
 
   private struct Group {
     var name: Name
     var tally = Tally()
-    /// Of a single entry.
+    /// The expiry of a single entry.
     var expires: Timestamp?
 
     static func precedes(_ a: Group, _ b: Group) -> Bool {
@@ -32,16 +32,16 @@ struct SizeReport {
   private let separator: [UInt8]
   private let namesNamespaces: Bool
   private var groups: FirstOf<Group>
-  /// The group that entries are added to. In the order of keys a prefix is contiguous, so that only a few
-  /// more groups are kept than are shown.
+  /// The group to which entries are added now. In the order of keys the entries of a prefix come together, so only a few more
+  /// groups are kept than are shown.
   private var open: Group?
-  /// The groups of entries that come in another order.
+  /// The groups of entries that do not come in the order of keys.
   private var scattered: [Name: Group] = [:]
   private var total = Tally()
-  /// The compressed entries, and the bytes of their values before.
+  /// The compressed entries with their stored bytes, and the bytes of their values before compression.
   private var compressed = (stored: Tally(), plain: 0)
 
-  /// - Parameter pause: Ends the sorting of the groups.
+  /// - Parameter pause: Called while the groups are sorted; its error ends the sorting.
   init(
     by grouping: Grouping, depth: Int, separator: [UInt8], top: Int, namesNamespaces: Bool,
     pause: @escaping () throws -> Void
@@ -53,7 +53,7 @@ struct SizeReport {
     self.namesNamespaces = namesNamespaces
   }
 
-  /// A namespace as it is counted.
+  /// Adds a namespace by its counters.
   mutating func add(_ tally: Tally, of namespace: String) throws {
     var group = Group(name: Name(namespace: ExactString(namespace)))
     group.tally = tally
@@ -99,7 +99,7 @@ struct SizeReport {
     open!.tally.add(entry)
   }
 
-  /// A key up to the last separator that counts; without one, the whole key.
+  /// The part of a key up to the last separator that counts; the whole key if it has no separator.
   private func prefix(of key: [UInt8]) -> [UInt8] {
     var start = 0
     var left = depth
@@ -130,7 +130,7 @@ struct SizeReport {
         .size(running), .expiry(group.expires?.unix),
       ]
     }
-    // The title of the column names the part; the name in data names the bytes.
+    // A column has another title for a person than in data.
     var drawn = rows
     for index in drawn.indices {
       if case .size(let bytes) = drawn[index][6] { drawn[index][6] = .share(share(bytes)) }
@@ -144,8 +144,8 @@ struct SizeReport {
       notes: compression.map { [$0] } ?? [])
   }
 
-  /// `compressed: 120 of 300 entries, 34 kB in place of 120 kB (28 %)`; nil without compressed entries, and where they were
-  /// not read.
+  /// `compressed: 120 of 300 entries, 34 kB in place of 120 kB (28 %)`; nil without compressed entries, or if values were not
+  /// read.
   private var compression: SafeText? {
     let (stored, plain) = compressed
     guard stored.entries > 0 else { return nil }

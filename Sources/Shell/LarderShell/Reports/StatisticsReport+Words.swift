@@ -17,7 +17,7 @@ extension Durability {
 }
 
 extension StoreLimitInfo {
-  /// Whether the disk limit in force dates from the creation of the store.
+  /// Whether the disk limit in force is the default, which was chosen when the store was created.
   var isDiskDefault: Bool {
     defaultDisk != nil && declared.disk == nil && overrides.disk == nil
   }
@@ -30,7 +30,7 @@ extension StoreLimitInfo {
     }
   }
 
-  /// `64 MB, 1,000 entries, file of 1 GB`; nil where nothing is limited.
+  /// The limits in words: `64 MB, 1,000 entries, file of 1 GB`; nil without a limit.
   var words: String? {
     let parts = [
       Limits(entries: effective.entries, bytes: effective.bytes).words,

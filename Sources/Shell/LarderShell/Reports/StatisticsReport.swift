@@ -19,7 +19,7 @@ struct StatisticsReport {
   private let http: [HTTPCounts]
 
   /// - Parameters:
-  ///   - living: The namespaces, without expired entries that are still in the file.
+  ///   - living: The namespaces, without the expired entries that are still in the file.
   ///   - only: The namespace; nil for the store.
   ///   - added: The facts that the program adds.
   ///   - http: The saved counts of HTTP caches, one for each namespace.
@@ -30,7 +30,7 @@ struct StatisticsReport {
     self.added = added
     self.statistics = statistics
     limitInfo = limits
-    // The snapshot of this command itself is not a reader.
+    // This process reads for the command itself; its readers are left out.
     self.statistics.readers.removeAll {
       $0.process == Int(ProcessInfo.processInfo.processIdentifier)
     }
@@ -43,7 +43,7 @@ struct StatisticsReport {
     }
   }
 
-  /// A person gets tables, a pipe a line for each fact, and a program one object.
+  /// The answer: tables for a person, a line for each fact in a pipe, and one object as JSON.
   var reply: Reply {
     let (lines, tables) = (lines, Reply.Body.parts(tables))
     return Reply(
@@ -123,7 +123,7 @@ struct StatisticsReport {
       + [namespace.info.rules.limits.words.map { .prose($0) } ?? .null]
   }
 
-  /// A snapshot this old keeps so many freed pages that the file may grow.
+  /// The age in commits from which a reader is old: it keeps so many freed pages that the file may grow.
   private static let oldAge: UInt64 = 1000
 
   private func row(_ reader: Statistics.Reader) -> [Cell] {
@@ -156,7 +156,7 @@ struct StatisticsReport {
     return .object(shown.map { Column($0.name) }, shown.map { .json($0.value) })
   }
 
-  /// Only where an HTTP cache has saved counts.
+  /// The counts of HTTP caches; empty if no cache has saved counts.
   private var httpFields: [JSON.Field] {
     guard !http.isEmpty else { return [] }
     return [
@@ -169,7 +169,7 @@ struct StatisticsReport {
     ]
   }
 
-  /// Rows of a namespace, the name of a fact, and its value; `@*` stands for the store.
+  /// Rows of a namespace, the name of a fact, and the fact's value; `@*` stands for the store.
   private var lines: Reply.Body {
     let store = isWhole ? storeFacts.map { [.text("@*"), .text($0.name), $0.cell] } : []
     let rows = namespaces.flatMap { namespace in

@@ -4,7 +4,7 @@ import ShellLanguage
 
 /// The page of `report`: space, expiry, age, sizes, hit rate, the largest entries and the limits; as HTML or as Markdown.
 struct StoreReport {
-  /// A bar for each row: the label, the part of the longest bar, and the amount in words.
+  /// A bar for each row: the label, the length as a part of the longest bar, and the amount in words.
   typealias Bar = (label: String, share: Double, words: String)
 
   private enum Part {
@@ -38,8 +38,8 @@ struct StoreReport {
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }
     if let only, namespaces.isEmpty { throw ShellError.removedMeanwhile(only) }
-    // Round bounds that double, up to ten years and the largest possible value; empty bins at the ends
-    // are dropped.
+    // Round bounds that double, up to ten years and up to the largest possible value. Empty bins at the ends are removed
+    // later.
     let decade: Int64 = 315_360_000_000
     ends = Histogram(.expiry, over: 0...decade, bins: 40, isLogarithmic: true)
     ages = Histogram(.age, over: 0...decade, bins: 40, isLogarithmic: true)
@@ -172,7 +172,7 @@ struct StoreReport {
       let words = rate.map { "\(Wording.percent($0)) of \(all)\(stale)" }
       return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
     }
-    // Samples are of the whole store.
+    // The samples count the whole store, not a namespace.
     guard isWhole else { return Section("Hit rate", .bars(rows)) }
     let chart = HitRateChart(try session.store.readHistory())
     guard let words = chart.words else {

@@ -4,8 +4,8 @@ import ShellLanguage
 
 /// Tests whether a change belongs to a selection.
 ///
-/// Of a removed entry only key and size are known. Conditions of other facts are tested on the entry that is there now; without
-/// one they are false.
+/// Of a removed entry only key and size are known. Conditions on other facts use the present entry under the key; without
+/// such an entry they are false.
 struct ChangeTest {
   private let names: Set<ExactString>?
   private let events: Set<String>?
@@ -15,8 +15,8 @@ struct ChangeTest {
   private let queries: QueryRun
 
   /// - Parameters:
-  ///   - names: The namespaces; nil is all.
-  ///   - events: The kinds; nil is all.
+  ///   - names: The namespaces; nil for all.
+  ///   - events: The kinds; nil for all.
   init(
     _ selection: Selection, names: Set<ExactString>?, events: Set<String>?, in store: Store,
     _ queries: QueryRun
@@ -40,7 +40,7 @@ struct ChangeTest {
         || event.kind == .missed,
       events?.contains(event.kind.rawValue) ?? true
     else { return false }
-    // A change of a whole namespace concerns the selected entries, too.
+    // A change without a key is of a whole namespace, so it concerns the selected entries, too.
     guard event.change.key != nil else { return true }
     guard patterns.isEmpty || patterns.contains(where: { event.matches($0) }) else { return false }
     for condition in conditions where try !holds(condition, for: event) { return false }
@@ -62,7 +62,7 @@ struct ChangeTest {
 }
 
 extension Expression {
-  /// Every operand is one of these facts, or a constant.
+  /// Whether every operand is one of these facts, or a constant.
   fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
     var isOnly = true
     forEachOperand { isOnly = isOnly && $0.needsOnly(names) }

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// An entry with the value of the operand that it is sorted by.
+/// An entry, with the value by which it is sorted.
 struct Ranked: Equatable {
   let entry: Store.Entry
   let value: QueryValue
@@ -12,19 +12,19 @@ struct EntryOrder {
   private let sort: Selection.Sort
   private let isReversed: Bool
 
-  /// Nil for the order of keys and its reverse, in which entries are found.
+  /// Nil for the order of keys and its reverse: entries are found in that order.
   init?(_ selection: Selection) {
     guard let sort = selection.sort, sort != .key else { return nil }
     self.sort = sort
     isReversed = selection.isReversed
   }
 
-  /// The operand of `--sort`; nil for a fact.
+  /// The operand of `--sort`; nil if the order is by a fact.
   var operand: QueryOperand? { if case .operand(let operand) = sort { operand } else { nil } }
 
   var readsValue: Bool { operand?.readsValue ?? false }
 
-  /// The entry with the value that it is sorted by: of several elements the smallest, in reverse the largest.
+  /// The entry with the value by which it is sorted: the smallest of several elements, or in reverse the largest.
   func ranked(_ entry: Store.Entry, _ value: Span<UInt8>, _ queries: QueryRun) -> Ranked {
     guard let operand else { return Ranked(entry: entry.withoutExtras, value: .null) }
     let values = queries.allValues([operand], for: .order, entry, value)[0]
@@ -53,16 +53,16 @@ struct EntryOrder {
   }
 }
 
-/// The first elements of an order, at most so many: memory is for these and as many that may yet be some.
+/// The first elements of an order, at most `most`. Memory is for twice as many, or for at least 1,000, until they are sorted.
 struct FirstOf<Element> {
   private let most: Int
   private let precedes: (Element, Element) -> Bool
-  /// Is called often while elements are sorted; what it throws ends that.
+  /// Called often while elements are sorted; its error ends the sorting.
   private let pause: () throws -> Void
   private var kept: [Element] = []
-  /// The last kept element; an element behind it is not kept.
+  /// The last kept element; elements after it are not kept.
   private var last: Element?
-  /// How many there were in all.
+  /// The number of all elements that were added.
   private(set) var count = 0
 
   init(
@@ -93,7 +93,7 @@ struct FirstOf<Element> {
 }
 
 extension Sequence {
-  /// The elements in order. `pause` is called often; what it throws ends the sorting.
+  /// The elements in order. `pause` is called often; its error ends the sorting.
   func sorted(
     pausing pause: () throws -> Void, by precedes: (Element, Element) -> Bool
   ) rethrows -> [Element] {

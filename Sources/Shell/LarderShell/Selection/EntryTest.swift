@@ -1,9 +1,9 @@
 import Larder
 import ShellLanguage
 
-/// Tests whether an entry belongs to a selection. For one walk: matchers of expressions cannot be shared.
+/// Tests whether an entry belongs to a selection. Make one for each walk: matchers of expressions cannot be shared.
 struct EntryTest {
-  /// A condition, or the part of it that needs no value.
+  /// A condition, or the part of a condition that needs no value.
   private struct Part {
     let condition: Expression
     let readsResponse: Bool
@@ -14,9 +14,9 @@ struct EntryTest {
     }
   }
 
-  /// Expired entries are tested, too.
+  /// Whether expired entries are tested, too.
   let seesExpired: Bool
-  /// Takes the entries whose values cannot be read.
+  /// Counts the entries whose values cannot be read.
   let unreadable: UnreadableValues?
   private let queries: QueryRun
   private let patterns: [Selection.Pattern]
@@ -35,7 +35,7 @@ struct EntryTest {
     self.values = values.isEmpty ? nil : Part(values)
   }
 
-  /// A condition needs the bytes of the value.
+  /// Whether a condition needs the bytes of the value.
   var readsValues: Bool { values != nil }
 
   func passes(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
@@ -50,13 +50,13 @@ struct EntryTest {
     patterns.isEmpty || patterns.contains { $0.matches(key) }
   }
 
-  /// The conditions that need no value.
+  /// Whether an entry meets the conditions that need no value.
   func passesFacts(_ entry: Store.Entry) throws -> Bool {
     guard try passes(facts, entry, Span()) else { return false }
     return try !(unreadable?.take(entry) ?? false)
   }
 
-  /// The conditions that need the value.
+  /// Whether an entry meets the conditions that need the value.
   func passesValue(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
     guard try passes(values, entry, value) else { return false }
     queries.notePassed()
@@ -72,6 +72,6 @@ struct EntryTest {
 }
 
 extension Store.Entry {
-  /// The last known use; without one, the write.
+  /// The time of the last known use; if no use is known, the time of the write.
   var lastUse: Timestamp { lastUsed ?? written }
 }

@@ -6,12 +6,12 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The keys that came from standard input, and how many of them no namespace has.
+/// The number of keys that came from standard input, and how many of these keys no namespace has.
 struct PipedKeys {
   var count = 0
   var absent = 0
 
-  /// Throws if there were keys that no namespace has.
+  /// Throws if no namespace has one of the keys.
   func check() throws(ShellError) {
     guard absent > 0 else { return }
     throw ShellError(
@@ -21,15 +21,15 @@ struct PipedKeys {
   }
 }
 
-/// Keys that come from outside, one after the other, in the form in which this shell lists them.
+/// Reads keys from outside, one after the other, in the form in which this shell lists keys.
 struct IncomingKeys {
-  /// A key, of all namespaces or of one.
+  /// A key, in one namespace or, without a name, in all.
   struct Item {
     var namespace: String?
     let key: [UInt8]
   }
 
-  /// The name of an entry in a record of JSON output.
+  /// The fields that name an entry in a record of JSON output.
   private struct Record: Decodable {
     let namespace: String?
     let key: String?
@@ -51,7 +51,7 @@ struct IncomingKeys {
   private let input: Host.Input
   private var number = 0
   private var seen = SeenKeys()
-  /// The records of an array that was read.
+  /// The records of an array that are not handed out yet.
   private var waiting: ArraySlice<Item> = []
 
   init(_ kind: Selection.KeyInput, from host: Host) throws(ShellError) {
@@ -60,11 +60,11 @@ struct IncomingKeys {
     self.kind = kind
   }
 
-  /// The next key that is not empty and has not come before. A line's carriage return belongs to its end.
+  /// The next key that is neither empty nor a repetition. A carriage return at the end of a line is not part of the key.
   mutating func next() throws -> Item? {
     while true {
       if let item = waiting.popFirst() {
-        // A name has no NUL, so that it ends there.
+        // The name of a namespace has no NUL, so a NUL can end it.
         let name: [UInt8] = item.namespace.map { Array($0.utf8) + [0] } ?? []
         if !item.key.isEmpty, seen.insert(name + item.key) { return item }
         continue
@@ -92,7 +92,7 @@ struct IncomingKeys {
     }
   }
 
-  /// The records of a line: an array, as `json` writes it, or one of `jsonl`.
+  /// The records of a line: a whole array, as `json` writes it, or a single record of `jsonl`.
   private func records(_ line: [UInt8]) throws(ShellError) -> [Item] {
     if line.allSatisfy({ $0 == .space }) { return [] }
     let decoder = JSONDecoder()
@@ -117,7 +117,7 @@ struct IncomingKeys {
   }
 }
 
-/// The keys that have come, as digests of 128 bits with a secret of this process: 16 bytes for a key of any length.
+/// The keys that have come before, as 128-bit digests with a secret of this process: 16 bytes for a key of any length.
 struct SeenKeys {
   struct Digest: Hashable {
     let first: Int
@@ -136,7 +136,7 @@ struct SeenKeys {
 
   private var digests: Set<Digest> = []
 
-  /// False for a key that has come before.
+  /// Adds a key; false if the key has come before.
   mutating func insert(_ key: [UInt8]) -> Bool { digests.insert(Digest(key)).inserted }
 }
 

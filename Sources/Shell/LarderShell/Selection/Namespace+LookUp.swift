@@ -7,7 +7,7 @@ extension Store.Namespace {
 
   /// Lends the entry under exactly this key, expired or not, and its value, in one lookup.
   ///
-  /// Unlike a read by the application it counts nothing and removes nothing.
+  /// Unlike a read by an application, it counts no read and removes no entry.
   func lookUp<Result>(
     _ key: [UInt8], _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -15,7 +15,7 @@ extension Store.Namespace {
     return try lookUp(key, damaged: &damaged, body)
   }
 
-  /// - Parameter damaged: one more if the entry, or one in the place where it would be, is damaged.
+  /// - Parameter damaged: Rises by one if the entry is damaged, or if an entry at the place of an absent entry is damaged.
   func lookUp<Result>(
     _ key: [UInt8], damaged: inout Int, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -25,7 +25,7 @@ extension Store.Namespace {
     try scanEntries(
       prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
     ) { entry, value in
-      // Very long keys are stored by a hash behind their beginning, so that others may come first.
+      // A very long key is stored as its beginning and a hash, so other keys with this prefix may come before it.
       guard entry.key.bytes == key else { return key.count > Self.sortedLength }
       result = try body(entry, value)
       return false
@@ -34,12 +34,12 @@ extension Store.Namespace {
     return result
   }
 
-  /// Whether there is an entry under a key that has not expired, or any.
+  /// Whether a key has an entry that has not expired; with `seesExpired`, whether it has any entry.
   func holds(_ key: [UInt8], _ seesExpired: Bool) throws -> Bool {
     try entry(for: key).map { $0.state != .expired || seesExpired } ?? false
   }
 
-  /// Scans up to the first value that this program cannot read, such as an encrypted one.
+  /// Scans up to the first value that this program cannot read, for example an encrypted value.
   func scanReadable(_ visit: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
     do {
       try scan(visit)
@@ -50,7 +50,7 @@ extension Store.Namespace {
 }
 
 extension Store.Entry {
-  /// Without the parts that lists and changes do not need and that can be as large as values.
+  /// The entry without the parts that lists and changes do not need and that can be as large as values.
   var withoutExtras: Store.Entry {
     var entry = self
     entry.tags = []

@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension QueryInput {
-  /// - Parameter readsResponse: The expression uses the status or a header of an HTTP response.
+  /// - Parameter readsResponse: Whether the expression uses the status or a header of an HTTP response.
   init(_ entry: Store.Entry, readsResponse: Bool) {
     self.init()
     key = entry.key.bytes
@@ -30,7 +30,7 @@ extension QueryInput {
 }
 
 extension QueryOperand {
-  /// Evaluation needs the head of an HTTP response.
+  /// Whether the evaluation needs the head of an HTTP response.
   var readsResponse: Bool {
     switch self {
     case .path(let path): if case .header = path.root { true } else { false }

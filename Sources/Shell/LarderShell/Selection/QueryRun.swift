@@ -1,21 +1,21 @@
 import Larder
 import ShellLanguage
 
-/// The queries of one command: a shared evaluator, and the notes after the command.
+/// The queries of one command: they share an evaluator and the notes after the command.
 final class QueryRun {
   private var evaluator: QueryEvaluator
-  /// The entries that passed every query.
+  /// The number of entries that passed every condition.
   private var passed = 0
-  /// The values of CBOR that JSON cannot show.
+  /// The number of values of CBOR that JSON cannot show.
   private var valuesOfCBOR = 0
   /// An entry can be evaluated for several purposes; only the first purpose counts it.
   private var counted: Purpose?
 
   enum Purpose { case test, order, column }
 
-  /// Its error ends the test of a value.
+  /// Called often during the test of a value; its error ends the test.
   let pause: () throws -> Void
-  /// Without it a value that cannot be read is an error.
+  /// Passes over values that cannot be read; if it is nil, such a value is an error.
   var unreadable: UnreadableValues?
 
   init(now: UnixTime, pause: @escaping () throws -> Void) {
@@ -35,13 +35,13 @@ final class QueryRun {
     }
   }
 
-  /// The same for facts that are not those of an entry.
+  /// Tests an expression on facts that are not those of an entry.
   func passes(_ expression: Expression, _ input: QueryInput) throws -> Bool {
     evaluator.begin(counting: false)
     return try evaluator.passes(expression, input, Span())
   }
 
-  /// An entry has passed every condition.
+  /// Notes that an entry has passed every condition.
   func notePassed() { passed += 1 }
 
   private func counts(_ purpose: Purpose) -> Bool {
@@ -49,7 +49,7 @@ final class QueryRun {
     return counted == purpose
   }
 
-  /// The values of several operands as columns: of an operand with `[]` the list of its elements, null without any.
+  /// The values of several operands as columns. An operand with `[]` gives the list of its elements; null if it has none.
   func columns(
     _ operands: [QueryOperand], _ entry: Store.Entry, _ value: Span<UInt8>
   ) -> [QueryValue] {
@@ -59,9 +59,9 @@ final class QueryRun {
     }
   }
 
-  /// All values of several operands; the entry counts once.
+  /// All values of several operands; the entry is counted once.
   ///
-  /// - Parameter missing: The value of an operand with `[]` that has no element; nil for none.
+  /// - Parameter missing: The value for an operand with `[]` that has no element; nil adds no value.
   func allValues(
     _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
     missing: QueryValue? = .null
@@ -75,13 +75,13 @@ final class QueryRun {
     }
   }
 
-  /// Counts a value that was not JSON if it is CBOR.
+  /// If the evaluator counted a value as not JSON, and the value is CBOR, counts it as CBOR.
   private func noteCBOR(_ entry: Store.Entry, _ value: Span<UInt8>, _ before: Int) {
     guard evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) else { return }
     valuesOfCBOR += 1
   }
 
-  /// Notes for standard error after the command.
+  /// The notes that go to standard error after the command.
   var notes: [SafeText] {
     var notes: [SafeText] = []
     func add(_ count: Int, _ predicate: String) {

@@ -3,11 +3,11 @@ import ShellLanguage
 
 extension Scope {
   private static let batch = 500
-  /// Bounds for counting the rest of a list that is cut.
+  /// The most entries, and the longest time, for counting the rest of a list that is cut.
   private static let countedRest = 10_000
   private static let countingTime = Duration.milliseconds(4)
 
-  /// Lists the entries, for a person a page of them.
+  /// Lists the entries; a person gets one page.
   func list(as form: EntryForm, includingExpired: Bool = false) throws {
     let output = session.output
     // A list of keys from standard input cannot be continued.
@@ -26,7 +26,7 @@ extension Scope {
           }.found == 0
         return
       }
-      // Of the entries behind the page only their number is of interest.
+      // Entries after the page are only counted.
       var cut = self
       let isSorted = EntryOrder(selection) != nil
       cut.selection.limit = isSorted ? .count(page) : nil
@@ -57,14 +57,14 @@ extension Scope {
   /// `… 1,203 more: --after "k0050", or --limit all`
   private func remark(_ rest: (count: Int, isAll: Bool), behind key: [UInt8]?) -> SafeText {
     let over = rest.isAll ? "" : "over "
-    // In another order, or in several namespaces, a key does not say how far the list has come.
+    // A key tells the end of the page only in the order of keys and in one namespace.
     let isByKey = EntryOrder(selection) == nil && namespaces.count == 1
     let after = isByKey ? key.map { "--after \(Quoting.typed($0)), or " } ?? "" : ""
     let other = selection.sort == .size && !selection.isReversed ? "--reverse, or " : ""
     return "\u{2026} \(over)\(Wording.count(rest.count)) more: \(after)\(other)--limit all"
   }
 
-  /// Writes the keys of a selection in one namespace that needs nothing else of the entries.
+  /// Writes only the keys of a selection in one namespace.
   func listKeys() throws {
     var walk = try SelectionWalk(selection, in: namespaces, for: session)
     var left = selection.most
@@ -78,7 +78,7 @@ extension Scope {
     }
   }
 
-  /// A pattern that matched no key may have the wrong case, or be text of a value.
+  /// Suggests other matches: a pattern without a match may have the wrong case, or be text of a value.
   private func suggestOtherMatches() throws {
     if selection.listsKeys, namespaces.count == 1, case .key(let key)? = selection.patterns.first,
       let near = try missingKeys().isEmpty ? nil : KeySuggestions(key, in: namespaces[0])

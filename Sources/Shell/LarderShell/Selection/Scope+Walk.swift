@@ -1,13 +1,13 @@
 import Larder
 import ShellLanguage
 
-/// How a walk over the entries of a scope went.
+/// The result of a walk over the entries of a scope.
 struct Walked {
   /// The keys from standard input.
   var piped = PipedKeys()
-  /// The damaged entries that were passed over.
+  /// The number of damaged entries that were skipped.
   var damaged = 0
-  /// The entries of the selection, those beyond its limit included as far as they were looked at.
+  /// The number of entries of the selection that were seen, also beyond its limit.
   var found = 0
 }
 
@@ -17,16 +17,16 @@ extension Scope {
   private static let bytesPerBatch = 16_000_000
   private static let valuesPerBatch = 4_000_000
 
-  /// Hands out the results of `read` for the entries of the selection, in its order and within its limit, some at a time. Every
-  /// command reads entries by this function alone.
+  /// Hands out the results of `read` for the entries of the selection, some at a time, in its order and within its limit. Every
+  /// command reads entries through this function alone.
   ///
-  /// The order of keys keeps nothing in memory, another order the entries within the limit. No snapshot is held while `body`
-  /// runs. An interruption ends the walk.
+  /// The order of keys keeps no entries in memory; another order keeps the entries within the limit. No snapshot is held while
+  /// `body` runs. An interruption ends the walk.
   ///
   /// - Parameters:
-  ///   - verb: For example `exporting`: shows the progress.
-  ///   - readingValues: `read` needs values; otherwise they may be empty.
-  ///   - read: Makes an item of an entry; nil leaves it out.
+  ///   - verb: The word for the progress, for example `exporting`; nil shows no progress.
+  ///   - readingValues: Whether `read` needs values; otherwise the values may be empty.
+  ///   - read: Makes an item of an entry; nil skips the entry.
   ///   - body: Returns false to stop.
   @discardableResult
   func walk<Item>(
@@ -122,8 +122,8 @@ extension Scope {
     }
   }
 
-  /// The entries of its namespaces and their bytes, with expired entries apart. If the selection is all entries, the counters
-  /// have the numbers, and only expired entries are looked at.
+  /// The entries of the selection and their bytes; expired entries are separate. For a selection of all entries the counters
+  /// give the numbers, and only expired entries are read.
   func tally() throws -> (fresh: Tally, expired: Tally) {
     guard try isCounted() else {
       var (fresh, expired) = (Tally(), Tally())
@@ -141,7 +141,7 @@ extension Scope {
     return (fresh - expired, expired)
   }
 
-  /// The entries of its namespaces that have expired and are still in the file.
+  /// The entries of the namespaces that have expired and are still in the file.
   func expired() throws -> Tally {
     var due = Scope(all: namespaces, in: session)
     due.selection.filters = [.isExpired]
@@ -150,8 +150,8 @@ extension Scope {
     return tally
   }
 
-  /// Whether the counters of its namespaces are the answer: it has all of their entries, and no value was transformed, as far as
-  /// the first hundred of each tell.
+  /// Whether the counters of the namespaces are the answer: the selection has all entries, and no value among the first
+  /// hundred entries of each namespace is transformed.
   func isCounted() throws -> Bool {
     guard selection.patterns.isEmpty, selection.filters.isEmpty, selection.input == nil,
       selection.limit == nil, selection.after == nil

@@ -1,28 +1,28 @@
 import Larder
 import ShellLanguage
 
-/// The entries that a command is about: the entries of a selection, in namespaces that exist.
+/// The entries that a command is about: a selection in namespaces that exist.
 struct Scope {
   var selection: Selection
   let namespaces: [Store.Namespace]
   let session: Session
 
-  /// Names of namespaces tell the entries apart.
+  /// Whether the names of namespaces are needed to tell the entries apart.
   var namesNamespaces: Bool { namespaces.count > 1 }
 
-  /// The number of entries in its namespaces.
+  /// The number of entries in the namespaces of the scope.
   func total() throws -> Int { try namespaces.map { try $0.count() }.reduce(0, +) }
 }
 
 extension Scope {
-  /// All entries of namespaces.
+  /// All entries of the namespaces.
   init(all namespaces: [Store.Namespace], in session: Session) {
     self.init(selection: Selection(namespaces: .all), namespaces: namespaces, session: session)
   }
 
   /// The scope of a command.
   ///
-  /// - Parameter wholeByDefault: Without a namespace, and without one in use, it is the whole store.
+  /// - Parameter wholeByDefault: If true, a command without a namespace, while none is in use, means the whole store.
   init(of call: Invocation, in session: Session, wholeByDefault: Bool = false) throws {
     guard var selection = call.selection else {
       preconditionFailure("\(call.command.name) takes no selection")
@@ -45,7 +45,7 @@ extension Scope {
       session: session)
   }
 
-  /// A single word that is not a key but the name of a namespace.
+  /// The namespace whose name is the only word of a selection, if that word is not a key.
   private static func bareNamespace(
     _ selection: Selection, in session: Session
   ) throws -> NamespaceName? {
@@ -62,7 +62,7 @@ extension Scope {
     return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil
   }
 
-  /// The command on a namespace. The shell of the system takes quotes away, so that `@"*"` would be all namespaces there.
+  /// The command with a namespace, as a hint. The system's shell removes quotes, so that `@"*"` would become all namespaces.
   private static func hint(
     _ call: Invocation, _ name: NamespaceName, in session: Session
   ) -> SafeText? {
@@ -73,10 +73,10 @@ extension Scope {
     return "`-n NAME` before the command names it"
   }
 
-  /// The keys that the words list and that have no entry in any namespace. An expired entry counts only if the selection is
-  /// about expired entries.
+  /// The listed keys that have no entry in any namespace. An expired entry counts only if the selection is about expired
+  /// entries.
   ///
-  /// - Parameter passes: Other entries do not count.
+  /// - Parameter passes: An entry for which it is false does not count.
   func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {
     let seesExpired = selection.wantsExpired
     return try selection.patterns.compactMap { pattern in
@@ -90,12 +90,12 @@ extension Scope {
     }
   }
 
-  /// The part of it in some of its namespaces.
+  /// The part of the scope in some of its namespaces.
   func narrowed(_ isIncluded: (Store.Namespace) -> Bool) -> Scope {
     Scope(selection: selection, namespaces: namespaces.filter(isIncluded), session: session)
   }
 
-  /// Writes an export of its entries to the file of `--save`.
+  /// Exports the entries of the scope to the file of `--save`.
   func save(_ call: Invocation) throws {
     guard let path = call.bytes("--save") else { return }
     let file = try LocalFile(path, of: session)
@@ -104,7 +104,7 @@ extension Scope {
     try session.host.notify("saved \(run.done.words) to \(path)")
   }
 
-  /// Throws if the words list a key that does not exist in any of the namespaces.
+  /// Throws if a listed key does not exist in any of the namespaces.
   func checkKeys(verb: String) throws {
     guard selection.isOfKeys else { return }
     for case .key(let key) in selection.patterns

@@ -2,14 +2,14 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Finds the entries of a selection, some at a time, in the order of keys or in reverse.
+/// Finds the entries of a selection, some at a time, in the order of keys or in the reverse order.
 ///
-/// The patterns and conditions choose the ranges of keys that can match, or the keys from the index of tags or of expiries. No
-/// snapshot is held between two calls, so the whole result is not of one snapshot.
+/// The patterns and conditions choose what is read: ranges of keys that can match, or keys from the index of tags or of
+/// expiries. No snapshot is held between two calls, so the result is not from one snapshot.
 struct SelectionWalk {
-  /// An index that names more entries than this costs more than to look at all.
+  /// If an index names more entries than this, reading all entries costs less.
   private static let mostIndexed = 10_000
-  /// The keys that are read at once in reverse order.
+  /// The number of keys that are read at a time in reverse order.
   private static let batch = 500
 
   private let namespaces: [Store.Namespace]
@@ -20,17 +20,17 @@ struct SelectionWalk {
   private let now: Timestamp
   private let checkInterruption: () throws -> Void
   private var input: IncomingKeys?
-  /// The position: finished namespaces, the ranges left in the present one, and the last key of the present range.
+  /// The position: the number of finished namespaces, the ranges left in the present namespace, and the last key.
   private var namespacesDone = 0
   private var ranges: ArraySlice<KeyRange>?
   private var last: [UInt8]?
-  /// Entries under a key from standard input, up to one in each namespace.
+  /// The entries under one key from standard input, at most one in each namespace.
   private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
   private(set) var piped = PipedKeys()
-  /// The damaged entries that were passed over.
+  /// The number of damaged entries that were skipped.
   private(set) var damaged = 0
 
-  /// - Parameter includingExpired: Expired entries are found, too, if the filters allow it.
+  /// - Parameter includingExpired: If true, expired entries are found, too, if the filters allow them.
   init(
     _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
     includingExpired: Bool = false
@@ -45,7 +45,7 @@ struct SelectionWalk {
     if let kind = selection.input { input = try IncomingKeys(kind, from: session.host) }
   }
 
-  /// The next entries, at most so many; none at the end.
+  /// The next entries, at most `most`; empty at the end.
   mutating func next(_ most: Int) throws -> [Store.Entry] {
     var found: [Store.Entry] = []
     guard most > 0 else { return found }
@@ -56,9 +56,9 @@ struct SelectionWalk {
     return found
   }
 
-  /// The next keys, at most so many, in a fraction of the time.
+  /// The next keys, at most `most`, in a fraction of the time that entries take.
   ///
-  /// - Precondition: The selection needs nothing else of its entries.
+  /// - Precondition: The selection needs nothing of its entries but the key.
   mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
     while found.count < most, let (range, namespace) = try nextRange() {
@@ -78,7 +78,7 @@ struct SelectionWalk {
 
   /// Hands out the next entries until `take` returns false.
   ///
-  /// - Parameter readingValues: `take` needs values; otherwise they may be empty.
+  /// - Parameter readingValues: Whether `take` needs values; otherwise the values may be empty.
   mutating func advance(
     readingValues: Bool, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
@@ -86,7 +86,7 @@ struct SelectionWalk {
       if try !visit(range, of: namespace, readingValues, take) { return }
     }
     while let (entry, namespace) = try nextFromInput() {
-      // An entry that was removed meanwhile, or has a damaged value, is left out: its value would seem to be empty.
+      // An entry is left out if it was removed meanwhile or has a damaged value: its value would look empty.
       let wantsMore =
         try readingValues
         ? namespace.lookUp(entry.key.bytes, damaged: &damaged, take) : take(entry, Span())
@@ -113,7 +113,7 @@ struct SelectionWalk {
     last = nil
   }
 
-  /// The ranges of a namespace that are to be read, in the order of the walk.
+  /// The ranges of a namespace that must be read, in the order of the walk.
   private func allRanges(of namespace: Store.Namespace) throws -> [KeyRange] {
     var ranges = selection.ranges
     let isOpen = ranges.contains { if case .prefix = $0 { true } else { false } }
@@ -125,7 +125,7 @@ struct SelectionWalk {
     return isReversed ? ranges.reversed() : ranges
   }
 
-  /// The keys of every entry that can meet the conditions, if an index knows a few.
+  /// The keys of all entries that can meet the conditions, if an index has few such keys; otherwise nil.
   private func indexedKeys(of namespace: Store.Namespace) throws -> [[UInt8]]? {
     for condition in selection.conditions {
       var keys: [[UInt8]]?
@@ -134,7 +134,7 @@ struct SelectionWalk {
       } else if condition == .isExpired {
         keys = try namespace.keys(endingBy: now, atMost: Self.mostIndexed)
       } else if condition.needsExpiry {
-        // A stale window ends behind the expiry that is asked for, so that no end bounds the entries that can meet it.
+        // Such an entry may have any deadline: a stale window ends after the expiry that the condition tests.
         let end = Timestamp(milliseconds: .max)
         keys = try namespace.keys(endingBy: end, atMost: Self.mostIndexed)
       }
@@ -143,7 +143,7 @@ struct SelectionWalk {
     return nil
   }
 
-  /// Visits a range; false if `take` has enough.
+  /// Visits a range; false if `take` wants no more.
   private mutating func visit(
     _ range: KeyRange, of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
@@ -205,14 +205,14 @@ struct SelectionWalk {
 
   // MARK: Single keys
 
-  /// Whether a key comes after that of `--after`.
+  /// Whether a key comes after the key of `--after`.
   private func isBehindStart(_ key: [UInt8]) -> Bool {
     guard let start = selection.after else { return true }
     return isReversed
       ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
   }
 
-  /// Visits the entry under one key in one lookup; nil if it does not pass.
+  /// Visits the entry under a key with one lookup; nil if the entry does not pass.
   private mutating func visit(
     _ key: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
@@ -248,7 +248,7 @@ struct SelectionWalk {
 
   // MARK: Standard input
 
-  /// Whether the words of the command have named a key of standard input before.
+  /// Whether the command already visits a key of standard input because its words name the key.
   private func isVisited(_ key: [UInt8]) -> Bool {
     selection.patterns.contains { $0.matches(key) } && isBehindStart(key)
   }

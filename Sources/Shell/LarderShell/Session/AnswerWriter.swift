@@ -1,15 +1,15 @@
 import Larder
 import ShellLanguage
 
-/// Writes the answers of commands in the form that the settings ask for, to the host or where the running command redirects
-/// them.
+/// Writes the answers of commands in the form that the settings ask for. They go to the host, or to the target of the
+/// command's redirection.
 final class AnswerWriter {
-  /// The separator between the last answer and the next.
+  /// The separator between the last answer and the next one.
   private enum Separator {
     case none
     /// The last answer ended its line.
     case ended
-    /// The last answer was a bare value: the next one begins with a newline.
+    /// The last answer was a bare value, so the next answer begins with a newline.
     case newline
   }
 
@@ -40,18 +40,18 @@ final class AnswerWriter {
       clock: wallClock)
   }
 
-  /// A person reads the answers as tables.
+  /// Whether a person reads the answers as tables.
   var isTable: Bool { presentation.mode == .table }
-  /// A person reads them, at once or in a document.
+  /// Whether a person reads the answers, at once or in a document.
   var isForPerson: Bool { presentation.mode.isForPerson }
 
-  /// A list of entries is one of their keys.
+  /// Whether a list of entries shows only their keys.
   var showsKeysOnly: Bool { presentation.mode == .plain }
 
-  /// The rows that a person sees at once without a limit.
+  /// The number of rows of a list that a person sees at once if no limit is set.
   private static let page = 50
 
-  /// The rows of a list that a person sees at once; nil for all of them, as in a pipe.
+  /// The number of rows of a list that a person sees at once; nil for all rows, as in a pipe.
   func page(_ limit: Limit?) -> Int? {
     guard isTable else { return nil }
     switch limit {
@@ -64,12 +64,12 @@ final class AnswerWriter {
 
   /// Writes rows as they come.
   ///
-  /// An error before the first row comes before any output. With a NUL behind each row, the rows are written once all are
-  /// known: a key with a NUL would be read back as two keys.
+  /// An error before the first row comes before any output. If NUL ends each row, the rows are written at the end, when all
+  /// are known: a key with a NUL would be read back as two keys.
   ///
   /// - Parameters:
-  ///   - areEndless: They are written at once in every form.
-  ///   - none: The line for a person if no row comes.
+  ///   - areEndless: Whether the rows may never end, so that every form writes each row at once.
+  ///   - none: The line for a person if there is no row.
   func rows(
     _ columns: [Column], isLong: Bool = false, areEndless: Bool = false, none: SafeText? = nil,
     _ body: (_ write: ([[Cell]]) throws -> Void) throws -> Void
@@ -104,7 +104,7 @@ final class AnswerWriter {
 
   func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
 
-  /// Remarks that belong to no document.
+  /// Writes notes for a person; a document gets none.
   func writeNotes(_ notes: [SafeText]) throws { if isTable { try writeLines(notes) } }
 
   /// Acknowledges a change, unless `--quiet` is set.
@@ -118,13 +118,13 @@ final class AnswerWriter {
     separator = .ended
   }
 
-  /// All output goes through here.
+  /// Writes to the host or the sink. All output goes through this function.
   private func send(_ bytes: [UInt8]) throws {
     if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }
 
-  /// Writes a value with nothing added, as long as it is all that is printed; in a pipe of several
-  /// answers each one ends with a newline.
+  /// Writes a value with nothing added while it is the only answer; in a pipe with several answers, each answer ends with a
+  /// newline.
   func writeValue(_ pieces: (_ write: ([UInt8]) throws -> Void) throws -> Void) throws {
     guard separator == .none else {
       try pieces(write)
@@ -137,7 +137,7 @@ final class AnswerWriter {
     separator = .newline
   }
 
-  /// Runs a command whose output goes to a file or a program, in the form it has in a pipe.
+  /// Runs a command whose output goes to a file or a program, in the form of a pipe.
   func redirecting(to output: Redirection, _ body: () throws -> Outcome) throws -> Outcome {
     guard let redirect = host.redirect else {
       throw ShellError(.usage, "output cannot be redirected here", hint: nil)

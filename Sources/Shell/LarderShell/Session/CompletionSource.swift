@@ -12,7 +12,7 @@ package import ShellLanguage
 package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
-  /// The bytes of keys by which they are sorted.
+  /// The number of bytes of a key by which the namespace sorts it.
   private static let longestPrefix = 238
 
   private let session: Session
@@ -20,7 +20,7 @@ package final class CompletionSource {
 
   package init(_ session: Session) { self.session = session }
 
-  /// The lookup of names is bounded, and offers nothing if it fails: an error would stand in the middle of a line.
+  /// Finds names by few lookups. An error gives no candidates, because a message would appear in the line that is typed.
   package func found(_ request: Completer.Request) -> Completer.Found {
     do {
       switch request {
@@ -60,12 +60,12 @@ package final class CompletionSource {
     return Completer.Found(keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut: isCut)
   }
 
-  /// Adds keys of a namespace until those that were found share no more than all of them do, by a few lookups.
+  /// Adds keys of a namespace by a few lookups, until the found keys share no longer prefix than all keys do.
   private func addOutliers(
     to keys: inout Set<[UInt8]>, with prefix: [UInt8], in namespace: Store.Namespace
   ) throws {
     var shared = prefix
-    // The first key of the namespace, then the one behind all keys that share what the others do.
+    // Finds the first key of the namespace, then the first key after all keys with the shared prefix.
     var start: PageCursor?
     repeat {
       var next: [UInt8]?
@@ -99,7 +99,7 @@ package final class CompletionSource {
   }
 }
 
-/// The names of fields that values of a namespace have, for Tab: read from a few values and kept while the prompt lives.
+/// The names of the fields in the values of a namespace, for Tab. They are read from a few values and kept with the prompt.
 private struct FieldSample {
   private static let mostValues = 200
   private static let mostTime = Duration.milliseconds(50)
@@ -107,7 +107,7 @@ private struct FieldSample {
 
   private var known: [ExactString: [[UInt8]]] = [:]
 
-  /// The fields of objects, and of the objects in them as `a.b`, in order.
+  /// The names of the fields of objects, and of nested objects as `a.b`, in order.
   mutating func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
     var names: Set<String> = []
     let end = ContinuousClock.now + Self.mostTime

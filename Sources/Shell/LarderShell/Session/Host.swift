@@ -1,6 +1,6 @@
 package import ShellLanguage
 
-/// The services that the program around a session provides.
+/// The services that a session gets from the program around it.
 package struct Host {
   /// The size of the window.
   package struct Window: Sendable, Hashable {
@@ -15,10 +15,10 @@ package struct Host {
 
   /// Standard input; nil while commands are read from it.
   package struct Input {
-    /// The bytes up to the next `end` byte, or up to the end of input; nil at the end. Of more than `most` bytes it may be
-    /// the first ones.
+    /// The bytes up to the next `end` byte, or up to the end of the input; nil at the end. If they are more than `most` bytes,
+    /// the first bytes may be enough.
     let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
-    /// Everything to the end, or more than `most` bytes of it.
+    /// All bytes up to the end, or at least the first `most` bytes and one more.
     let rest: (_ most: Int) throws -> [UInt8]
 
     package init(
@@ -32,7 +32,7 @@ package struct Host {
 
   /// A file that is read a piece at a time.
   package struct Reader {
-    /// The number of bytes; nil if unknown, as of a pipe.
+    /// The number of bytes; nil if it is unknown, as for a pipe.
     let size: Int?
     /// The next bytes; empty at the end.
     let next: () throws -> [UInt8]
@@ -43,7 +43,7 @@ package struct Host {
     }
   }
 
-  /// A file that is written a piece at a time; it appears when it is finished.
+  /// A file that is written a piece at a time; it appears at the end.
   package struct Writer {
     let write: ([UInt8]) throws -> Void
     let finish: () throws -> Void
@@ -56,14 +56,14 @@ package struct Host {
     }
   }
 
-  /// Receives the output of one command that is redirected.
+  /// Receives the output of one redirected command.
   package struct Sink {
-    /// The program at the other end reads no more.
+    /// The program that receives the output reads no more.
     package struct Closed: Error { package init() {} }
 
     let write: ([UInt8]) throws -> Void
-    /// Ends the output; a file is kept only if it is complete. The result is a note about a program that
-    /// failed.
+    /// Ends the output; a file is kept only if `isComplete` is true. The result is a note about a failed program, or
+    /// nil.
     let finish: (_ isComplete: Bool) throws -> String?
 
     package init(
@@ -88,23 +88,23 @@ package struct Host {
   /// Replaces the progress line; nil removes it. Nil without a terminal.
   package var progress: ((SafeText?) throws -> Void)?
   package var window: () -> Window? = { nil }
-  /// Whether the running command is to stop.
+  /// Whether the running command must stop.
   package var isInterrupted: () -> Bool = { false }
 
   func checkInterruption() throws {
     if isInterrupted() { throw Interruption() }
   }
 
-  /// Waits; false if it was interrupted.
+  /// Waits for a duration; false if ^C interrupted the wait.
   package var pause: (Duration) throws -> Bool = { _ in false }
 
-  /// Puts bytes on the clipboard of the terminal; nil without a terminal.
+  /// Copies bytes to the clipboard of the terminal; nil without a terminal.
   package var copy: (([UInt8]) throws -> Void)?
 
   /// A file that a person edits.
   package struct Draft {
     let path: String
-    /// Opens the editor and waits; the result is a report of a failure.
+    /// Opens the editor and waits for its end; the result is a report of a failure, or nil.
     let run: () throws -> String?
     let contents: () throws -> [UInt8]
     let remove: () throws -> Void
@@ -120,14 +120,14 @@ package struct Host {
     }
   }
 
-  /// Writes bytes to a private file to edit, whose name has this extension; nil without a terminal.
+  /// Writes bytes to a private file for an editor, with this extension of its name; nil without a terminal.
   package var edit: ((_ bytes: [UInt8], _ pathExtension: String) throws -> Draft)?
 
-  /// The whole screen of the terminal, while a command has it for itself.
+  /// The whole screen of the terminal, for one command.
   package struct Screen {
     package enum Event {
       case bytes([UInt8])
-      /// The window has another size, or shows something else.
+      /// The window has another size, or its content was overwritten.
       case redraw
       case timeout
       /// The terminal is gone.
@@ -137,7 +137,7 @@ package struct Host {
     let size: () -> Window
     let wait: (_ limit: Duration) throws -> Event
     let write: ([UInt8]) throws -> Void
-    /// Stops the process as ^Z does, and takes the screen again when it is continued.
+    /// Stops the process as ^Z does, and takes the screen again when the process continues.
     let suspend: () throws -> Void
     /// Restores the former content of the terminal.
     let close: () throws -> Void
@@ -160,14 +160,14 @@ package struct Host {
 
   /// The lines typed at the prompt, the oldest first.
   package var history: () throws -> [String] = { [] }
-  /// Removes all of them.
+  /// Removes all lines of the history.
   package var forgetHistory: () throws -> Void = {}
   /// Opens a file to read; throws a `FileProblem`.
   package let read: (_ path: String) throws -> Reader
-  /// Creates a file; an existing one is replaced only if `replaces` is true.
+  /// Creates a file; replaces an existing file only if `replaces` is true.
   package let make: (_ path: String, _ replaces: Bool) throws -> Writer
 
-  /// The path at which a command may create a directory of that name; throws a `FileProblem`.
+  /// The path at which a command may create a directory with that name; throws a `FileProblem`.
   package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(

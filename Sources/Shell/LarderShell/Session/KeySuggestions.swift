@@ -1,26 +1,26 @@
 import Larder
 import ShellLanguage
 
-/// Keys of a namespace that are similar to one that does not exist, found with few lookups.
+/// Keys of a namespace that resemble a key that does not exist, found with few lookups.
 struct KeySuggestions {
   private let key: [UInt8]
-  /// The nearest first.
+  /// The most similar keys, the nearest first.
   private var nearest: [[UInt8]] = []
-  /// Their common prefix, and the number of keys that have it.
+  /// The prefix that the similar keys share, and the number of keys that have it.
   private var prefix: [UInt8] = []
   private var count = 0
 
   private static let mostLooked = 200
   private static let mostProbes = 64
 
-  /// Shortens the key until some key begins with the rest.
+  /// Shortens the key until some key of the namespace begins with the rest.
   init(_ key: [UInt8], in namespace: Store.Namespace) throws {
     self.key = key
     var prefix = Array(key.prefix(Self.mostProbes))
     var keys = prefix == key ? try Self.keys(with: prefix, in: namespace) : []
     while keys.isEmpty, !prefix.isEmpty {
       prefix.removeLast()
-      // Half a character is nothing that a person could type.
+      // A person cannot type half a character.
       while let last = prefix.last, last & 0x80 != 0, prefix.characters == nil {
         prefix.removeLast()
       }
@@ -31,14 +31,14 @@ struct KeySuggestions {
     let wanted = Self.text(key)
     let ranked = keys.map { (distance: Suggestions.distance(wanted, Self.text($0)), key: $0) }
       .sorted { $0.distance < $1.distance }
-    // A key with a short common prefix is similar only if it is nearly equal.
+    // A key with a short common prefix counts as similar only if it is nearly equal.
     let isClose = !prefix.isEmpty && 2 * prefix.count >= min(key.count, Self.mostProbes)
     nearest = ranked.prefix(3)
       .filter { isClose || $0.distance <= (prefix.isEmpty ? min(wanted.count / 3, 2) : 2) }
       .map(\.key)
   }
 
-  /// A hint that a person can act on.
+  /// A hint with a command that a person can run.
   func hint(verb: String, namespace: String) -> SafeText {
     let number = count > Self.mostLooked ? "over \(Self.mostLooked)" : "\(count)"
     if prefix == key {

@@ -39,7 +39,7 @@ package struct LocalFile {
     FileManager.default.fileExists(atPath: path)
   }
 
-  /// The whole content, or more than `most` bytes of it; a pipe or a device is read to its end.
+  /// The whole content of the file, or its first bytes, at least one more than `most`. A pipe or a device is read to its end.
   package func contents(atMost most: Int = .max) throws -> [UInt8] {
     let next = try reader().next
     var bytes: [UInt8] = []
@@ -56,7 +56,7 @@ package struct LocalFile {
     }
   }
 
-  /// Replaces the content.
+  /// Replaces the content of the file.
   func write(_ bytes: [UInt8]) throws {
     let writer = try writer(replaces: true)
     try writer.write(bytes)
@@ -71,7 +71,7 @@ package struct LocalFile {
       finish: { try FileProblem.explainingWrite(message) { try writer.finish() } })
   }
 
-  /// The path of a new directory of that name.
+  /// The path of a new directory with this name.
   func directory() throws -> String {
     try FileProblem.explainingWrite("cannot create \(Array(path.utf8))") {
       try host.directory(path)
@@ -80,21 +80,21 @@ package struct LocalFile {
 }
 
 extension FileProblem {
-  /// Runs `body`; a file that it cannot read becomes an error of the shell.
+  /// Runs `body`. If it cannot read a file, the error becomes an error of the shell.
   static func explainingRead<Result>(
     _ message: SafeText, _ body: () throws -> Result
   ) throws -> Result {
     do { return try body() } catch let problem as FileProblem { throw problem.readError(message) }
   }
 
-  /// The same for a file that `body` makes or writes.
+  /// Runs `body`. If it cannot make or write a file, the error becomes an error of the shell.
   static func explainingWrite<Result>(
     _ message: SafeText, _ body: () throws -> Result
   ) throws -> Result {
     do { return try body() } catch let problem as FileProblem { throw problem.writeError(message) }
   }
 
-  /// The error for a file that cannot be read, in the shell's words.
+  /// The error for a file that cannot be read.
   package func readError(_ message: SafeText) -> ShellError {
     error(message, absent: "no such file")
   }
@@ -126,7 +126,7 @@ extension FileProblem {
 extension DanglingLink {
   package static let hint: SafeText = "create the target or remove the link"
 
-  /// - Parameter path: a path on which the link is.
+  /// - Parameter path: The path that was to be used, which may contain the link.
   package func words(for path: String) -> SafeText {
     let link: SafeText = self.path == path ? "it" : "\(Array(self.path.utf8))"
     return "\(link) is a symbolic link to \(Array(target.utf8)), which does not exist"

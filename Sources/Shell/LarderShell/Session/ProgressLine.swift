@@ -2,7 +2,7 @@ import ShellLanguage
 
 /// The progress of a long command: a bar, the rate and the time left.
 ///
-/// It appears after half a second and changes at most ten times a second.
+/// The line appears after half a second and changes at most ten times a second.
 final class ProgressLine {
   private static let delay = Duration.milliseconds(500)
   private static let pace = Duration.milliseconds(100)
@@ -18,9 +18,9 @@ final class ProgressLine {
   private(set) var done = 0
 
   /// - Parameters:
-  ///   - verb: For example `exporting`.
+  ///   - verb: The word for the operation, for example `exporting`.
   ///   - total: The whole amount; nil if unknown.
-  ///   - unit: Writes an amount.
+  ///   - unit: Writes an amount as text.
   private init(
     _ verb: String, of total: Int?, unit: @escaping (Int) -> String, for session: Session
   ) {
@@ -34,7 +34,7 @@ final class ProgressLine {
 
   func advance(by amount: Int) throws { try reach(done + amount) }
 
-  /// Sets the amount that is done, and the whole amount if it was not known before.
+  /// Sets the finished amount, and the whole amount if it was unknown.
   func reach(_ amount: Int, of all: Int? = nil) throws {
     done = amount
     if let all { total = max(all, 1) }
@@ -67,7 +67,7 @@ final class ProgressLine {
 
   // MARK: Showing
 
-  /// Runs a long operation with a progress line, which is removed at the end, also after an error.
+  /// Runs a long operation with a progress line. The line is removed at the end, also after an error.
   @discardableResult
   static func show<Result>(
     _ verb: String, of total: Int?, unit: @escaping (Int) -> String = Wording.entries,
@@ -92,7 +92,7 @@ final class ProgressLine {
     _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
   ) throws -> Result {
     try show(verb, of: nil, unit: unit, in: session) { line in
-      // The operation does not throw errors of the terminal, so they are kept until it ends.
+      // The operation cannot throw errors of the terminal, so such an error is kept until the end.
       var failure: (any Error)?
       let result = try body { done, all in
         do { try line.reach(done, of: all) } catch { failure = error }

@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Session {
-  /// The namespaces that a choice names, all of which exist.
+  /// The namespaces of a choice; throws if one does not exist.
   func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
     switch choice {
     case .named(let names):
@@ -37,9 +37,9 @@ extension Session {
       hint: "a key that begins with @ goes behind --: `-- @\(name.text)`")
   }
 
-  /// The namespaces with the counts of every answer: an expired entry that is still in the file does not count.
+  /// The namespaces with the counts that every answer shows: expired entries that are still in the file do not count.
   ///
-  /// - Parameter isQuick: Counts expired entries where they are many, because a greeting must not wait.
+  /// - Parameter isQuick: If true, a namespace with very many expired entries counts them, because a greeting must not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
     try store.namespaces().map { info in
       let namespace = store.namespace(info.name)
@@ -56,7 +56,7 @@ extension Session {
 
   private static let mostQuick = 1000
 
-  /// The facts of a namespace that existed when the command began.
+  /// The facts of a namespace; throws if it was removed since the command began.
   func info(of name: String) throws -> NamespaceInfo {
     guard let facts = try store.namespace(name).info() else {
       throw ShellError.removedMeanwhile(name)
@@ -64,22 +64,22 @@ extension Session {
     return facts
   }
 
-  /// The namespace that a write goes to; the write creates it if it is absent.
+  /// The namespace for a write. If it does not exist, the write creates it.
   func namespaceToWrite(_ choice: NamespaceChoice) throws -> Store.Namespace {
     if case .named(let names) = choice { return store.namespace(names[0].text) }
     if let current { return store.namespace(current) }
     return try namespace(choice)
   }
 
-  /// Whether a choice is the whole store for commands that take that by default.
+  /// Whether a choice means the whole store, for commands whose default is the whole store.
   func isWhole(_ choice: NamespaceChoice) -> Bool {
     choice == .all || choice == .unnamed && current == nil
   }
 
   // MARK: Values
 
-  /// The value under one key of one namespace, found in one lookup. Nil if the key does not exist and
-  /// may be the name of a namespace; throws if a namespace is named and has no such key.
+  /// The value under one key of one namespace, found with one lookup. Nil if the key does not exist and may be the name of a
+  /// namespace; throws if a named namespace does not have the key.
   func singleValue(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue? {
     let namespace: Store.Namespace
     switch choice {
@@ -110,7 +110,7 @@ extension Session {
     return value
   }
 
-  /// Lets the running command pass over values that this program cannot read.
+  /// Lets the running command skip values that this program cannot read.
   func skipUnreadable() -> UnreadableValues {
     let values = UnreadableValues(unknownTransforms, notify: host.notify)
     queries.unreadable = values

@@ -3,10 +3,10 @@ package import ShellLanguage
 
 /// The shell without a terminal: runs command lines and writes their answers.
 ///
-/// It keeps the state between commands. Each command is its own transaction, or a series of batches;
-/// no snapshot is held between commands.
+/// It keeps the state between commands. Each command runs as one transaction or as a series of batches. No snapshot is held
+/// between commands.
 package final class Session {
-  /// Replaced when a command closes the store and opens it again.
+  /// The store. A command may close it and open it again, which replaces the object.
   package internal(set) var store: Store
   let options: Store.Options
   let host: Host
@@ -16,7 +16,7 @@ package final class Session {
     get { output.settings }
     set { output.settings = newValue }
   }
-  /// The namespace of commands that name none.
+  /// The namespace for commands that name no namespace.
   package internal(set) var current: String?
   /// The last change, for `undo`.
   let undo = UndoLog()
@@ -24,15 +24,15 @@ package final class Session {
   let additions: Additions
   /// The values of `:name` in the commands of a file.
   package var variables = Variables()
-  /// The lines that can be recalled at the prompt are to be forgotten, too.
+  /// Whether the lines that the prompt can recall must be forgotten, too.
   package var historyWasCleared = false
-  /// The versions of the entries that a person chose in the full-screen view; commands change no other entry.
+  /// The versions of the entries that a person chose in the full-screen view. If set, commands change no other entry.
   var chosen: [EntryID: UInt64]?
-  /// The number of files that run within each other.
+  /// The number of files that run within each other now.
   var sourceDepth = 0
   /// The running command.
   private(set) var line: CommandLine?
-  /// A person typed the command that runs, so a question can be asked.
+  /// Whether a person typed the running command, so that a question is possible.
   private(set) var canAsk = false
   /// The queries of the running command.
   private(set) lazy var queries = newQueries
@@ -62,10 +62,10 @@ package final class Session {
     "\(SafeText(current ?? "larder"))\(isReadOnly ? " (read-only)" : "")"
   }
 
-  /// Takes a namespace into use as `use` does, though it need not be there yet.
+  /// Takes a namespace into use as `use` does; the namespace need not exist.
   package func use(_ name: String) throws(ShellError) { current = try NamespaceName(name).text }
 
-  /// Writes a batch; once more if the data file had too few free pages, because the store has evicted entries for it then.
+  /// Writes a batch. If the data file had too few free pages, the store has evicted entries, and the batch is made once more.
   package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     func recorded(_ batch: inout WriteBatch) throws -> Result {
       undo.beginBatch()
@@ -83,9 +83,9 @@ package final class Session {
     return result
   }
 
-  /// Changes entries that are still there, in one transaction, and returns them with the effects.
+  /// Changes those of the entries that still exist, in one transaction. Returns the changed entries with the effects.
   ///
-  /// - Parameter removes: Their values are lost otherwise than for `undo`.
+  /// - Parameter removes: Whether the entries are removed, so that `undo` must read their values first.
   func change<Effect>(
     _ entries: [Store.Entry], removes: Bool,
     _ body: (inout WriteBatch, _ present: Store.Entry, _ chosen: Store.Entry) throws -> Effect?
@@ -103,7 +103,7 @@ package final class Session {
     }
   }
 
-  /// A read after a change that is committed. If the read fails, a note tells this, because the change is made.
+  /// Runs a read after a commit. If the read fails, a note says so, because the change is already made.
   func afterCommit<Result>(_ read: () throws -> Result?) throws -> Result? {
     do {
       return try read()
@@ -114,7 +114,7 @@ package final class Session {
     }
   }
 
-  /// Whether a command may change the entry.
+  /// Whether a command may change an entry.
   func isChosen(_ entry: Store.Entry) -> Bool {
     chosen.map { $0[EntryID(entry)] == entry.version } ?? true
   }
@@ -128,7 +128,7 @@ package final class Session {
       guard call.command.access == .reads || !isReadOnly || call.isPreview else {
         throw ShellError.readOnly(call.command.name)
       }
-      // The commands of a file that a person names count as typed by the person.
+      // Commands of a file that a person names count as typed by that person.
       if sourceDepth == 0 { canAsk = line.source.isTyped }
       let outer = self.line
       self.line = line
@@ -157,7 +157,7 @@ package final class Session {
     }
   }
 
-  /// Closes the store, runs `body` on its files, and opens it again even if that failed.
+  /// Closes the store, runs `body` on its files, and opens the store again even if `body` failed.
   func whileClosed<Result>(
     _ body: (_ path: String, _ options: Store.Options) throws -> Result
   ) throws -> Result {
@@ -172,7 +172,7 @@ package final class Session {
     } catch {
       let reopening: SafeText =
         "the store cannot be opened again: \(error.message); leave the shell"
-      // The error that came first tells more.
+      // The first error says more than the second.
       switch result {
       case .success: throw ShellError(.cannotOpen, reopening, hint: error.hint.map { SafeText($0) })
       case .failure(let first as ShellError): throw first.adding(reopening)
@@ -186,7 +186,7 @@ package final class Session {
   }
 }
 
-/// ^C: the running command stops.
+/// ^C was pressed, so the running command stops.
 package struct Interruption: Error {
   package init() {}
 }
@@ -194,7 +194,7 @@ package struct Interruption: Error {
 extension Timestamp {
   init(_ time: UnixTime) { self.init(milliseconds: time.milliseconds) }
 
-  /// The same moment in the shell's language.
+  /// This time in the type of the shell's language.
   var unix: UnixTime { UnixTime(milliseconds: milliseconds) }
 }
 

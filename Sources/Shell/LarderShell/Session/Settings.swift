@@ -25,7 +25,7 @@ package struct Settings {
   package var keepsHistory = true
   /// Hints appear behind the line while a person types.
   package var showsHints = true
-  /// The rows of a list that appear at once; nil for what fits the window.
+  /// The number of rows of a list that appear at once; nil for as many as fit the window.
   package var rowLimit: Int?
   /// Times are read and shown in UTC instead of the local zone.
   package var isUTC = false
@@ -42,7 +42,7 @@ enum ShellOption: String, CaseIterable {
 
   var summary: String { facts.summary }
 
-  /// The summary, and the setting if that is on or off.
+  /// The summary of the option, and its setting if the option is on or off.
   private var facts: (summary: String, flag: WritableKeyPath<Settings, Bool>?) {
     switch self {
     case .color: ("colors", \.hasColor)
@@ -78,7 +78,7 @@ enum ShellOption: String, CaseIterable {
     }
   }
 
-  /// The level is a property of the store, so it changes for every process; none may have it open.
+  /// Sets the durability level, a property of the store. It changes for every process, so no process may have the store open.
   private func setDurability(_ word: String, in session: Session) throws {
     guard let level = Durability(rawValue: word) else {
       let levels = Durability.allCases.map(\.rawValue).joined(separator: ", ")

@@ -2,7 +2,7 @@ package import Larder
 package import ShellLanguage
 
 extension ShellError {
-  /// An error of a store that is open.
+  /// The error of the shell for an error of an open store.
   package init(_ error: LarderError) {
     let (code, hint): (Code, SafeText?) =
       switch error.code {
@@ -25,28 +25,28 @@ extension ShellError {
     self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
   }
 
-  /// The library's own hint is for the program that opens the store with the key.
+  /// The hint for a value that this program cannot read. The library's own hint is for a program that has the key.
   static let unreadableHint: SafeText =
     "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; the application that wrote the values can read them"
 
   static let readOnlyHint: SafeText =
     "start the shell without --read-only, as the user that owns the store"
 
-  /// A command that changes a store which may only be looked at.
+  /// The error of a command that changes a store, if the store is open for reading only.
   static func readOnly(_ command: String) -> ShellError {
     ShellError(
       .readOnly, "the store is open read-only, and \(command) changes it",
       hint: readOnlyHint)
   }
 
-  /// A namespace that existed when the command began.
+  /// The error for a namespace that was removed after the command began.
   static func removedMeanwhile(_ namespace: String) -> ShellError {
     ShellError(
       .noSuchNamespace, "namespace \(namespace) was removed meanwhile",
       hint: "`namespaces` lists them")
   }
 
-  /// An error of a store that could not be opened. A disk without room is not a fault of the store.
+  /// The error for a store that could not be opened. A full disk is not a fault of the store.
   package static func opening(_ error: LarderError) -> ShellError {
     ShellError(
       error.code == .full ? .full : .cannotOpen, "\(error.message)",
@@ -59,7 +59,7 @@ extension ShellError {
 extension ShellError {
   /// The error for a key that does not exist, with similar keys.
   ///
-  /// - Parameter line: the command that runs.
+  /// - Parameter line: The running command.
   static func noSuchKey(
     _ key: [UInt8], in namespaces: [Store.Namespace], verb: String, line: CommandLine?
   ) throws -> ShellError {
@@ -82,7 +82,7 @@ extension ShellError {
       hint: near.hint(verb: verb, namespace: namespaces[0].name))
   }
 
-  /// The error for `get @ns .path`, whose path has no key before it.
+  /// The error for `get @ns .path`, which has a path but no key before it.
   private static func pathWithoutKey(
     _ key: [UInt8], in namespace: Store.Namespace, _ line: CommandLine?
   ) -> ShellError? {
@@ -98,7 +98,7 @@ extension ShellError {
         "`get \(Quoting.namespace(namespace.name)) \(all) \(path)` shows this field of each value")
   }
 
-  /// The error for the listed keys that do not exist.
+  /// The error for listed keys that do not exist.
   static func noSuchKeys(
     _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String,
     line: CommandLine?
@@ -116,10 +116,10 @@ extension ShellError {
 }
 
 extension Store.Entry {
-  /// A read finds a value: the entry has not expired and is not negative.
+  /// Whether a read finds a value: the entry has not expired and is not negative.
   var hasValue: Bool { state != .expired && !isNegative }
 
-  /// Throws if reads miss the entry: its empty value would look like a stored one.
+  /// Throws if reads miss the entry: otherwise its empty value would look like a stored value.
   func checkValue(_ clock: WallClock) throws(ShellError) {
     guard state != .expired else {
       throw ShellError(

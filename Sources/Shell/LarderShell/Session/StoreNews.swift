@@ -3,14 +3,14 @@ package import ShellLanguage
 
 /// Changes by other processes since the last command, for the prompt.
 ///
-/// Reads the number of the last commit, and the counters only if that has changed.
+/// A look reads the number of the last commit, and reads the counters only if that number has changed.
 package struct StoreNews {
   private struct Counts {
-    /// The numbers given to writes.
+    /// The sum of the version numbers that writes have used.
     var numbers: UInt64 = 0
     var removals: [RemovalReason: UInt64] = [:]
 
-    /// The writes between two looks; 0 if a namespace was recounted after damage, which skips 2^40 numbers or more.
+    /// The writes between two looks. A recount after damage skips 2^40 numbers or more; the result is 0 then.
     func writes(since before: Counts) -> Int {
       let given = numbers - min(before.numbers, numbers)
       return given < 1 << 40 ? Int(given) : 0
@@ -40,7 +40,7 @@ package struct StoreNews {
     func count(_ test: (RemovalReason) -> Bool) -> Int {
       counts.removals.filter { test($0.key) }.reduce(0) { sum, removed in
         let former = before.removals[removed.key, default: 0]
-        // Statistics may have been reset.
+        // The statistics may have been reset meanwhile.
         return sum + Int(clamping: removed.value - min(former, removed.value))
       }
     }
@@ -48,7 +48,7 @@ package struct StoreNews {
       (counts.writes(since: before), "set"),
       (count { $0 == .expired }, "expired"),
       (count(\.isEviction), "evicted"),
-      // A replaced value counts as set.
+      // A replaced value is counted as set, not as removed.
       (count { ![.expired, .replaced].contains($0) && !$0.isEviction }, "removed"),
     ]
     let words = parts.filter { $0.0 > 0 }.map { "\(Wording.count($0.0)) \($0.1)" }
@@ -77,7 +77,7 @@ extension Session {
       let bytes = namespaces.reduce(0) { $0 + $1.bytes }
       let limits = try store.limits()
       let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
-      // A new store tells the limit that was chosen for it.
+      // For a new store the greeting names the disk limit that was chosen for it.
       let disk =
         namespaces.isEmpty
         ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""

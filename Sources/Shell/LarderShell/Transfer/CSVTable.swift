@@ -1,15 +1,15 @@
 import ShellLanguage
 
-/// The columns of a CSV file whose rows are entries: some of the columns that `export --format csv` writes.
+/// The columns of a CSV file of entries; they are some of the columns of `export --format csv`.
 struct CSVTable {
-  /// Columns whose fields are JSON; all others are strings.
+  /// The columns whose fields are JSON; the fields of other columns are strings.
   private static let ofJSON: Set<String> = ["idle", "pinned", "owners", "tags"]
 
   private let names: [String]
-  /// The namespace of rows that name none.
+  /// The namespace of rows that name no namespace.
   private let namespace: String?
 
-  /// Nil if the line is not a header with a key and a value.
+  /// Reads the header; nil if the line is not a header with a key and a value.
   init?(header line: [UInt8], namespace: String?) {
     let names = Self.fields(of: line).map { String(decoding: $0 ?? [], as: UTF8.self) }
     guard ["key", "key_base64"].contains(where: names.contains),
@@ -19,7 +19,7 @@ struct CSVTable {
     self.namespace = namespace
   }
 
-  /// A row as a line of an export.
+  /// A row of CSV as a line of an export.
   func line(of record: [UInt8]) throws(ImportLine.ParseError) -> [UInt8] {
     let fields = Self.fields(of: record)
     guard fields.count == names.count else {
@@ -37,7 +37,7 @@ struct CSVTable {
       guard let text = String(validating: field, as: UTF8.self) else {
         throw ImportLine.ParseError("\(name) is not UTF-8; bytes go into \(name)_base64")
       }
-      // Moments outside the calendar are numbers.
+      // A time outside the calendar of RFC 3339 is written as a number.
       let isNumber = name != "key" && name != "value" && Int64(text) != nil && isMoment(name)
       line.append(
         .init(name, isNumber || Self.ofJSON.contains(name) ? .verbatim(text) : .string(text)))

@@ -1,18 +1,18 @@
 import Larder
 import ShellLanguage
 
-/// Writes the entries of a selection, a line for each.
+/// Writes the entries of a selection, one on each line.
 struct Export {
   private let scope: Scope
   private let format: ExportFormat
-  /// The fields of the values that are columns.
+  /// The columns for fields of the values.
   private let shown: [QueryColumn]
   private let writer: Host.Writer
   private var last: Store.Entry?
   private(set) var done = Tally()
-  /// How many damaged entries were left out.
+  /// The number of damaged entries that were left out.
   private(set) var damaged = 0
-  /// How many negative entries were left out.
+  /// The number of negative entries that were left out.
   private(set) var negative = 0
 
   private var session: Session { scope.session }
@@ -23,7 +23,7 @@ struct Export {
     (self.scope, self.format, self.shown, self.writer) = (scope, format, shown, writer)
   }
 
-  /// - Parameter unfinished: the state of the output after an interruption, in words.
+  /// - Parameter unfinished: Words for the state of the output after an interruption.
   mutating func run(unfinished: SafeText) throws {
     do {
       let namespaces = try scope.namespaces.map { try session.info(of: $0.name) }
@@ -40,7 +40,7 @@ struct Export {
     }
   }
 
-  /// The line of an entry; nil for a negative one, which has no value to keep.
+  /// The line of an entry; nil for a negative entry, which has no value.
   private func line(
     of entry: Store.Entry, _ value: Span<UInt8>
   ) throws -> (entry: Store.Entry, line: [UInt8]?)? {

@@ -10,17 +10,17 @@ import ShellLanguage
 /// The format of entries in a file: JSON lines with all facts, or CSV.
 enum ExportFormat: String, CaseIterable {
   case jsonl
-  /// For other programs, too; without the rules of namespaces.
+  /// A format for other programs, without the rules of namespaces.
   case csv
 
   static let version = 1
 
-  /// The expiry of an entry that does not expire: a line without an expiry has that of the namespace's rules.
+  /// The word for an entry that does not expire. A line without an expiry would get the expiry of the namespace's rules.
   static let never = "never"
 
   /// The lines before the first entry: the format, and the rules of each namespace.
   ///
-  /// - Parameter shown: Columns of `--show` behind those of CSV.
+  /// - Parameter shown: The columns of `--show`, which follow the columns of CSV.
   func head(_ namespaces: [NamespaceInfo], _ shown: [QueryColumn]) throws -> [UInt8] {
     switch self {
     case .csv:
@@ -81,7 +81,7 @@ enum ExportFormat: String, CaseIterable {
 
   private static func list(_ cells: [Cell]) -> Cell { cells.isEmpty ? .null : .list(cells) }
 
-  /// As RFC 3339 says it; as milliseconds since 1970 where it cannot.
+  /// A time as RFC 3339, or as milliseconds since 1970 if RFC 3339 cannot write it.
   private static func moment(_ time: Timestamp?) -> Cell {
     guard let time = time?.unix else { return .null }
     return (0...UnixTime.last.milliseconds).contains(time.milliseconds)

@@ -2,11 +2,11 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Stores the lines of an export, a transaction for each batch.
+/// Stores the lines of an export, with a transaction for each batch.
 struct Import {
-  /// The rule for an entry whose key exists.
+  /// The treatment of an entry whose key exists.
   enum Conflict: String, CaseIterable {
-    /// The entry that was written later stays.
+    /// The entry that was written later wins.
     case newer
     /// The existing entry stays.
     case keep
@@ -18,7 +18,7 @@ struct Import {
   struct Counts {
     var added = Tally()
     var replaced = Tally()
-    /// The existing entry was newer, or was kept.
+    /// The number of lines whose key has an existing entry that was newer or was kept.
     var skipped = 0
     var expired = 0
     var all: Int { added.entries + replaced.entries + skipped + expired }
@@ -30,26 +30,26 @@ struct Import {
   private let session: Session
   private var name: SafeText { lines.name }
   private let conflict: Conflict
-  /// `--dry-run`: lines are read, checked and counted.
+  /// Whether this is a dry run: lines are read, checked and counted, not stored.
   private let isDry: Bool
-  /// The namespace of CSV rows that name none.
+  /// The namespace of CSV rows that name no namespace.
   private let namespace: String?
   private var hasHead = false
-  /// The columns, if the file is CSV.
+  /// The columns of a CSV file; nil for another file.
   private var table: CSVTable?
-  /// The rules that namespaces would have, for a dry run.
+  /// The rules that new namespaces would get, for a dry run.
   private var rules: [ExactString: Rules] = [:]
-  /// The time of a line that names none: entries that are written meanwhile are newer.
+  /// The time of a line without a time. Entries that are written during the import are newer.
   private let began: Timestamp
   private var lines: LineSource
   private var waiting: [(entry: ImportedEntry, line: Int)] = []
   private var waitingBytes = 0
   private(set) var counts = Counts()
-  /// How many namespaces were made by lines with rules.
+  /// The number of namespaces that lines with rules have created.
   private var declared = 0
-  /// By namespace, for the acknowledgement.
+  /// The entries by namespace, for the acknowledgement.
   private(set) var done: ChangeSummary
-  /// The last line that was stored.
+  /// The number of the last stored line.
   private var lastLine = 0
 
   init(
@@ -115,7 +115,7 @@ struct Import {
     }
   }
 
-  /// An existing namespace keeps its rules: an application declared them.
+  /// Creates a namespace with rules. An existing namespace keeps its rules, because an application declared them.
   private mutating func declare(
     _ name: String, _ rules: Rules, _ overrides: Rules.Overrides?
   ) throws {
@@ -138,7 +138,7 @@ struct Import {
 
   private mutating func flush() throws {
     guard let last = waiting.last?.line else { return }
-    // Sorted by key, so that neighbouring entries go into the same pages.
+    // The lines are sorted by key, so that neighbouring entries are written into the same pages.
     waiting.sort {
       if !$0.entry.namespace.isExactly($1.entry.namespace) {
         return $0.entry.namespace < $1.entry.namespace
@@ -188,9 +188,9 @@ struct Import {
     waitingBytes = 0
   }
 
-  /// Decides whether the entry is stored, and counts the decision.
+  /// Decides whether to store the entry, and counts the decision.
   ///
-  /// - Parameter present: The entry under its key.
+  /// - Parameter present: The existing entry under the key.
   private func decide(
     _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts,
     _ done: inout ChangeSummary
@@ -212,7 +212,7 @@ struct Import {
     switch conflict {
     case .replace: replaces = true
     case .keep: replaces = false
-    // As the store takes it: a time in the future becomes the time of the write.
+    // The comparison uses the time that the store would record: a time in the future becomes the time of the write.
     case .newer: replaces = min(entry.attributes.written ?? began, began) > present.written
     case .fail:
       throw ShellError(
@@ -227,7 +227,7 @@ struct Import {
     return true
   }
 
-  /// An error of the store, with the line that it is about.
+  /// The error with the line at which it happened.
   private func located(_ error: any Error, line: Int) -> any Error {
     let known: ShellError
     switch error {
@@ -244,7 +244,7 @@ struct Import {
     ShellError(code, "\(name):\(line):\(column): \(reason)", hint: "\(before)")
   }
 
-  /// The lines before an error, in words.
+  /// The result of the lines before an error, in words.
   private var before: SafeText {
     if counts.all > 0 { return "before it: \(words)" }
     return declared == 0
@@ -267,7 +267,7 @@ struct Import {
       "\(isDry ? "would import" : "imported") \(Wording.count(stored))\(all): \(parts.joined(separator: ", "))"
   }
 
-  /// Notes about the lines that were kept back.
+  /// Notes about the lines that were not stored.
   var remarks: [SafeText] {
     var remarks: [SafeText] = []
     if counts.skipped > 0, conflict == .newer {

@@ -7,7 +7,7 @@ enum ImportLine {
   case namespace(String, Rules, Rules.Overrides?)
   case entry(ImportedEntry)
 
-  /// The error in a line, and its byte if that is known.
+  /// The error in a line, and the byte at which it is, if that is known.
   struct ParseError: Error {
     let reason: SafeText
     let offset: Int
@@ -24,7 +24,7 @@ enum ImportLine {
       self = .head(version: version)
       return
     }
-    // A mistyped field would be lost, such as the end of an entry.
+    // A mistyped field would be ignored, for example the expiry of an entry.
     try fields.checkNames()
     guard let namespace = try fields.string("namespace") else {
       throw ParseError("it names no namespace")
@@ -64,7 +64,7 @@ enum ImportLine {
   }
 }
 
-/// An entry as an export has it.
+/// An entry as a line of an export describes it.
 struct ImportedEntry {
   let namespace: String
   let key: [UInt8]
@@ -84,7 +84,7 @@ struct ImportedEntry {
     guard let codec = CodecID(name: name) else {
       throw ImportLine.ParseError("there is no codec \(Array(name.utf8))")
     }
-    // A line without an expiry has the lifetime and the stale window of the namespace's rules, like a `set`.
+    // Without an expiry the entry gets the lifetime and the stale window of the namespace's rules, as with `set`.
     var attributes = EntryAttributes(codec: codec)
     let isEndless = fields.isNever("expires")
     let expires = isEndless ? nil : try fields.time("expires", ", or \"never\"")
@@ -103,14 +103,14 @@ struct ImportedEntry {
       guard let milliseconds = Int64(exactly: (idle * 1000).rounded()), milliseconds > 0 else {
         throw ImportLine.ParseError("idle must be a number of seconds above 0")
       }
-      // The end moves with each use, so there is one.
+      // Each use moves the expiry by the time to idle, so the line must have an expiry.
       guard expires != nil else {
         throw ImportLine.ParseError("idle is in a line without a time in expires")
       }
       attributes.idle = .milliseconds(milliseconds)
     }
     attributes.isPinned = try fields.bool("pinned") ?? false
-    // Owners may stand in a line that is yet to come.
+    // The owners may be in later lines.
     attributes.awaitsOwners = true
     attributes.owners = try fields.owners()
     attributes.tags = try fields.strings("tags")
@@ -120,7 +120,7 @@ struct ImportedEntry {
     self.attributes = attributes
   }
 
-  /// When nothing of it is of use any more.
+  /// The time from which the entry is of no use; nil for never.
   var end: Timestamp? {
     guard case .at(let expires) = attributes.expires else { return nil }
     return expires.advanced(by: max(attributes.stale ?? .zero, .zero))

@@ -7,12 +7,12 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The fields of a line of an export, read by their names. Null is not a field.
+/// The fields of a line of an export by name. A field that is null counts as absent.
 struct LineFields {
   typealias ParseError = ImportLine.ParseError
 
   private static let decoder = JSONDecoder()
-  /// The fields that only an entry has.
+  /// The fields that only the line of an entry has.
   private static let ofEntry = [
     "value", "value_base64", "codec", "written", "expires", "stale_until", "idle", "pinned",
     "owners",
@@ -37,14 +37,14 @@ struct LineFields {
   }
 
   private let text: [UInt8]
-  /// That of an object within a line, such as `owners[0].`.
+  /// The place of an object within a line, such as `owners[0].`, for messages.
   private let place: String
   private let values: [String: Range<Int>]
   /// The number of fields.
   let count: Int
 
   init(_ text: [UInt8]) throws(ParseError) {
-    // One of them would be lost.
+    // Of two fields with one name, one would be lost.
     if let (name, range) = JSONFields.repeated(in: text) {
       throw ParseError("\(name) is there twice", at: range.lowerBound)
     }
@@ -66,7 +66,7 @@ struct LineFields {
     ) { $1 }
   }
 
-  /// Throws if there is a field that no line has.
+  /// Throws if a name is not one of an export.
   func checkNames() throws(ParseError) {
     guard let field = JSONFields.unknown(in: text, of: Self.shape) else { return }
     let place = field.object.isEmpty ? "" : " in \(field.object)"
@@ -97,7 +97,7 @@ struct LineFields {
     return string
   }
 
-  /// Text, or bytes as base64 under a name of their own.
+  /// Bytes as text or, under another name, as base64.
   func bytes(_ name: String) throws(ParseError) -> [UInt8]? {
     let string = try string(
       name,
@@ -131,7 +131,7 @@ struct LineFields {
 
   func isNever(_ name: String) -> Bool { value(name) == .string(Array(ExportFormat.never.utf8)) }
 
-  /// - Parameter also: Other forms of the field, in words.
+  /// - Parameter also: Words for other forms that the field may have.
   func time(_ name: String, _ also: SafeText = "") throws(ParseError) -> Timestamp? {
     switch value(name) {
     case nil: return nil
@@ -139,7 +139,7 @@ struct LineFields {
       if let time = UnixTime(rfc3339: String(decoding: text, as: UTF8.self)) {
         return Timestamp(time)
       }
-    // A moment that RFC 3339 cannot say.
+    // A time that RFC 3339 cannot write is a number.
     case .integer(let number):
       if let milliseconds = Int64(exactly: number) { return Timestamp(milliseconds: milliseconds) }
     default: break
@@ -157,7 +157,7 @@ struct LineFields {
     }
   }
 
-  /// The places of the elements of a list.
+  /// The ranges of a list's elements in the text.
   private func elements(_ name: String, _ expected: SafeText) throws(ParseError) -> [Range<Int>] {
     guard let range = values[name] else { return [] }
     guard text[range.lowerBound] == UInt8(ascii: "[") else { throw wrong(name, expected) }

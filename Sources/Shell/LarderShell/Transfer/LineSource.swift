@@ -3,9 +3,9 @@ import ShellLanguage
 
 /// The lines of an export, in a file or from standard input, one at a time.
 ///
-/// Lines are bounded: a file that is not an export may have no line at all, and all of it would be read.
+/// The length of a line is limited: a file that is not an export may have no newline, and would be read as a whole.
 struct LineSource {
-  /// The first line is short in every export; the others hold a value in base64, or each of its bytes as six of JSON.
+  /// The first line of an export is short. Other lines hold a value as base64 or as JSON, with up to six bytes for each byte.
   private static let longestFirst = 64_000
   private static let longest = 6 * Rules.largestPossibleValue + (1 << 20)
 
@@ -46,7 +46,7 @@ struct LineSource {
     return line
   }
 
-  /// The next record of CSV, which can have lines in quotes, without its end.
+  /// The next record of CSV without its end. A record can have newlines in quotes.
   mutating func record() throws -> [UInt8]? {
     guard var record = try wholeLine() else { return nil }
     while record.count(where: { $0 == .doubleQuote }) % 2 == 1, let more = try wholeLine() {
@@ -62,7 +62,7 @@ struct LineSource {
     guard var line = try item.map({ try $0(most) }) ?? lineOfFile(atMost: most) else { return nil }
     guard line.count <= most else { throw tooLong(most) }
     bytes += line.count + 1
-    // Some editors begin a file of UTF-8 with a byte order mark.
+    // Some editors put a byte order mark at the start of a file.
     if count == 0, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
     count += 1
     return line
@@ -74,7 +74,7 @@ struct LineSource {
       hint: count == 0 ? "it does not begin like an export" : "lines of an export are shorter")
   }
 
-  /// The next line, or the first bytes of it if they are more than `most`.
+  /// The next line; if it is longer than `most` bytes, only the first bytes of it.
   private mutating func lineOfFile(atMost most: Int) throws -> [UInt8]? {
     while true {
       if let end = buffer[searched...].firstIndex(of: .newline) {

@@ -2,19 +2,19 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The content of a store at a moment: enough of each entry to detect a change.
+/// The content of a store at a moment, as much as is needed to detect changes.
 struct StoreContent {
   struct Fact: Hashable {
     var size: Int
     var expires: Timestamp?
-    /// A hash of the value, valid within this process.
+    /// A hash of the value; comparable only within this process.
     var hash: Int
   }
 
-  /// By namespace, including empty ones.
+  /// The entries by namespace; an empty namespace is listed, too.
   private(set) var entries: [ExactString: [[UInt8]: Fact]] = [:]
 
-  /// Reads every entry of these namespaces.
+  /// Reads every entry of the named namespaces.
   init(_ session: Session, only names: Set<ExactString>) throws {
     for name in names { entries[name] = [:] }
     let namespaces = try session.store.namespaces().map(\.name)
@@ -31,7 +31,7 @@ struct StoreContent {
     }
   }
 
-  /// The content of an export.
+  /// Reads the content of an export.
   init(_ file: LocalFile, for session: Session) throws {
     var lines = try LineSource(file)
     var hasHead = false
@@ -86,7 +86,7 @@ struct StoreContent {
 
   /// The changes up to `later`, by namespace and key.
   ///
-  /// - Parameter pause: Is called often; what it throws ends the comparison.
+  /// - Parameter pause: Called often; its error ends the comparison.
   func changes(
     to later: StoreContent, now: Timestamp, pause: () throws -> Void
   ) throws -> [Change] {

@@ -8,9 +8,9 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// A value in a form that people and queries can read: CBOR as JSON, and the inside of a value with a version.
+/// Values in a form that people and queries can read: CBOR as JSON, and the inner value of a value with a version.
 enum DecodedValue {
-  /// Nil if the bytes are readable as they are, or if the codec cannot decode them.
+  /// The readable form; nil if the bytes are readable as they are, or if the codec cannot decode them.
   static func readable(_ bytes: Span<UInt8>, _ codec: CodecID) -> [UInt8]? {
     switch codec {
     case .cbor:
@@ -27,14 +27,14 @@ enum DecodedValue {
     }
   }
 
-  /// The predicate of a value of CBOR that has no readable form, such as one with numbers as names of fields.
+  /// The description of a value of CBOR without a readable form, for example a map whose keys are numbers.
   static let unshownCBOR = "CBOR that JSON cannot show"
 
   static func isCBOR(_ bytes: Span<UInt8>, _ codec: CodecID) -> Bool {
     codec == .cbor || codec == .versioned && ValueEnvelope(bytes)?.codec == .cbor
   }
 
-  /// Lends the readable form, else the bytes as they are.
+  /// Lends the readable form to `body`; if there is none, the bytes as they are.
   static func withReadable<Result>(
     _ bytes: Span<UInt8>, _ codec: CodecID, _ body: (Span<UInt8>) throws -> Result
   ) rethrows -> Result {
@@ -42,7 +42,7 @@ enum DecodedValue {
     return try body(bytes)
   }
 
-  /// The description of the bytes that stands beside their size, such as `version 2 of cbor`; nil for the codecs without a form of their own.
+  /// A description beside the size, such as `version 2 of cbor`; nil for a codec whose bytes are shown as they are.
   static func kind(_ bytes: Span<UInt8>, _ codec: CodecID) -> String? {
     switch codec {
     case .cbor: "cbor"
@@ -52,7 +52,7 @@ enum DecodedValue {
     }
   }
 
-  /// Why the codec cannot decode the bytes; nil if they are, or if the codec is unknown.
+  /// The reason why the codec cannot decode the bytes; nil if it can, or if the codec is unknown.
   static func problem(of value: Span<UInt8>, codec: CodecID) -> String? {
     switch codec {
     case .json:
@@ -73,7 +73,7 @@ enum DecodedValue {
         return "the value is \(context.debugDescription)"
       }
     case .versioned:
-      // Without a version it is of the time before versions, in a codec that only the program knows.
+      // A value without a version is older than the versions of its type; only the program knows its codec.
       guard let envelope = ValueEnvelope(value), envelope.codec != .versioned else {
         return "the value has no version"
       }
@@ -86,7 +86,7 @@ enum DecodedValue {
 }
 
 extension CBORValue {
-  /// Byte strings as base64, floats that JSON lacks as text; the fields of a map in the order of their names.
+  /// The item as JSON: byte strings as base64, floats that JSON lacks as text, the fields of a map in the order of their names.
   fileprivate var json: JSON {
     switch self {
     case .unsigned(let number): .verbatim(String(number))

@@ -1,10 +1,10 @@
 import LarderSystem
 import ShellLanguage
 
-/// A field of a JSON value as it is stored: its digits, its spaces and the order of its fields.
+/// A field of a JSON value with its stored text: the digits, the spaces and the order of fields are kept.
 struct FieldText {
   let json: [UInt8]
-  /// A string without its quotes; nil for another value.
+  /// The string without its quotes; nil if the field is not a string.
   let string: [UInt8]?
 
   init(_ document: [UInt8], _ range: Range<Int>) {
@@ -24,7 +24,7 @@ struct FieldText {
 }
 
 extension AnswerWriter {
-  /// The fields of one value, a line for each.
+  /// Writes the fields of one value, one on each line.
   func writeFields(_ fields: [FieldText], isList: Bool) throws {
     let mode = presentation.mode
     if mode == .json, isList {

@@ -6,10 +6,10 @@ struct ResponseHead {
   /// `200 OK`
   let status: [UInt8]
   let fields: [(name: [UInt8], value: [UInt8])]
-  /// The body, if it is in entries of its own.
+  /// The body, if entries of its own hold it.
   let body: ResponseBody?
 
-  /// Nil for bytes that are no such metadata, or of another version.
+  /// Reads the metadata; nil for bytes that are not the metadata of a response in a known version.
   init?(metadata: [UInt8]) {
     guard let metadata = ResponseMetadata(metadata) else { return nil }
     status = Array(metadata.status)
@@ -18,14 +18,14 @@ struct ResponseHead {
     if metadata.isInParts, body == nil { return nil }
   }
 
-  /// A line for the status and one for each field, safe to print.
+  /// A line for the status and a line for each field, safe to print.
   var text: String {
     let rest = fields.map { "\(Quoting.printable($0.name)): \(Quoting.printable($0.value))\n" }
     return "HTTP \(Quoting.printable(status))\n" + rest.joined()
   }
 }
 
-/// The body of an HTTP response that is too long for the value of the response's entry.
+/// The body of an HTTP response that does not fit into the entry of the response.
 ///
 /// The metadata of the response has the lines `body ID`, `length N` and `parts SIZE`. The entries `body ID 0`, `body ID 1`
 /// and so on of the same namespace have SIZE bytes each, and the last one the rest.
@@ -36,7 +36,7 @@ struct ResponseBody {
   private let name: [UInt8]
   private let partSize: Int
 
-  /// Nil if the metadata names no such body.
+  /// Nil if the metadata names no body in entries of its own.
   fileprivate init?(_ metadata: ResponseMetadata) {
     guard metadata.isInParts, let id = metadata.note("body").flatMap({ UInt64($0, radix: 16) }),
       let length = metadata.note("length").flatMap({ Int($0) }), (0...Self.longest) ~= length,
@@ -47,7 +47,7 @@ struct ResponseBody {
     partSize = size
   }
 
-  /// The body of this entry; nil if the entry is not a response, or its value is the body.
+  /// The body of an entry; nil if the entry is not a response, or if its value is the body.
   init?(of entry: Store.Entry) {
     guard let metadata = entry.metadata, ResponseMetadata.mayHaveParts(metadata),
       let body = ResponseHead(metadata: metadata)?.body
@@ -66,7 +66,7 @@ struct ResponseBody {
   /// `12 MB in 48 entries ...`
   var summary: String { "\(Wording.size(length)) \(place)" }
 
-  /// Hands out the first `most` bytes a part at a time, each read in a snapshot of its own.
+  /// Hands out the first `most` bytes, one part at a time. Each part is read in a snapshot of its own.
   func forEachPart(
     of entry: Store.Entry, most: Int, in session: Session, _ take: ([UInt8]) throws -> Void
   ) throws {
@@ -78,7 +78,7 @@ struct ResponseBody {
       let part = try namespace.lookUp(key(index)) { _, value in
         value.count == size ? value.extracting(first: end - start).bytes : nil
       }
-      // The parts of one body have its name, so that they never belong to another response.
+      // The id in the name belongs to this body alone, so a part never belongs to another response.
       guard case let part?? = part else { throw missing(index, of: entry) }
       try take(part)
     }

@@ -12,16 +12,16 @@ import ShellLanguage
 enum ValueStyle: String, CaseIterable {
   case auto, json, text, hex, base64
 
-  /// A pipe gets the bytes as they are.
+  /// Whether a pipe gets the bytes as they are.
   var isVerbatim: Bool { self == .auto || self == .text }
 }
 
 /// An entry with its value.
 struct StoredValue {
   let entry: Store.Entry
-  /// The value of the entry; if the body is in entries of its own, the part of the body that was read.
+  /// The value of the entry. If entries of their own hold the body, the bytes of the body that were read.
   let bytes: [UInt8]
-  /// The body of a response in entries of its own.
+  /// The body of a response, if entries of its own hold it.
   let body: ResponseBody?
 
   init(entry: Store.Entry, bytes: [UInt8]) {
@@ -34,15 +34,15 @@ struct StoredValue {
     (entry, body, self.bytes) = (value.entry, value.body, bytes)
   }
 
-  /// Bytes of the whole value.
+  /// The number of bytes of the whole value.
   var size: Int { body?.length ?? entry.size }
 
   private static let mostInMemory = 1 << 30
 
-  /// The bytes as people and queries read them: CBOR as JSON, without the version of a value.
+  /// The bytes in the form that people and queries read: CBOR as JSON, and without the version of a value.
   var readable: [UInt8] { DecodedValue.readable(bytes.span, entry.codec) ?? bytes }
 
-  /// The entry under a key, whether it has expired or not; nil if it is absent.
+  /// The entry under a key, even if it has expired; nil if there is no entry.
   static func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> StoredValue? {
     do {
       return try namespace.lookUp(key) { entry, value in
@@ -55,7 +55,7 @@ struct StoredValue {
     }
   }
 
-  /// Hands out the first `most` bytes; a body in entries of its own a part at a time, so that it is not held in memory.
+  /// Hands out the first `most` bytes. A body in entries of its own comes one part at a time, so it is not held in memory.
   func forEachPiece(
     most: Int?, in session: Session, _ take: ([UInt8]) throws -> Void
   ) throws {
@@ -63,7 +63,7 @@ struct StoredValue {
     try body.forEachPart(of: entry, most: most ?? .max, in: session, take)
   }
 
-  /// The same value with the first `most` bytes of a body in entries of its own.
+  /// This value with the first `most` bytes of a body that entries of its own hold.
   func reading(most: Int?, in session: Session) throws -> StoredValue {
     guard body != nil else { return self }
     guard min(most ?? .max, size) <= Self.mostInMemory else {
@@ -76,7 +76,7 @@ struct StoredValue {
     return StoredValue(self, readingTo: bytes)
   }
 
-  /// The value for a pipe: its bytes, or the requested form.
+  /// The value for a pipe: the bytes, or the requested form.
   func encoded(as style: ValueStyle, head: Int?) throws(ShellError) -> [UInt8] {
     switch style {
     case .auto, .text: Array(beginning(head))
@@ -86,7 +86,7 @@ struct StoredValue {
     }
   }
 
-  /// The value as a field; bytes that are not UTF-8 become base64.
+  /// The value as a field; base64 if the bytes are not UTF-8.
   func cell(as style: ValueStyle, head: Int?) throws(ShellError) -> Cell {
     switch style {
     case .auto, .text: .bytes(Array(beginning(head)))

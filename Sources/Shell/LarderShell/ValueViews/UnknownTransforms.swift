@@ -1,7 +1,7 @@
 package import Larder
 package import ShellLanguage
 
-/// Transforms of values, such as encryption, that this program cannot revert: it has no keys.
+/// Transforms of values that this program cannot revert, for example encryption: it has no keys.
 package struct UnknownTransforms {
   private static let mostLooked = 16
 
@@ -14,7 +14,7 @@ package struct UnknownTransforms {
     entry.transforms.first { !known.contains($0) }
   }
 
-  /// `encrypted (AES-GCM)` if one of the first values of a namespace cannot be read; nil otherwise.
+  /// `encrypted (AES-GCM)` if one of the first values of a namespace cannot be read; otherwise nil.
   private func name(in namespace: Store.Namespace) throws(LarderError) -> String? {
     try namespace.page(limit: Self.mostLooked).items.lazy.compactMap(first).first?.name
   }
@@ -33,7 +33,7 @@ package struct UnknownTransforms {
     }
   }
 
-  /// A note that values were stored as they are beside others that are encrypted; nil without such others.
+  /// A note that values were stored as they are, although others in the namespace are encrypted; nil if no others are.
   func note(
     _ namespace: Store.Namespace, stored: SafeText = "this one is not",
     missed: SafeText = "the entry"

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// The entries that a command passes over because this program cannot read their values.
+/// The entries that a command skips because this program cannot read their values.
 final class UnreadableValues {
   private let unknown: UnknownTransforms
   private let notify: (SafeText) throws -> Void
@@ -15,7 +15,7 @@ final class UnreadableValues {
     self.notify = notify
   }
 
-  /// Names the entry and counts it if its value cannot be read.
+  /// Counts and names the entry if its value cannot be read; returns whether that is so.
   func take(_ entry: Store.Entry) throws -> Bool {
     guard let transform = unknown.first(of: entry) else { return false }
     count += 1
@@ -30,7 +30,7 @@ final class UnreadableValues {
     return "the value of \(entry.key.bytes), \(Wording.size(entry.size)), is \(forms)"
   }
 
-  /// Throws if there was one.
+  /// Throws if a value could not be read.
   ///
   /// - Parameter others: The number of values that could be read.
   func check(others: Int) throws(ShellError) {

@@ -7,7 +7,7 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// A value for a person: a line of facts, the head of an HTTP response, then the form that fits best.
+/// A value for a person: a line of facts, the head of an HTTP response, then the value in the form that fits best.
 struct ValueView {
   private enum Form {
     case json(JSONText)
@@ -16,18 +16,18 @@ struct ValueView {
     case base64
   }
 
-  /// The bytes of text that are shown at once; for a dump, bytes of the value.
+  /// The number of bytes of text, and of a value in a dump, that are shown at once.
   private static let shownText = 16_000
   private static let shownBytes = 512
-  /// Larger JSON is shown as text: formatting it would take too long.
+  /// JSON of more bytes is shown as text, because formatting it would take too long.
   private static let largestJSON = 4_000_000
-  /// The bytes of a long body that a view needs unless it is full.
+  /// The number of bytes of a long body that a view reads unless it shows the full value.
   static let mostCut = largestJSON + 1
 
   private let value: StoredValue
   private let bytes: [UInt8]
   private let isFull: Bool
-  /// The bytes of a long value that are not there, unless its beginning was asked for.
+  /// The number of bytes of a long value that were not read; 0 if only the beginning was requested.
   private let unread: Int
   private let form: Form
   private let kind: String?
@@ -79,7 +79,7 @@ struct ValueView {
     return Array(result.utf8)
   }
 
-  /// A character that a cut has halved would turn text into a dump.
+  /// The bytes without half a character at the end: half a character would turn text into a dump.
   private static func withoutHalfCharacter(_ bytes: [UInt8]) -> [UInt8] {
     guard let last = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[last] >= 0xC0
     else { return bytes }
@@ -111,14 +111,14 @@ struct ValueView {
       do throws(JSONText.ParseError) {
         return .json(try JSONText(bytes))
       } catch {
-        // It only begins like JSON.
+        // The value begins like JSON but is not JSON.
       }
     }
     let isText = String(validating: bytes, as: UTF8.self) != nil && !bytes.contains(0)
     return kind == nil && isText ? .text : .hex
   }
 
-  /// Lines as they are, with everything in them that a terminal could obey escaped.
+  /// The lines as text. Everything that a terminal could obey is escaped.
   private static func lines(_ bytes: [UInt8]) -> String {
     var lines = bytes.lines
     if lines.last?.isEmpty == true { lines.removeLast() }
@@ -128,7 +128,7 @@ struct ValueView {
     }.joined()
   }
 
-  /// A text that is cut stays plain: the cut could be within a sequence.
+  /// The text of JSON. A cut text gets no color: the cut could be within an escape sequence.
   private func text(of json: JSONText, _ presentation: Presentation) -> String {
     let width = presentation.width ?? 80
     let plain = json.laidOut(width: width)
@@ -142,7 +142,7 @@ struct ValueView {
     let count = text.utf8.count
     guard !isFull, count > Self.shownText else { return text }
     let end = text.utf8.index(text.startIndex, offsetBy: Self.shownText)
-    // A whole number of lines, unless it is one line.
+    // The cut is at the end of a line, unless the text is one line.
     let shown = text[..<end].lastIndex(of: "\n").map { text[...$0] } ?? text[..<end]
     let newline = shown.hasSuffix("\n") ? "" : "\n"
     return shown + newline + rest(count - shown.utf8.count)

@@ -3,20 +3,20 @@ import ShellLanguage
 
 /// Writes the values of `get` in the form of the session's output.
 ///
-/// The form depends on the words of the command only, not on the number of keys that matched.
+/// The form depends only on the words of the command, not on the number of keys that matched.
 struct ValueWriter {
   private let session: Session
   private let presentation: Presentation
   private let style: ValueStyle
   private let head: Int?
   private let isFull: Bool
-  /// One key is written out: a pipe receives its bytes, with nothing added.
+  /// Whether the command names one key: a pipe then gets its bytes with nothing added.
   private let isSingle: Bool
   private let namesNamespaces: Bool
   private var rows: RowWriter
   private(set) var count = 0
 
-  /// - Parameter namesNamespaces: Values of several namespaces can occur.
+  /// - Parameter namesNamespaces: Whether values of several namespaces are possible.
   init(
     _ session: Session, style: ValueStyle, head: Int?, isFull: Bool, isSingle: Bool = false,
     namesNamespaces: Bool = false
@@ -34,10 +34,10 @@ struct ValueWriter {
       isObject: isSingle)
   }
 
-  /// Values are a column beside the facts of their entries.
+  /// Whether the values are a column after the facts of their entries.
   private var hasRows: Bool { presentation.mode.isStructured || presentation.mode == .markdown }
 
-  /// The bytes of a value, which may be longer than memory, or its requested form.
+  /// Writes the bytes of a value, which may be longer than memory, or the requested form of the value.
   private func writePieces(of value: StoredValue, to write: ([UInt8]) throws -> Void) throws {
     guard style.isVerbatim else { return try write(encoded(value)) }
     try value.forEachPiece(most: head, in: session, write)
@@ -49,7 +49,7 @@ struct ValueWriter {
 
   func begin() throws { if hasRows { try session.output.write(rows.begin()) } }
 
-  /// Writes the values of a key in these namespaces that can be read; false if no namespace has one.
+  /// Writes the values of a key in these namespaces that can be read; false if no namespace has a value.
   mutating func write(
     _ key: [UInt8], in namespaces: [Store.Namespace], _ unreadable: UnreadableValues
   ) throws -> Bool {
@@ -74,7 +74,7 @@ struct ValueWriter {
     switch presentation.mode {
     case .table,
       .plain where presentation.isTerminal:
-      // No value can send an escape sequence to a terminal, unless `raw` is set.
+      // The value is escaped, so it cannot send an escape sequence to a terminal unless `raw` is set.
       if count > 0 { try output.write([.newline]) }
       let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
       if !isSingle { try output.write(Array("\(name)\(Quoting.brief(key))\n".utf8)) }
@@ -94,7 +94,7 @@ struct ValueWriter {
     }
   }
 
-  /// - Parameter saysNothing: An error follows that says why there is no value.
+  /// - Parameter saysNothing: If true, nothing is said about missing values, because an error follows.
   mutating func end(saysNothing: Bool = false) throws {
     if hasRows { try session.output.write(rows.end()) }
     if presentation.mode == .table, count == 0, !saysNothing {
@@ -108,7 +108,7 @@ struct ValueWriter {
     guard presentation.mode.isForPerson else {
       return facts + [try value.cell(as: style, head: head)]
     }
-    // A person reads JSON without quotes around it.
+    // For a person JSON is shown without quotes around it.
     let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
     return facts + [.text(Quoting.plainValue(Array(bytes.prefix(head ?? .max))))]
   }
@@ -122,7 +122,7 @@ struct ValueWriter {
 }
 
 extension AnswerWriter {
-  /// Refuses bytes of values that a terminal could obey, unless they are asked for.
+  /// Throws if the output is a terminal that could obey the bytes of a value, unless the command forces it.
   func requireHarmless(unless isForced: Bool) throws(ShellError) {
     guard presentation.isTerminal, !isForced else { return }
     throw ShellError(

@@ -5,7 +5,7 @@ package struct Completer: Sendable {
   /// A lookup in the store or in the file system.
   package enum Request: Sendable, Hashable {
     case namespaces(prefix: [UInt8])
-    /// Keys with a prefix in these namespaces; none named means the one in use.
+    /// Keys with a prefix in these namespaces; if no namespace is named, in the namespace in use.
     case keys(NamespaceChoice, prefix: [UInt8])
     case files(prefix: [UInt8])
     /// The names of fields in values of these namespaces, such as `a` and `a.b`.
@@ -14,7 +14,7 @@ package struct Completer: Sendable {
 
   package struct Found: Sendable, Hashable {
     package var names: [[UInt8]]
-    /// There are more than were looked up.
+    /// Whether more names exist than were looked up.
     package var isCut: Bool
 
     package init(_ names: [[UInt8]], isCut: Bool = false) {
@@ -24,14 +24,14 @@ package struct Completer: Sendable {
   }
 
   package struct Candidate: Sendable, Hashable {
-    /// The replacement of the word, quoted if necessary.
+    /// The text that replaces the word, quoted if necessary.
     package let text: String
-    /// The word is whole: a space follows.
+    /// Whether the word is complete, so that a space follows.
     package let isWhole: Bool
   }
 
   package struct Completion: Sendable, Hashable {
-    /// The bytes of the line that a candidate replaces, up to the cursor.
+    /// The bytes of the line that a candidate replaces; they end at the cursor.
     package let range: Range<Int>
     package let candidates: [Candidate]
     package let isCut: Bool
@@ -80,7 +80,7 @@ package struct Completer: Sendable {
     if let parameter = state.parameter {
       return complete(word, parameter.kind, command, state, find)
     }
-    // `get KEY .path`
+    // The path of `get KEY .path`.
     if command.trailing.first?.kind == .path, state.filled > 0, word.leads(with: ".") {
       return completeOperand(word, .path, state, find)
     }
@@ -88,7 +88,7 @@ package struct Completer: Sendable {
     return list(word, [])
   }
 
-  /// The name of an option, or after `=` its value.
+  /// Completes the name of an option or, after `=`, the value.
   private func completeOption(
     _ word: Word, _ command: CommandSpec, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {
@@ -120,7 +120,7 @@ package struct Completer: Sendable {
     }
   }
 
-  /// The keys that begin with a word; keys of integers and UUIDs by their typed text.
+  /// The keys that begin with a word. For keys of integers and UUIDs their typed text begins with it.
   private func keys(
     of word: Word, _ namespaces: NamespaceChoice, _ find: (Request) -> Found
   ) -> Found {
@@ -133,7 +133,7 @@ package struct Completer: Sendable {
     return Found(names, isCut: found.contains(where: \.isCut))
   }
 
-  /// The names that can follow the last comma.
+  /// The names that can follow the last comma of a word.
   private static func continued(_ word: Word, _ names: [String]) -> [String] {
     let parts = (word.bareText ?? "").split(separator: ",", omittingEmptySubsequences: false)
     let head = parts.dropLast().map { "\($0)," }.joined()
@@ -143,7 +143,7 @@ package struct Completer: Sendable {
   private static let times =
     ["now", "midnight", "noon"] + Wording.weekdays.map { $0.lowercased() }
 
-  /// Words of the language, which must be bare.
+  /// Completes a word of the language, which must be bare.
   private func list(_ word: Word, _ names: [String]) -> Completion {
     let prefix = word.bareText?.lowercased()
     let fitting = names.filter { name in prefix.map { name.hasPrefix($0) } ?? false }
@@ -161,16 +161,16 @@ package struct Completer: Sendable {
 }
 
 extension Completer {
-  /// The name or path that ends an expression which is being typed.
+  /// Completes the name or path at the end of an expression that is being typed.
   ///
-  /// Only the tail of the word is replaced, so it may stand within quotes that are still open.
+  /// Only this end of the word is replaced, so it may be inside quotes that are still open.
   func completeOperand(
     _ word: Word, _ kind: ValueKind, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {
     let tail = Array(word.bytes.reversed().prefix { Self.isOfOperand($0) }.reversed())
     let end = word.range.upperBound
     let isOpen = !word.isBare
-    // An escape within the tail would not be as long in the line as in the word.
+    // With an escape in the word, its end would have another length in the line.
     guard isOpen || word.bytes.count == word.range.count else { return .none(at: end) }
     let range = end - tail.count..<end
     let text = String(decoding: tail, as: UTF8.self)
@@ -187,7 +187,7 @@ extension Completer {
       if kind == .expression { names += ["and", "or", "not", "exists"] }
     }
     let fitting = names.filter { $0.hasPrefix(text) }
-    // A condition has spaces in it, so its quote is opened.
+    // A condition has spaces in it, so the insertion opens a quote.
     let lead = word.bytes.isEmpty && !isOpen && kind == .expression ? "'" : ""
     return Completion(
       range: range, candidates: fitting.map { Candidate(text: lead + $0, isWhole: false) },

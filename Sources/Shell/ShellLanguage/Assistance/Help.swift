@@ -4,7 +4,7 @@ package struct Help: Sendable {
 
   package init(_ table: CommandTable) { self.table = table }
 
-  /// The answer to `help`, about everything or one subject.
+  /// The answer to `help`, about all commands or about one subject.
   package func reply(
     about subject: [UInt8]?, for presentation: Presentation
   ) throws(ShellError) -> Reply {
@@ -39,10 +39,10 @@ package struct Help: Sendable {
     return text + "\nhelp COMMAND explains one. Topics: \(topics).\n"
   }
 
-  /// The text about a command or a topic, or an error with a suggestion.
+  /// The text about a command or a topic; throws an error with a suggestion for another subject.
   package func text(about subject: [UInt8]) throws(ShellError) -> String {
     let name = String(validating: subject, as: UTF8.self)?.lowercased() ?? ""
-    // A few topics have the name of a command: the text covers both.
+    // A few topics have the name of a command: the text has both.
     let texts = [
       table.command(named: name).map { text(about: $0) }, HelpTopic(named: name)?.text,
     ].compactMap(\.self)
@@ -55,7 +55,7 @@ package struct Help: Sendable {
         ?? "`help` lists the commands and topics")
   }
 
-  /// Usage, one sentence, options and examples.
+  /// The usage, one sentence, the options and the examples of a command.
   package func text(about command: CommandSpec) -> String {
     var text = "usage: \(command.usage)\n\n\(command.summary)"
     if !command.aliases.isEmpty {

@@ -45,7 +45,7 @@ package enum HelpTopic: String, Sendable, CaseIterable {
     }
   }
 
-  /// The filters come from the parser's table.
+  /// The text of the topic `selections`, with the filters of the parser's table.
   private static var selectionText: String {
     let width = Selection.options.map { $0.usage.count }.max() ?? 0
     let options = Selection.options.map {

@@ -1,21 +1,21 @@
 import LarderSystem
 
-/// The colors of a line while it is typed, by the same rules that read it.
+/// Colors a line while a person types it, by the rules by which the shell reads it.
 package struct Highlighter: Sendable {
-  /// Bytes of the line that one role covers.
+  /// A range of bytes of the line with one role.
   package struct Run: Sendable, Hashable {
     package let range: Range<Int>
     package let color: Color
   }
 
-  /// Longer lines stay plain: they must be drawn again with every key.
+  /// The longest line with colors: a line is drawn again with every key.
   package static let longest = 4_096
 
   private let table: CommandTable
 
   package init(_ table: CommandTable) { self.table = table }
 
-  /// The runs in order, without overlap.
+  /// The colored ranges in order, without overlap.
   ///
   /// - Parameter open: The earlier lines of a command whose quote is open, each with its newline.
   package func runs(in line: [UInt8], behind open: [UInt8] = []) -> [Run] {
@@ -87,7 +87,7 @@ package struct Highlighter: Sendable {
     return text == "-" || names.contains { $0.hasPrefix(text) }
   }
 
-  /// A number, a size or a duration.
+  /// Whether a word is a number, a size or a duration.
   private func isQuantity(_ word: Word) -> Bool {
     let digits = word.bytes.first == UInt8(ascii: "+") ? word.bytes.dropFirst() : word.bytes[...]
     guard digits.first?.isDigit == true else { return false }

@@ -1,10 +1,10 @@
-/// The dim text behind the cursor: the arguments that can follow.
+/// The dim text behind the cursor, with the arguments that can follow.
 package struct Hints: Sendable {
   package let table: CommandTable
 
   package init(_ table: CommandTable) { self.table = table }
 
-  /// Nil unless the line ends with a space behind words of a known command.
+  /// The hint for a line; nil unless the line ends with a space after words of a known command.
   package func hint(behind line: [UInt8]) -> String? {
     guard line.last == .space || line.last == .tab else { return nil }
     var lexer = Lexer()
@@ -31,13 +31,13 @@ package struct Hints: Sendable {
   }
 }
 
-/// The meaning of the words before the cursor; tolerant, for completion and hints.
+/// The meaning of the words before the cursor, for completion and hints. Wrong words are allowed.
 package struct ArgumentState {
   /// An option whose value comes next.
   private(set) var openOption: OptionSpec?
-  /// The parameter the next word fills; nil if it belongs to the selection, or is too many.
+  /// The parameter that the next word fills; nil if the word belongs to the selection or is one too many.
   private(set) var parameter: Parameter?
-  /// How many words filled parameters.
+  /// The number of words that filled parameters.
   private(set) var filled = 0
   private(set) var given: Set<String> = []
   private(set) var optionsEnded = false
@@ -53,7 +53,7 @@ package struct ArgumentState {
         do throws(ShellError) {
           consume(try Argument(optionsEnded ? word.quoted : word), command)
         } catch {
-          // A wrong word gets its error when the line runs; here it counts as a word.
+          // A wrong word is reported when the line runs; here it only counts as a word.
           filled += 1
         }
       }

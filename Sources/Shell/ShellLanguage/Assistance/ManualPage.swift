@@ -3,7 +3,7 @@ package struct ManualPage {
   private let table: CommandTable
   private var lines: [String] = []
 
-  /// - Parameter version: Of the program.
+  /// - Parameter version: The version of the program.
   package init(_ table: CommandTable, version: String) {
     self.table = table
     lines.append(".TH LARDER 1 \"\" \"larder \(Self.escaped(version))\" \"User Commands\"")
@@ -73,7 +73,7 @@ package struct ManualPage {
     lines.append(".fi")
   }
 
-  /// Text that the formatter takes as it is: dashes are those one types, and no line is a request.
+  /// Text that the formatter prints unchanged: dashes can be typed back, and no line looks like a request of the formatter.
   package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

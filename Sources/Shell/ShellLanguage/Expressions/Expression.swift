@@ -4,13 +4,13 @@ package indirect enum Expression: Sendable, Hashable {
   case any([Expression])
   case not(Expression)
   case exists(QueryPath)
-  /// The operand is neither `false` nor `null`.
+  /// The value of the operand is neither `false` nor `null`.
   case holds(QueryOperand)
   case compare(QueryOperand, Comparison, QueryOperand)
   /// `~`: the regular expression is found in a string.
   case matches(QueryOperand, RegularExpression)
   case isOneOf(QueryOperand, [QueryOperand])
-  /// `in` behind an operand that is an array.
+  /// `in` before an operand that is an array.
   case isElement(QueryOperand, QueryOperand)
   case isType(QueryOperand, QueryType)
   /// The pattern matches the bytes of the key.
@@ -20,7 +20,7 @@ package indirect enum Expression: Sendable, Hashable {
   /// The text is found in the bytes of the value.
   case valueContains([UInt8], ignoringCase: Bool)
 
-  /// `!=` and the negated forms are `not` of these.
+  /// The comparisons. `!=` and the other negated forms are `not` of one of these.
   package enum Comparison: Sendable, Hashable {
     case equal, less, lessOrEqual, greater, greaterOrEqual
   }
@@ -48,7 +48,7 @@ package enum QueryName: String, Sendable, Hashable, CaseIterable {
   case ttl, age, idle
   case tags, pinned, negative, value
 
-  /// A time, which is compared with a quoted time; nil for other facts.
+  /// Whether a quoted time that is compared with the fact is read as a future time; nil for a fact that is not a time.
   var isFuture: Bool? {
     switch self {
     case .written, .used, .lastModified: false
@@ -84,7 +84,7 @@ package struct QueryPath: Sendable, Hashable {
     self.parts = parts
   }
 
-  /// The last field, as the title of a column; nil for a path without fields.
+  /// The last field of the path, as the title of a column; nil for a path without fields.
   package var label: String? {
     for part in parts.reversed() {
       if case .field(let name) = part { return String(decoding: name, as: UTF8.self) }
@@ -140,12 +140,12 @@ extension Expression {
     }
   }
 
-  /// The conditions all of which must hold.
+  /// The conditions of a conjunction, which must all hold; other expressions are a single condition.
   package var conjuncts: [Expression] {
     if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
   }
 
-  /// Evaluation needs the bytes of the value.
+  /// Whether the evaluation needs the bytes of the value.
   package var readsValue: Bool {
     var reads = false
     forEachOperand { reads = reads || $0.readsValue }
@@ -163,10 +163,10 @@ extension QueryOperand {
     }
   }
 
-  /// It has a value for each element of an array.
+  /// Whether the operand has a value for each element of an array.
   package var takesEach: Bool { path?.parts.contains(.each) ?? false }
 
-  /// The path whose values it shows; nil for a name or a constant.
+  /// The path that the operand reads; nil for a name or a constant.
   package var path: QueryPath? {
     switch self {
     case .path(let path): path
@@ -176,7 +176,7 @@ extension QueryOperand {
   }
 }
 
-/// The facts of one entry, as expressions read them.
+/// The facts of an entry in the form that expressions read.
 package struct QueryInput {
   package var key: [UInt8] = []
   package var namespace = ""

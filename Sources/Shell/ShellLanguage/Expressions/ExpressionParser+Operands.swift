@@ -88,7 +88,7 @@ extension ExpressionParser {
     }
   }
 
-  /// No space separates the token from the one before it.
+  /// Whether the token directly follows the previous token, without a space.
   private var isAdjacent: Bool {
     index > 0 && tokens[index].range.lowerBound == tokens[index - 1].range.upperBound
   }

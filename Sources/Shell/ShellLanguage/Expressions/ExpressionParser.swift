@@ -103,7 +103,7 @@ struct ExpressionParser {
     }
   }
 
-  /// A string beside a time is read as a time of the shell. It is an error if it cannot be a time.
+  /// Reads a string that is compared with a time as a time of the shell; throws for an operand that cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(QueryError) -> QueryOperand {
@@ -176,7 +176,7 @@ struct ExpressionParser {
     return true
   }
 
-  /// The word behind `as`.
+  /// The word after `as`.
   mutating func label() throws(QueryError) -> String {
     defer { index += 1 }
     switch tokens[index].kind {
@@ -186,7 +186,7 @@ struct ExpressionParser {
     }
   }
 
-  /// The range of the tokens since a position, for the text of an operand.
+  /// The range of the tokens from a position on, for the text of an operand.
   func range(since start: Int) -> Range<Int> {
     tokens[start].range.lowerBound..<tokens[max(index - 1, start)].range.upperBound
   }
@@ -197,7 +197,7 @@ struct ExpressionParser {
     guard takeSign(sign) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
-  /// The words of other languages for a search in a text.
+  /// Words for a search in a text that other languages use.
   private static let searches: Set = ["contains", "like", "matches", "startswith", "begins"]
 
   func expectEnd() throws(QueryError) {
@@ -224,14 +224,14 @@ struct ExpressionParser {
     _ message: SafeText, _ hint: SafeText?, at position: Int? = nil, range: Range<Int>? = nil
   ) -> QueryError {
     let token = tokens[min(position ?? index, tokens.count - 1)]
-    // At the end the last token is more visible than the empty place behind it.
+    // At the end the error points at the last token, which is easier to see than the empty place after it.
     let place = range ?? (token.kind == .end && index > 0 ? tokens[index - 1].range : token.range)
     return QueryError(message: message, range: place, hint: hint)
   }
 }
 
 extension QueryOperand {
-  /// The kind of an operand that can be no time: `a length of time`.
+  /// The kind of an operand that cannot be a time, such as `a length of time`; nil for other operands.
   fileprivate var kindBesideTime: SafeText? {
     switch self {
     case .path, .call, .constant(.time), .constant(.null), .constant(.string): return nil
@@ -245,6 +245,6 @@ extension QueryOperand {
 }
 
 extension QueryName {
-  /// The length of time up to a time, or since it.
+  /// The name of the duration until a time, or since it.
   fileprivate var length: String { self == .expires ? "ttl" : self == .used ? "idle" : "age" }
 }

@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension JSONLookup {
-  /// The value of a range that a lookup found.
+  /// Decodes the value in a range that a lookup found.
   package static func value(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
     switch bytes[range.lowerBound] {
     case UInt8(ascii: "n"): return .null
@@ -14,7 +14,7 @@ extension JSONLookup {
     }
   }
 
-  /// Integers of up to 128 bits exactly, other numbers as double.
+  /// A number: integers of up to 128 bits are exact, other numbers are doubles.
   private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
     var value: Int64 = 0
     var index = range.lowerBound
@@ -28,7 +28,7 @@ extension JSONLookup {
       value = sum
       index += 1
     }
-    // It was summed below zero, where the range is larger by one.
+    // The sum is negative, because negative numbers have one value more.
     if index == range.upperBound, isNegative || value != .min {
       return .integer(Int128(isNegative ? value : -value))
     }
@@ -44,7 +44,7 @@ extension JSONLookup {
     decoded(bytes, range).text
   }
 
-  /// A string has no lone surrogate.
+  /// Whether a string has no lone surrogate.
   package static func isWhole(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     decoded(bytes, range).isWhole
   }
@@ -82,7 +82,7 @@ extension JSONLookup {
     return (result, isWhole)
   }
 
-  /// The scalar behind `\u`, of one or two escapes; nil for a lone surrogate.
+  /// The scalar of one or two `\u` escapes; nil for a lone surrogate.
   private static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) -> Unicode.Scalar? {
     func unit(at start: Int) -> UInt32 {
       (start..<start + 4).reduce(0) { $0 << 4 | UInt32(bytes[$1].hexValue ?? 0) }
@@ -107,7 +107,7 @@ extension JSONLookup {
 
   // MARK: Comparable text
 
-  /// Arrays and objects without space, with sorted fields and decoded strings: equal content gives equal
+  /// Arrays and objects without space, with sorted fields and decoded strings, so that equal content gives equal
   /// text.
   private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
     var index = range.lowerBound

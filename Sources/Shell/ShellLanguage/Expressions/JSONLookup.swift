@@ -1,7 +1,7 @@
 /// Finds the values of a path in JSON text without decoding the rest. A lookup checks the whole text.
 package struct JSONLookup {
   private let parts: [QueryPath.Part]
-  /// The ranges of the values found.
+  /// The ranges of the values that were found.
   private var found: [Range<Int>] = []
 
   private init(_ parts: [QueryPath.Part]) { self.parts = parts }
@@ -23,7 +23,7 @@ package struct JSONLookup {
     return lookup.found
   }
 
-  /// Reads a value that is on the path up to `part`.
+  /// Reads a value that the path has reached with the parts before `part`.
   private mutating func visit(
     _ bytes: Span<UInt8>, _ index: inout Int, part: Int, depth: Int
   ) throws(JSONError) {
@@ -40,7 +40,7 @@ package struct JSONLookup {
         guard let key, Self.isName(name, bytes, key) else {
           return try JSONGrammar.value(bytes, &index, depth: depth + 1)
         }
-        // Of two fields with one name the last one counts.
+        // If two fields have one name, the last field counts.
         found.removeLast(found.count - before)
         try visit(bytes, &index, part: part + 1, depth: depth + 1)
       }

@@ -1,26 +1,26 @@
 import LarderSystem
 
-/// Evaluates expressions and operands, with the state that one walk needs: compiled regular
-/// expressions, and the count of values that are not JSON.
+/// Evaluates expressions and operands, and keeps the state that a walk needs: compiled regular expressions, and the number
+/// of values that are not JSON.
 package struct QueryEvaluator {
   private let now: UnixTime
   private let pause: () throws -> Void
   private var matchers: [RegularExpression: PatternMatcher] = [:]
   private var finders: [[UInt8]: TextFinder] = [:]
-  /// The values that a path was applied to, and how many of them were not JSON.
+  /// The number of values to which a path was applied, and the number of these that were not JSON.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
-  /// How many of them may be JSON, but are nested too deep.
+  /// The number of values that may be JSON but are nested too deep.
   package private(set) var valuesTooDeep = 0
   private var isCounted = false
-  /// The fields of the first values, and the paths that were found or missed, for a suggestion.
+  /// The fields of the first values, and the paths that were found or missed; a suggestion uses them.
   private var sampledFields: Set<String> = []
   private var samples = 0
   private var paths: [QueryPath: Bool] = [:]
 
   private static let mostSamples = 200
 
-  /// - Parameter pause: Is called often during long work; what it throws ends the evaluation.
+  /// - Parameter pause: Called often during long work; its error ends the evaluation.
   package init(now: UnixTime, pause: @escaping () throws -> Void) {
     self.now = now
     self.pause = pause
@@ -30,7 +30,7 @@ package struct QueryEvaluator {
 
   /// Call this for each entry, before its evaluations.
   ///
-  /// - Parameter counting: The entry counts in `values`.
+  /// - Parameter counting: Whether the entry counts in `values`.
   package mutating func begin(counting: Bool) { isCounted = !counting }
 
   package mutating func passes(
@@ -103,7 +103,7 @@ package struct QueryEvaluator {
 
   // MARK: Operands
 
-  /// All values of an operand; a missing field reads as null.
+  /// All values of an operand; a missing field gives null.
   package mutating func all(
     _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>,
     missing: QueryValue? = .null
@@ -153,7 +153,7 @@ package struct QueryEvaluator {
     }
   }
 
-  /// The first path that no value has, and a similar field that exists.
+  /// The first path that no value has, with a similar field that exists.
   package var missedField: (path: QueryPath, suggestion: String?)? {
     guard values > valuesNotJSON + valuesTooDeep else { return nil }
     for (path, isFound) in paths.sorted(by: { $0.key.text < $1.key.text }) where !isFound {
@@ -208,7 +208,7 @@ package struct QueryEvaluator {
     return matcher
   }
 
-  /// Finds a text in either case.
+  /// The finder of a text in upper or lower case.
   private mutating func finder(_ text: [UInt8]) throws(ShellError) -> TextFinder {
     if let known = finders[text] { return known }
     let finder = try TextFinder(text, isExact: false, pause: pause)

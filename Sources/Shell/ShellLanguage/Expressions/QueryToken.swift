@@ -5,7 +5,7 @@ struct QueryToken {
   enum Kind: Equatable {
     /// A name or keyword.
     case word(String)
-    /// `.name`, `."name"` or `.`
+    /// `.name` or `."name"`.
     case field([UInt8])
     case dot
     case string([UInt8])
@@ -96,7 +96,7 @@ struct QueryLexer {
     return .field(identifier())
   }
 
-  /// A JSON string, or a literal one in single quotes.
+  /// A JSON string, or a string in single quotes without escapes.
   private mutating func string() throws(QueryError) -> [UInt8] {
     let start = index
     let quote = text[index]

@@ -6,9 +6,9 @@ package enum QueryValue: Sendable, Hashable {
   case bool(Bool)
   case integer(Int128)
   case number(Double)
-  /// A number that no double is near, as it is written.
+  /// A number outside the range of double, in its written form.
   case outsized([UInt8])
-  /// UTF-8.
+  /// A string as UTF-8.
   case string([UInt8])
   /// A list that is not JSON, such as the tags of an entry.
   case list([QueryValue])
@@ -17,13 +17,13 @@ package enum QueryValue: Sendable, Hashable {
   case array([UInt8])
   case object([UInt8])
   case time(UnixTime)
-  /// Milliseconds.
+  /// A duration in milliseconds.
   case duration(Int64)
 
-  /// Neither `false` nor `null`.
+  /// Whether the value is neither `false` nor `null`.
   package var isTrue: Bool { self != .null && self != .bool(false) }
 
-  /// The words of `is`.
+  /// The type as `is` tests it.
   package var type: QueryType {
     switch self {
     case .null: .null
@@ -35,7 +35,7 @@ package enum QueryValue: Sendable, Hashable {
     }
   }
 
-  /// The number, exact or not; nil for other types.
+  /// The number as double, which may be rounded; nil for other types.
   package var double: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -52,7 +52,7 @@ package enum QueryType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension QueryValue {
-  /// Equality of expressions: values of different types differ.
+  /// Equality as `=` tests it: values of different types differ.
   package func isEqual(to other: QueryValue) -> Bool {
     switch (self, other) {
     case (.list(let a), .list(let b)):
@@ -62,7 +62,7 @@ extension QueryValue {
     }
   }
 
-  /// The order of expressions; nil where values cannot be compared.
+  /// The order as `<` tests it; nil if the values cannot be compared.
   package func compare(to other: QueryValue) -> Int? {
     switch (self, other) {
     case (.string(let a), .string(let b)): Self.order(a, b)
@@ -72,8 +72,8 @@ extension QueryValue {
     }
   }
 
-  /// The order of numbers, by their exact values; nil if one is not a number. Rounded integers would be equal to numbers that
-  /// differ from each other.
+  /// The order of numbers by their exact values; nil if a value is not a number. Rounding would make different numbers
+  /// equal.
   private func numericOrder(to other: QueryValue) -> Int? {
     switch (self, other) {
     case (.integer(let a), .integer(let b)): Self.order(a, b)
@@ -83,7 +83,7 @@ extension QueryValue {
     }
   }
 
-  /// The same for numbers that are equal, however they are written.
+  /// The value in a form in which equal numbers are equal, whatever their notation.
   package var normalized: QueryValue {
     guard case .number(let number) = self else { return self }
     return Int128(exactly: number).map { .integer($0) } ?? self
@@ -125,7 +125,7 @@ extension QueryValue {
     }
   }
 
-  /// Strings without quotes, everything else as JSON.
+  /// A string without quotes; any other value as JSON.
   package var text: [UInt8] {
     switch self {
     case .string(let bytes): bytes
@@ -133,7 +133,7 @@ extension QueryValue {
     }
   }
 
-  /// JSON on one line.
+  /// The value as JSON on one line.
   package var json: String {
     switch self {
     case .null: return "null"
@@ -153,7 +153,7 @@ extension QueryValue {
     }
   }
 
-  /// The cell of a column: null is empty in CSV, `null` in plain and a dash in a table.
+  /// The value as a cell: null is empty in CSV, `null` in plain output and a dash in a table.
   package var cell: Cell {
     switch self {
     case .null: .value(text: "null", json: .null, isNumber: false)

@@ -1,5 +1,5 @@
 extension Word {
-  /// The condition of `--where`.
+  /// The word as the condition of `--where`.
   package func expression(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Expression {
@@ -9,7 +9,7 @@ extension Word {
     }
   }
 
-  /// One operand, as `--sort` and `sum` take it.
+  /// The word as one operand, for `--sort` and `sum`.
   package func operand(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> QueryColumn {
@@ -22,7 +22,7 @@ extension Word {
     }
   }
 
-  /// A path of the value, as `get KEY .path` takes it.
+  /// The word as a path of the value, for `get KEY .path`.
   package func path() throws(ShellError) -> QueryPath {
     let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
     guard case .path(let path) = try operand(clock, Variables()).operand, path.root == .value else {
@@ -32,7 +32,7 @@ extension Word {
     return path
   }
 
-  /// The columns of `--show`: operands, each with `as NAME`.
+  /// The word as the columns of `--show`: operands, each with an optional `as NAME`.
   package func columns(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> [QueryColumn] {
@@ -54,7 +54,7 @@ extension Word {
       try parser.expectEnd()
       return columns
     }
-    // Equal labels become the full text.
+    // Columns with equal labels get the full text as their label.
     let labels = columns.map(\.column.label)
     return columns.map { column, text, isNamed in
       guard !isNamed, labels.count(where: { $0 == column.label }) > 1 else { return column }
@@ -62,7 +62,7 @@ extension Word {
     }
   }
 
-  /// The text of the expression. In a word that is quoted in parts, such as `."odd name"`, the quotes belong to it.
+  /// The text of the expression. If a word is quoted in parts, such as `."odd name"`, the quotes belong to the text.
   private var expressionText: [UInt8] {
     guard pieces.contains(where: { $0.isBare && !$0.range.isEmpty }), !isBare else { return bytes }
     return pieces.flatMap { piece -> [UInt8] in

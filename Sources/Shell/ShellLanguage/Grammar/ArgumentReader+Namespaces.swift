@@ -1,9 +1,9 @@
 extension ArgumentReader {
-  /// A command that reads and takes a namespace takes it without the at sign, too.
+  /// Lets a command that only reads name a namespace without the at sign, too.
   mutating func takeWordAsNamespace() {
     guard command.selection == nil, command.access == .reads, command.namespaces != .none,
       namespaces.isEmpty, words.count > command.parameters.count,
-      // With a value, limits changes.
+      // With an option, `limits` changes the store.
       values.isEmpty || command.option(named: "--yes") == nil,
       !command.parameters.contains(where: { $0.arity == .many || $0.arity == .any })
     else { return }
@@ -15,7 +15,7 @@ extension ArgumentReader {
     }
   }
 
-  /// The namespaces with an at sign; for a command whose parameters are namespaces, its words.
+  /// The namespaces with an at sign. If the parameters of the command are namespaces, its words.
   mutating func namespaceChoice(
     behind name: Range<Int>
   ) throws(ShellError) -> NamespaceChoice {

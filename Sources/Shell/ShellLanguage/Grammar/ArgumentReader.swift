@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension CommandTable {
-  /// Looks the command up and reads its arguments. Errors carry their place.
+  /// Looks up the command and reads its arguments. An error has the place of its word.
   package func invocation(
     of line: CommandLine, clock: WallClock
   ) throws(ShellError) -> Invocation {
@@ -31,7 +31,7 @@ struct ArgumentReader {
   var namespaces: [NamespaceWord] = []
   private var flags: Set<String> = []
   private(set) var values: [String: [Value]] = [:]
-  /// The range of the first occurrence of each option or parameter.
+  /// The range of the first word of each option or parameter.
   private var places: [String: Range<Int>] = [:]
   private var ignoresCase = false
 
@@ -42,7 +42,7 @@ struct ArgumentReader {
   }
 
   mutating func sort(_ arguments: ArraySlice<Argument>) throws(ShellError) {
-    // It also concerns values in front of it.
+    // `-i` also applies to values before it.
     ignoresCase = arguments.contains {
       if case .option(let option) = $0 { option.spelling == "-i" } else { false }
     }
@@ -90,7 +90,7 @@ struct ArgumentReader {
         of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
   }
 
-  /// Assigns the words to the parameters: from the front, from the back, the rest to the selection.
+  /// Assigns the words: the first ones and the last ones to the parameters, the rest to the selection.
   mutating func invocation(behind name: Range<Int>) throws(ShellError) -> Invocation {
     takeWordAsNamespace()
     let choice = try namespaceChoice(behind: name)
@@ -125,13 +125,13 @@ struct ArgumentReader {
       ranges: places, flags: flags)
   }
 
-  /// The number of words behind the selection. A path needs a key before it and begins with a bare dot.
+  /// The number of words after the selection. A path needs a key before it and begins with a bare dot.
   private func trailingCount(_ words: ArraySlice<Word>) -> Int {
     guard command.trailing.first?.kind == .path else { return command.trailing.count }
     return words.count > 1 && words.last?.leads(with: ".") == true ? 1 : 0
   }
 
-  /// The words with those at the end that are one time, such as `tomorrow 09:00` and `2h 30m`, as one word.
+  /// The words; those at the end that form one time, such as `tomorrow 09:00` or `2h 30m`, are joined into one word.
   private func joiningTime(_ words: ArraySlice<Word>) throws(ShellError) -> ArraySlice<Word> {
     for count in stride(from: min(words.count, 4), to: 1, by: -1) {
       let last = words.suffix(count)
@@ -140,7 +140,7 @@ struct ArgumentReader {
         Array(last.map(\.bytes).joined(separator: [.space])), isBare: true,
         at: first.range.lowerBound..<end.range.upperBound)
       do throws(ShellError) { _ = try time.expiryChange(clock) } catch { continue }
-      // Without another word the first one may be a key, or the whole namespace may be meant.
+      // If all words form the time, the first word may be a key, or the time may be for the whole namespace.
       let isFiltered = Selection.options.contains {
         values[$0.name] != nil || flags.contains($0.name)
       }
@@ -175,7 +175,7 @@ struct ArgumentReader {
     }
   }
 
-  /// The error for `expire 2h @ns K`, where a word before the last one is the time.
+  /// The error for `expire 2h @ns K`, where the time is not the last word.
   private func timeIsMisplaced(_ parameter: Parameter, _ rest: ArraySlice<Word>) -> ShellError? {
     guard parameter.kind == .expiry else { return nil }
     for word in rest {
@@ -198,8 +198,8 @@ struct ArgumentReader {
       hint: correction(of: word) ?? "usage: `\(command.usage)`")
   }
 
-  /// The hint for a word that another spelling would make right. A pattern names no namespace: with an at sign `*` would
-  /// become all of them, of which the line says nothing.
+  /// The hint for a word that is right in another spelling. A pattern does not name a namespace: `*` with an at sign would mean
+  /// all namespaces, which the person did not ask for.
   private func correction(of word: Word) -> SafeText? {
     do throws(ShellError) {
       guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,

@@ -1,7 +1,7 @@
 /// The syntax of a command; parsing, help, completion and hints all use it.
 package struct CommandSpec: Sendable {
   package enum Access: Sendable {
-    /// Also allowed on a store that is open read-only.
+    /// The command may also run on a store that is open read-only.
     case reads
     case changes
   }
@@ -13,7 +13,7 @@ package struct CommandSpec: Sendable {
     case shell = "The shell"
   }
 
-  /// The namespaces that a command takes with an at sign.
+  /// How many namespaces a command takes with an at sign.
   package struct NamespaceUse: Sendable, Hashable {
     package let count: ClosedRange<Int>
     package let allowsAll: Bool
@@ -27,13 +27,13 @@ package struct CommandSpec: Sendable {
 
   /// How a command takes a selection.
   package enum SelectionUse: Sendable, Hashable {
-    /// Without words it selects everything.
+    /// Without words the command selects everything.
     case optional
-    /// A command that changes entries does not run without words.
+    /// A command that changes entries, which does not run without words.
     case required
   }
 
-  /// A condition on the words and options given, by their names in usage lines.
+  /// A condition on the given words and options, which have their names in usage lines.
   package enum Rule: Sendable, Hashable {
     case atMostOne([String])
     case exactlyOne([String])
@@ -54,7 +54,7 @@ package struct CommandSpec: Sendable {
   package let aliases: [String]
   package let group: Group
   package let access: Access
-  /// One sentence, without the command's name.
+  /// One sentence that does not name the command.
   package let summary: String
   package let examples: [Example]
   package let namespaces: NamespaceUse
@@ -63,11 +63,11 @@ package struct CommandSpec: Sendable {
   package let selection: SelectionUse?
   /// The words after the selection.
   package let trailing: [Parameter]
-  /// Its own options, without those of the selection.
+  /// The command's own options, without the options of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
-  /// The names of the fields of a line of plain output, by the words that lead to it. A name in brackets is left out where it
-  /// is the same in all lines. Commands that answer with one value, in sentences or not at all have none.
+  /// The field names of a line of plain output, by the words that give this output. A name in brackets is left out if its
+  /// field is equal in all lines. Empty for commands whose answer is a value, sentences or nothing.
   package let plain: KeyValuePairs<String, String>
 
   package init(
@@ -91,7 +91,7 @@ package struct CommandSpec: Sendable {
     self.plain = plain
   }
 
-  /// Its own options, then those of the selection; its own win where both have a name.
+  /// The command's own options, then those of the selection; if two have the same name, the own option counts.
   package var options: [OptionSpec] {
     guard selection != nil else { return ownOptions }
     return ownOptions
@@ -102,7 +102,7 @@ package struct CommandSpec: Sendable {
     (options + [Self.form]).first { $0.name == name || $0.short == name }
   }
 
-  /// An option of every command, which a person adds at the end of a line.
+  /// An option of every command; a person adds it at the end of a line.
   package static let form = OptionSpec.value(
     "-o", .choice(OutputMode.allCases.map(\.rawValue)), "the form of the answer",
     placeholder: "MODE")
@@ -110,12 +110,12 @@ package struct CommandSpec: Sendable {
   /// `expire SELECTION TIME`, with optional parts in brackets.
   package var usage: String { ([name] + argumentUsage).joined(separator: " ") }
 
-  /// The lines of plain output as rows of two columns.
+  /// The forms of lines of plain output, as rows of two columns.
   package var plainForms: [(words: String, fields: String)] {
     plain.map { (words: $0.key.isEmpty ? name : "\(name) \($0.key)", fields: $0.value) }
   }
 
-  /// The usage without the name, one piece for each argument.
+  /// The usage without the command's name, one text for each argument.
   package var argumentUsage: [String] {
     var pieces: [String] = []
     if selection == nil {
@@ -134,14 +134,14 @@ package struct CommandSpec: Sendable {
 
 /// An option of a command.
 package struct OptionSpec: Sendable, Hashable {
-  /// With its dashes.
+  /// The name, with its dashes.
   package let name: String
-  /// Nil for a flag.
+  /// The kind of the value; nil for a flag.
   package let kind: ValueKind?
   package let placeholder: String?
   package let summary: String
   package let isRepeatable: Bool
-  /// A second spelling, such as `-y`.
+  /// A short spelling, such as `-y`.
   package var short: String?
 
   package static func flag(
@@ -151,7 +151,7 @@ package struct OptionSpec: Sendable, Hashable {
       name: name, kind: nil, placeholder: nil, summary: summary, isRepeatable: false, short: short)
   }
 
-  /// - Parameter placeholder: The value's name in usage lines; by default that of its kind.
+  /// - Parameter placeholder: The name of the value in usage lines; nil for that of its kind.
   package static func value(
     _ name: String, short: String? = nil, _ kind: ValueKind, _ summary: String,
     placeholder: String? = nil, isRepeatable: Bool = false
@@ -161,14 +161,14 @@ package struct OptionSpec: Sendable, Hashable {
       isRepeatable: isRepeatable, short: short)
   }
 
-  /// `--limit N|all`
+  /// The usage, such as `--limit N|all`.
   package var usage: String {
     let names = ([name] + [short].compactMap(\.self)).joined(separator: "|")
     return placeholder.map { "\(names) \($0)" } ?? names
   }
 }
 
-/// A word of a command by its position.
+/// An argument of a command that its position identifies.
 package struct Parameter: Sendable, Hashable {
   package enum Arity: Sendable, Hashable { case one, optional, many, any }
 
@@ -182,11 +182,11 @@ package struct Parameter: Sendable, Hashable {
   package static func optional(_ name: String, _ kind: ValueKind) -> Parameter {
     Parameter(name: name, kind: kind, arity: .optional)
   }
-  /// One or more.
+  /// A parameter that takes one or more words.
   package static func many(_ name: String, _ kind: ValueKind) -> Parameter {
     Parameter(name: name, kind: kind, arity: .many)
   }
-  /// None or more.
+  /// A parameter that takes any number of words, or none.
   package static func any(_ name: String, _ kind: ValueKind) -> Parameter {
     Parameter(name: name, kind: kind, arity: .any)
   }
@@ -194,7 +194,7 @@ package struct Parameter: Sendable, Hashable {
   package var isRequired: Bool { arity == .one || arity == .many }
 
   package var usage: String {
-    // The choices tell more than a name.
+    // The list of choices says more than the name.
     let shown = if case .choice = kind { kind.placeholder } else { name }
     return switch arity {
     case .one: shown

@@ -12,16 +12,16 @@ package struct CommandTable: Sendable {
     self.index = index
   }
 
-  /// Finds a command by name or alias in any case; never by an abbreviation, which a new command
-  /// could make ambiguous.
+  /// Finds a command by its name or alias, in upper or lower case. Abbreviations do not count: a new command could make one
+  /// ambiguous.
   package func command(named name: String) -> CommandSpec? {
     index[name.lowercased()].map { commands[$0] }
   }
 
-  /// Names, then aliases.
+  /// The names of all commands, then the aliases.
   package var names: [String] { commands.map(\.name) + commands.flatMap(\.aliases) }
 
-  /// The command that a word names, or an error with a suggestion.
+  /// The command that a word names; throws an error with a suggestion.
   package func command(
     _ word: Word, behind arguments: some Collection<Argument>
   ) throws(ShellError) -> CommandSpec {
@@ -38,8 +38,8 @@ package struct CommandTable: Sendable {
   }
 }
 
-/// The commands of other tools. They are not aliases, which would add a second vocabulary; the hint
-/// names the command to type.
+/// The commands of other tools. They are not aliases, which would be a second vocabulary; a hint names the command of this
+/// shell.
 package enum CommandSynonyms {
   private static let equivalents: [String: String] = [
     "scan": "keys", "select": "use", "dbsize": "count", "bigkeys": "sizes", "top": "sizes",
@@ -58,7 +58,7 @@ package enum CommandSynonyms {
     "tree": "sizes", "largest": "sizes --by key", "biggest": "sizes --by key",
   ]
 
-  /// Nil for a word that is not a command of another tool.
+  /// The hint for a command of another tool; nil for any other word.
   package static func hint(
     _ word: String, behind arguments: some Collection<Argument> = [], in table: CommandTable
   ) -> SafeText? {

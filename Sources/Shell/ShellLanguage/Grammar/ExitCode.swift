@@ -1,5 +1,5 @@
-/// The exit codes of the program, with the errors that end with them. The help, the manual page and the page of the shell
-/// come from this table.
+/// The exit codes of the program, each with its errors. The help, the manual page and the page about the shell come from
+/// this table.
 package struct ExitCode: Sendable {
   package let code: Int32
   package let meaning: String
@@ -33,10 +33,10 @@ package struct ExitCode: Sendable {
     ExitCode(130, "interrupted", [.interrupted]),
   ]
 
-  /// The answer of `set --if-absent` about an entry that exists: no error, so that a script says nothing.
+  /// The exit code of `set --if-absent` if the entry exists. This is not an error, so a script prints nothing.
   package static let entryExists: Int32 = 6
 
-  /// A line for each code, below their title.
+  /// The title, then a line for each code.
   package static var list: String {
     "exit codes:\n"
       + all.map { "  \(DisplayWidth.pad("\($0.code)", to: 3))  \($0.meaning)\n" }.joined()

@@ -1,26 +1,26 @@
 /// A command with its arguments read by their kinds.
 ///
-/// Values have the names that the usage line shows, such as `KEY` and `--ttl`. A name that the command
-/// does not have is a programming error and traps.
+/// Values have the names of the usage line, such as `KEY` and `--ttl`. A name that the command does not have is a
+/// programming error and traps.
 package struct Invocation: Sendable {
   package let command: CommandSpec
   package let line: CommandLine
   /// The namespaces written with an at sign.
   package let namespaces: NamespaceChoice
-  /// No namespace is named, or all are: a command about the store concerns the whole store.
+  /// Whether no namespace is named, or all are: a command about the store then concerns the whole store.
   package var meansStore: Bool { namespaces == .unnamed || namespaces == .all }
-  /// Nil for a command that takes no selection.
+  /// The selection; nil for a command that takes none.
   package let selection: Selection?
   package let values: [String: [Value]]
   let ranges: [String: Range<Int>]
 
-  /// `--dry-run` was given: nothing changes.
+  /// Whether `--dry-run` was given, so that nothing changes.
   package var isPreview: Bool { flags.contains("--dry-run") }
 
   /// Whether a flag, an option or a word was given.
   package func has(_ name: String) -> Bool { !all(name).isEmpty || flags.contains(name) }
 
-  /// Where an option or a word stands, for errors.
+  /// The place of an option or a word in the line, for errors.
   package func range(_ name: String) -> Range<Int>? { ranges[name] }
 
   package func bytes(_ name: String) -> [UInt8]? { allBytes(name).first }
@@ -49,7 +49,7 @@ package struct Invocation: Sendable {
     if case .moment(let moment) = all(name).first { moment } else { nil }
   }
 
-  /// A size in bytes or a count.
+  /// The value of an argument as a number: a size in bytes, or a count.
   package func number(_ name: String) -> Int? {
     if case .number(let number) = all(name).first { number } else { nil }
   }

@@ -38,7 +38,7 @@ package enum ProgramOptions {
   ]
 
   private static let modes = OutputMode.allCases.map(\.rawValue)
-  /// These take the place of a command.
+  /// Options that replace the command.
   private static let excludingCommand: Set = [
     "--eval", "--file", "--interactive", "--completions", "--man", "--version", "--help",
   ]
@@ -47,7 +47,7 @@ package enum ProgramOptions {
     all.first { $0.name == name || $0.short.map { $0 == name } == true }
   }
 
-  /// An option that can stand beside a command.
+  /// An option that can be given together with a command.
   package static func optionBesideCommand(named name: String) -> OptionSpec? {
     option(named: name).flatMap { excludingCommand.contains($0.name) ? nil : $0 }
   }
@@ -60,7 +60,7 @@ package enum ProgramOptions {
 }
 
 extension OptionSpec {
-  /// `-e, --eval COMMAND`
+  /// The usage, such as `-e, --eval COMMAND`.
   fileprivate var programUsage: String {
     (short.map { "\($0), " } ?? "    ") + name + (placeholder.map { " \($0)" } ?? "")
   }

@@ -1,12 +1,12 @@
 import LarderSystem
 
-/// Names that are close to a misspelt one.
+/// Names that resemble a misspelt name.
 package enum Suggestions {
-  /// A longer word is not a misspelt name. To compare one of megabytes with each name would take minutes.
+  /// The longest word that can be a misspelt name. Comparing a word of megabytes with each name would take minutes.
   private static let longestWord = 256
 
-  /// The names nearest to a word, at most three of the same rank: one edit away, else begun by it,
-  /// else two edits away.
+  /// The names nearest to a word, at most three of one rank: names one edit away, else names that the word begins, else names
+  /// two edits away.
   package static func all(_ word: String, among names: [String]) -> [String] {
     guard word.utf8.count <= longestWord else { return [] }
     let word = word.lowercased()
@@ -14,7 +14,7 @@ package enum Suggestions {
       let distance = distance(word, name.lowercased())
       if distance <= 1, word.count > 1 { return (0, name) }
       if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
-      // Two edits of a short word can reach any other: `nosuch` is not a misspelt `touch`.
+      // Two edits can turn a short word into almost any other: `nosuch` is not a misspelt `touch`.
       let isAlike = word.count > 4 && (word.count > 6 || word.first == name.lowercased().first)
       return distance == 2 && isAlike ? (2, name) : nil
     }
@@ -26,7 +26,7 @@ package enum Suggestions {
     all(word, among: names).first
   }
 
-  /// "did you mean `keys` or `get`?", each as it is typed.
+  /// A question such as "did you mean `keys` or `get`?", with each name as it is typed.
   package static func question(
     _ word: String, among names: [String], form: (String) -> String = { $0 }
   ) -> SafeText? {
@@ -36,7 +36,7 @@ package enum Suggestions {
     return "did you mean \(list)?"
   }
 
-  /// Insertions, deletions, replacements and swaps of neighbours.
+  /// The number of edits: insertions, deletions, replacements, and swaps of neighbours.
   package static func distance(_ a: String, _ b: String) -> Int {
     let a = Array(a)
     let b = Array(b)
@@ -105,7 +105,7 @@ struct UnknownOption {
       : "it has \(command.ownOptions.map(\.name).joined(separator: " ")); quote a key that begins with -"
   }
 
-  /// The option of the command itself that a letter stands for elsewhere: `--long` for `-l`, `--yes` for `-f`.
+  /// The command's option for which other tools use this letter: `--long` for `-l`, `--yes` for `-f`.
   private func long(_ letter: String) -> String? {
     let own = command.ownOptions.map(\.name)
     if let name = own.first(where: { $0.hasPrefix("--\(letter)") }) { return name }
@@ -120,7 +120,7 @@ struct UnknownOption {
     value.map { " \(Quoting.typed($0))" } ?? ""
   }
 
-  /// `larder S -o json keys @a` for `larder S keys @a -o json`.
+  /// The line with the option at its right place: `larder S -o json keys @a` for `larder S keys @a -o json`.
   private func reordered(_ takesValue: Bool) -> String {
     var moved = [option.range]
     if takesValue, option.value == nil, case .word(let word) = next { moved.append(word.range) }

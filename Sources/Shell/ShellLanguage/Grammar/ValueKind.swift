@@ -1,4 +1,4 @@
-/// The kind of an option's or parameter's value: decides how its word is read, shown and completed.
+/// The kind of a value of an option or parameter. It decides how the word is read, shown and completed.
 package enum ValueKind: Sendable, Hashable {
   /// Bytes: `hex:` and `b64:` are decoded.
   case data
@@ -30,7 +30,7 @@ package enum ValueKind: Sendable, Hashable {
   /// A size, or `none`.
   case sizeOrNone
   case choice([String])
-  /// Some of them, separated by commas.
+  /// Some of these words, separated by commas.
   case choices([String])
   /// The condition of `--where`.
   case expression
@@ -78,7 +78,7 @@ package enum ValueKind: Sendable, Hashable {
   }
 }
 
-/// A word, read by its kind.
+/// The value of a word of some kind.
 package enum Value: Sendable, Hashable {
   case bytes([UInt8])
   case namespace(NamespaceName)
@@ -99,17 +99,17 @@ package enum Value: Sendable, Hashable {
   case path(QueryPath)
 }
 
-/// A number, or no bound: `all` or `none`.
+/// A number, or no limit: `all` or `none`.
 package enum Limit: Sendable, Hashable {
   case unbounded
   case count(Int)
 
-  /// The bound as a number.
+  /// The limit as a number.
   package var most: Int { if case .count(let count) = self { count } else { .max } }
 }
 
 extension ValueKind {
-  /// Reads a word.
+  /// Reads a word as a value of this kind.
   package func value(
     of word: Word, _ clock: WallClock, ignoresCase: Bool = false,
     variables: Variables = Variables()
@@ -143,7 +143,7 @@ extension ValueKind {
 }
 
 extension Word {
-  /// The text in lower case, quoted or not: values of options read the same either way.
+  /// The text in lower case, whether quoted or not: values of options have the same meaning in both forms.
   fileprivate var text: String? { String(validating: bytes, as: UTF8.self)?.lowercased() }
 
   fileprivate var isNone: Bool { text == "none" }
@@ -162,7 +162,7 @@ extension Word {
     throw ShellError(.usage, "\(bytes) is out of range", at: range, hint: hint)
   }
 
-  /// The name of a fact, or an operand.
+  /// The word as a key of `--sort`: the name of a fact, or an operand.
   fileprivate func order(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Selection.Sort {

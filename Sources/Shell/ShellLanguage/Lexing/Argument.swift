@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A word, sorted by its bare first bytes.
+/// A word, classified by its first bytes if they are bare.
 package enum Argument: Sendable, Hashable {
   case word(Word)
   case option(OptionWord)
@@ -17,18 +17,18 @@ package enum Argument: Sendable, Hashable {
 
 /// `--name`, `--name=word` or `-x`.
 package struct OptionWord: Sendable, Hashable {
-  /// Without the dashes.
+  /// The name without the dashes.
   package let name: String
   package let isShort: Bool
-  /// The word behind `=`; the command table decides whether the next word is a value.
+  /// The word after `=`. The command table decides whether the next word is a value.
   package let value: Word?
   package let range: Range<Int>
 
-  /// As it is written: with its dashes.
+  /// The option as written, with its dashes.
   package var spelling: String { (isShort ? "-" : "--") + name }
 }
 
-/// `@name`, or `@*` for all of them.
+/// `@name`, or `@*` for all namespaces.
 package enum NamespaceWord: Sendable, Hashable {
   case all(Range<Int>)
   case named(NamespaceName)
@@ -41,7 +41,7 @@ package enum NamespaceWord: Sendable, Hashable {
   }
 }
 
-/// A name that a namespace can have: UTF-8 of 1 to 100 bytes without white space and `@`.
+/// A valid name of a namespace: UTF-8 of 1 to 100 bytes without white space and `@`.
 package struct NamespaceName: Sendable, Hashable {
   package let text: String
   package let range: Range<Int>
@@ -70,7 +70,7 @@ package struct NamespaceName: Sendable, Hashable {
 }
 
 extension Argument {
-  /// Sorts a word by its bare beginning.
+  /// Classifies a word by its first bytes if they are bare.
   package init(_ word: Word) throws(ShellError) {
     if let option = OptionWord(word) {
       self = .option(option)
@@ -83,7 +83,7 @@ extension Argument {
 }
 
 extension OptionWord {
-  /// Nil if the word is not an option: quoted parts in the name make it plain text.
+  /// Reads an option; nil if the word is not an option. Quoted parts in the name make the word plain text.
   package init?(_ word: Word) {
     if word.leads(with: "--") {
       let equals = word.bytes.firstIndex(of: UInt8(ascii: "="))
@@ -95,7 +95,7 @@ extension OptionWord {
       isShort = false
       value = end < word.bytes.count ? word.dropping(end + 1) : nil
     } else {
-      // `-` alone is a file name, `-5` a number; only `-0` and letters are options.
+      // `-` alone is the name of a file and `-5` is a number; only `-0` and letters are options.
       guard word.isBare, word.leads(with: "-"), word.bytes.count > 1,
         word.bytes[1].isLetter || word.bytes == Array("-0".utf8),
         let name = String(validating: word.bytes[1...], as: UTF8.self)

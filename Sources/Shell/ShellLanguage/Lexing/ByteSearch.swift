@@ -1,12 +1,12 @@
-/// The bytes that are looked at between two calls of `pause`: less than a millisecond of work.
+/// The number of bytes that are searched between two calls of `pause`: less than a millisecond of work.
 private let piece = 1 << 18
 
 extension Span<UInt8> {
-  /// Where these bytes occur first.
+  /// The first range with the bytes `wanted`.
   ///
   /// - Parameters:
-  ///   - ignoringCase: The bytes are in lower case, and find ASCII letters in either case.
-  ///   - pause: Is called at least every few milliseconds; what it throws ends the search.
+  ///   - ignoringCase: Whether ASCII letters match in either case; `wanted` must be in lower case then.
+  ///   - pause: Called at least every few milliseconds; its error ends the search.
   package func firstRange(
     of wanted: [UInt8], ignoringCase: Bool = false, pause: () throws -> Void
   ) rethrows -> Range<Int>? {
@@ -33,7 +33,7 @@ extension Span<UInt8> {
 }
 
 extension ArraySlice<UInt8> {
-  /// As for a span.
+  /// The first range with the bytes `wanted`; see `firstRange` of a span.
   package func firstRange(
     of wanted: [UInt8], ignoringCase: Bool = false, pause: () throws -> Void
   ) rethrows -> Range<Int>? {

@@ -1,12 +1,12 @@
-/// One command as it was written: split into arguments, with nothing looked up yet.
+/// One command as it was written, split into arguments. No name has been looked up yet.
 package struct CommandLine: Sendable, Hashable {
   package let source: Source
-  /// The line of the source where the command begins, from 1.
+  /// The line of the source at which the command begins, from 1.
   package let firstLine: Int
-  /// The lines of the input, joined by newlines; all ranges count bytes in it.
+  /// The lines of the input, joined by newlines. All ranges count the bytes of this text.
   package let text: [UInt8]
   package let arguments: [Argument]
-  /// The destination of the output, if it is not the shell's own.
+  /// The destination of the output; nil for the shell's own output.
   package var output: Redirection?
   /// The values of `:name` within expressions.
   package var variables = Variables()
@@ -27,7 +27,7 @@ package struct CommandLine: Sendable, Hashable {
       isLastLine: lineEnd == text.endIndex)
   }
 
-  /// The error with its place; without a range it points at the command's first word.
+  /// The error with its place. An error without a range points at the first word of the command.
   package func locate(_ error: ShellError) -> ShellError {
     guard error.place == nil else { return error }
     var located = error
@@ -49,7 +49,7 @@ extension ArraySlice<UInt8> {
   package var characterCount: Int { String(decoding: self, as: UTF8.self).count }
 }
 
-/// Where the text of a command comes from.
+/// The source of the text of a command.
 package enum Source: Sendable, Hashable {
   case prompt
   case file(String)
@@ -60,7 +60,7 @@ package enum Source: Sendable, Hashable {
   /// The words after STORE.
   case command
 
-  /// The name that errors carry; nil at the prompt, where the line is visible.
+  /// The name of the source in errors; nil at the prompt, where the line is visible.
   package var name: String? {
     switch self {
     case .prompt: nil
@@ -71,7 +71,7 @@ package enum Source: Sendable, Hashable {
     }
   }
 
-  /// A person who waits for the answer typed it, so a question can be asked.
+  /// Whether a person typed the command and waits for the answer, so that a question is possible.
   package var isTyped: Bool {
     switch self {
     case .prompt, .eval, .command: true
@@ -87,8 +87,8 @@ package struct Place: Sendable, Hashable {
   package let column: Int
   /// The number of characters, at least 1.
   package let width: Int
-  /// The whole line, to draw a caret under it.
+  /// The whole line, which is shown above the caret.
   package let text: [UInt8]
-  /// The line is the last one of its command: at a prompt, the one above the cursor.
+  /// Whether the line is the last line of its command: at a prompt, the line above the cursor.
   package let isLastLine: Bool
 }

@@ -1,11 +1,11 @@
-/// Turns the lines of a source into commands, joining lines while a quote is open.
+/// Turns the lines of a source into commands; a command continues on the next line while a quote is open.
 package struct CommandReader: Sendable {
   package enum Step: Sendable {
     /// The commands of a line, separated by `;`.
     case commands([CommandLine])
     /// `! TEXT`: a program that `/bin/sh` runs.
     case program([UInt8])
-    /// Only space and comment.
+    /// The line has only spaces and comments.
     case blank
     /// A quote is open: the next line belongs to the same command.
     case open
@@ -42,7 +42,7 @@ package struct CommandReader: Sendable {
     }
   }
 
-  /// Ends the source; an error if a quote is open, with the place where it was opened.
+  /// Ends the source; throws if a quote is open, with the place at which it was opened.
   package mutating func end() throws(ShellError) {
     guard let open = lexer.open else { return }
     let place = unsorted.place(of: open.offset..<open.offset + 1)
@@ -56,7 +56,7 @@ package struct CommandReader: Sendable {
         hint: "close it, or escape it with a backslash if it belongs to the word")
   }
 
-  /// Drops a command that was begun, as when a person gives it up.
+  /// Drops an unfinished command, for example when a person gives it up.
   package mutating func startOver() {
     lexer = Lexer()
     firstLine = lines + 1
@@ -125,8 +125,8 @@ extension CommandReader {
     return commands
   }
 
-  /// The command that the arguments of a process are, one word each. They are not parsed again: before `--` their first bytes
-  /// decide, as in bare words; after it they are exact data.
+  /// The command whose words are the arguments of a process. The words are not split again. Before `--` the first bytes of a
+  /// word decide its meaning, as in bare words; after `--` words are exact data.
   package static func command(of words: [[UInt8]]) throws(ShellError) -> CommandLine {
     var text: [UInt8] = []
     var arguments: [Argument] = []
@@ -153,7 +153,7 @@ extension CommandReader {
 }
 
 extension CommandReader {
-  /// The command of a program about one namespace: its name is taken exactly, and `data` are exact words.
+  /// The command of a program about one namespace. The name of the namespace and the words `data` are taken exactly.
   package static func command(
     _ verb: String, in namespace: String, options: [String] = [], data: [[UInt8]]
   ) throws(ShellError) -> CommandLine {

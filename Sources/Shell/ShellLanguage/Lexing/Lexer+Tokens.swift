@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension Lexer {
-  /// The bytes of the escape whose backslash is at `index`, and the offset behind it.
+  /// The bytes of the escape whose backslash is at `index`, and the offset after the escape.
   package func escape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
     guard index + 1 < text.count else {
       throw wrong(index..<index + 1, "a backslash needs a character after it")
@@ -127,7 +127,7 @@ extension Lexer {
     return follows.bytes.contains(next)
   }
 
-  /// Takes a JSON value byte for byte up to its closing bracket, and checks it there.
+  /// Takes a JSON value unchanged up to its closing bracket, and then checks it.
   mutating func scanJSON(at index: Int) throws(ShellError) -> Int {
     guard let end = json.end(in: text, from: index) else {
       append(text[index...], isBare: false, at: index)
@@ -155,7 +155,7 @@ struct JSONBalance {
   private var isInString = false
   private var isEscaped = false
 
-  /// The offset behind the bracket that closes the value; nil if it is not in this text.
+  /// The offset after the bracket that closes the value; nil if the bracket is not in this text.
   mutating func end(in text: [UInt8], from start: Int) -> Int? {
     for index in start..<text.count {
       let byte = text[index]

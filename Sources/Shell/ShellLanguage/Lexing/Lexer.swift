@@ -8,16 +8,16 @@ package struct Lexer {
   package struct Segment: Sendable {
     package internal(set) var words: [Word] = []
     package internal(set) var output: Redirection?
-    /// Set between `>` and its file name.
+    /// Set after `>` until the name of the file follows.
     var awaitsFile: (appends: Bool, range: Range<Int>)?
 
     package var isEmpty: Bool { words.isEmpty && output == nil }
   }
 
   package internal(set) var text: [UInt8] = []
-  /// The commands so far; the last one may be unfinished. Never empty.
+  /// The commands so far, at least one; the last command may be unfinished.
   package internal(set) var segments = [Segment()]
-  /// The word that was begun and not ended.
+  /// The unfinished word.
   package internal(set) var current: Word?
   /// The quote or JSON value that is open, and the offset of its opening byte.
   package internal(set) var open: (quote: Quote, offset: Int)?
@@ -25,13 +25,13 @@ package struct Lexer {
 
   package init() {}
 
-  /// A lexer that decodes escapes of a text and does nothing else.
+  /// A lexer that only decodes escapes of a text.
   init(text: [UInt8]) { self.text = text }
 
-  /// The next word is the name of the file behind `>`.
+  /// Whether the next word is the name of the file after `>`.
   package var awaitsFile: Bool { segments[segments.count - 1].awaitsFile != nil }
 
-  /// The words of the command that is being read.
+  /// The words of the unfinished command.
   package var words: [Word] { segments[segments.count - 1].words }
 
   /// Reads a line without its newline. If a quote stays open, the newline belongs to the word.
@@ -47,7 +47,7 @@ package struct Lexer {
     }
   }
 
-  /// Reads the beginning of a line and leaves its last word unended, as completion needs it.
+  /// Reads the beginning of a line, and does not end its last word, for completion.
   package mutating func scan(_ part: some Sequence<UInt8>) throws(ShellError) {
     var index = text.count
     text.append(contentsOf: part)
@@ -80,7 +80,7 @@ package struct Lexer {
     case .quote, .doubleQuote:
       try checkQuoteOpens(at: index)
       open = (byte == .quote ? .single : .double, index)
-      // An empty quote is an empty piece: it makes a word, and makes it quoted.
+      // An empty quote is an empty piece: it makes a word, which counts as quoted.
       begin(isBare: false, at: index)
     case .backslash:
       let (bytes, next) = try escape(at: index)
@@ -104,8 +104,8 @@ package struct Lexer {
     return index + 1
   }
 
-  /// A quote opens at the beginning of a word, behind a quoted part, behind punctuation that introduces a value, or behind
-  /// the dot of a path: `."odd name"`. Elsewhere it would be dropped without notice, as in `{a"b"}`.
+  /// A quote may open at the start of a word, after a quoted part, after punctuation that introduces a value, or after the dot
+  /// of a path: `."odd name"`. Elsewhere the quote would be lost silently, as in `{a"b"}`, so this throws.
   private func checkQuoteOpens(at index: Int) throws(ShellError) {
     let introduces: StaticASCII = "@=,*?![]{}"
     guard let word = current, let piece = word.pieces.last, piece.isBare, !piece.range.isEmpty,
@@ -175,7 +175,7 @@ package struct Lexer {
 }
 
 extension Word {
-  /// Its last byte is the dot before a field, in a path or in a list of them.
+  /// Whether the last byte is the dot before a field, in a path or in a list of paths.
   fileprivate var endsInDotOfPath: Bool {
     guard bytes.last == UInt8(ascii: ".") else { return false }
     return leads(with: ".") || bytes.dropLast().last == UInt8(ascii: ",")

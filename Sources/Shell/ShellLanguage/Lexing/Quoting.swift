@@ -1,6 +1,6 @@
-/// Text forms of bytes that the lexer reads back as the same bytes.
+/// Text forms of bytes. The lexer reads most of them back as the same bytes.
 package enum Quoting {
-  /// The form in tables and messages: double quotes, with every control, hidden character and bad byte
+  /// The form in tables and messages: in double quotes; control characters, hidden characters and invalid bytes are
   /// escaped.
   package static func quoted(_ bytes: [UInt8]) -> String {
     var result = "\""
@@ -9,14 +9,14 @@ package enum Quoting {
     return result
   }
 
-  /// The form of a key in tables: an integer or a UUID as such, any other quoted.
+  /// The form of a key in tables: that of an integer or a UUID, or else the quoted form.
   package static func key(_ bytes: [UInt8]) -> String { TypedKey.text(of: bytes) ?? quoted(bytes) }
 
-  /// The form in messages: of a long key only the beginning and the length.
+  /// The form in messages: for a long key only its beginning and its length.
   package static func brief(_ bytes: [UInt8]) -> String {
     guard bytes.count > mostInMessages else { return key(bytes) }
     var start = Array(bytes.prefix(mostInMessages))
-    // A character is not cut in two.
+    // The cut must not split a character.
     for count in 1...3 where start.count > count {
       let end = bytes.character(at: start.count - count)
       guard case .scalar = end.character, end.end > start.count else { continue }
@@ -28,15 +28,15 @@ package enum Quoting {
 
   private static let mostInMessages = 120
 
-  /// A key, namespace or tag in `plain` output: without quotes around it, but escaped so that the text
-  /// between double quotes is the same key.
+  /// A key, namespace or tag in `plain` output: without quotes around it, but escaped. In double quotes the text is the same
+  /// key.
   package static func plain(_ bytes: [UInt8]) -> String {
     var result = ""
     appendEscaped(bytes, to: &result, quotes: true, hidden: false)
     return result
   }
 
-  /// A value as a field of `plain` output: escaped like `plain`, but quotes stay, so that JSON stays
+  /// A value as a field of `plain` output: escaped like `plain`, but quotes are not escaped, so that JSON stays
   /// JSON.
   package static func plainValue(_ bytes: [UInt8]) -> String {
     var result = ""
@@ -44,14 +44,14 @@ package enum Quoting {
     return result
   }
 
-  /// Text for a person that is not a key: safe to print, and without quotes.
+  /// Text for a person that is not a key: safe to print, without quotes around it.
   package static func printable(_ bytes: [UInt8]) -> String {
     var result = ""
     appendEscaped(bytes, to: &result, quotes: false, hidden: true, backslash: false)
     return result
   }
 
-  /// The form that completion inserts: bare if that reads back as the same key, else quoted.
+  /// The form that completion inserts: bare if the lexer then reads the same key, else quoted.
   package static func typed(_ bytes: [UInt8]) -> String {
     if let text = TypedKey.text(of: bytes) { return text }
     let acting: StaticASCII = "\\'\"*?[]{};|><&#"
@@ -65,7 +65,7 @@ package enum Quoting {
       ? String(safe.unicodeScalars.dropFirst().dropLast()) : safe
   }
 
-  /// The word that names exactly this namespace: `@"*"` is the namespace `*`, where `@*` is all of them.
+  /// The word that names exactly this namespace: `@"*"` is the namespace `*`, but `@*` means all namespaces.
   package static func namespace(_ name: String) -> String { "@" + typed(Array(name.utf8)) }
 
   private static func appendEscaped(
@@ -114,7 +114,7 @@ package enum Quoting {
 }
 
 extension Quoting {
-  /// The bytes of a field that `plain` output wrote.
+  /// The bytes of a field that `plain` output has written.
   package static func unescaped(plain line: [UInt8]) throws(ShellError) -> [UInt8] {
     guard line.contains(.backslash) else { return line }
     let lexer = Lexer(text: line)

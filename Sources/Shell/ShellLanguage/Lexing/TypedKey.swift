@@ -4,14 +4,14 @@
   import Foundation
 #endif
 
-/// Keys that a program made of integers and UUIDs, as a person reads and types them: `int:10`, `uuid:...`.
+/// The text forms of keys that a program made from integers and UUIDs: `int:10`, `uuid:...`.
 ///
-/// An integer has a byte that UTF-8 never uses before its big-endian bytes: 0xF6 and 0xF7 before 8 of them, 0xF5 and 0xF8
-/// before 16, the first of each for a negative number. A UUID is its 16 bytes.
+/// The key of an integer is a byte that UTF-8 never uses and the big-endian bytes. The byte is 0xF6 (negative) or 0xF7 before
+/// 8 bytes, and 0xF5 (negative) or 0xF8 before 16 bytes. The key of a UUID is its 16 bytes.
 package enum TypedKey {
   static let prefixes: [StaticASCII] = ["int:", "uuid:"]
 
-  /// Nil for bytes that are neither.
+  /// The text form; nil for bytes that are neither an integer nor a UUID.
   package static func text(of bytes: [UInt8]) -> String? {
     switch bytes.count {
     case 9, 17:
@@ -23,7 +23,7 @@ package enum TypedKey {
       case 0xF5: text = String(Int128(truncatingIfNeeded: number))
       default: return nil
       }
-      // A program writes each number in one form.
+      // A program writes each integer in one form only.
       return integer(text) == bytes ? "int:" + text : nil
     case 16:
       let isVersioned = (1...8).contains(bytes[6] >> 4) && bytes[8] >> 6 == 2
@@ -39,7 +39,7 @@ package enum TypedKey {
     }
   }
 
-  /// The key that a bare word stands for; nil if it has neither form.
+  /// The key that a bare word means; nil if the word has neither form.
   static func bytes(of word: Word) throws(ShellError) -> [UInt8]? {
     guard word.isBare, let prefix = prefixes.first(where: word.leads) else { return nil }
     let text = String(decoding: word.bytes.dropFirst(prefix.bytes.count), as: UTF8.self)

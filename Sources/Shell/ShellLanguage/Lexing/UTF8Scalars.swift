@@ -1,4 +1,4 @@
-/// A character of bytes that need not be UTF-8.
+/// A character of a text that need not be valid UTF-8.
 package enum Character32: Hashable, Sendable {
   case scalar(Unicode.Scalar)
   /// A byte that is not a part of valid UTF-8.
@@ -6,10 +6,10 @@ package enum Character32: Hashable, Sendable {
 }
 
 extension RandomAccessCollection<UInt8> where Index == Int {
-  /// The parts between newlines; behind a last newline there is an empty one.
+  /// The lines, without their newlines; after a final newline there is an empty line.
   package var lines: [SubSequence] { split(separator: .newline, omittingEmptySubsequences: false) }
 
-  /// The scalar that begins at `index` and where it ends; nil if no valid UTF-8 begins there.
+  /// The scalar that begins at `index`, and its end; nil if no valid UTF-8 begins there.
   package func scalar(at index: Int) -> (scalar: Unicode.Scalar, end: Int)? {
     let first = self[index]
     if first < 0x80 { return (Unicode.Scalar(first), index + 1) }
@@ -31,7 +31,7 @@ extension RandomAccessCollection<UInt8> where Index == Int {
     return Unicode.Scalar(value).map { ($0, index + count) }
   }
 
-  /// The character at `index`, a lone byte where there is no valid UTF-8, and where it ends.
+  /// The character at `index`, and its end; a single byte if no valid UTF-8 begins there.
   package func character(at index: Int) -> (character: Character32, end: Int) {
     if let (scalar, end) = scalar(at: index) { return (.scalar(scalar), end) }
     return (.byte(self[index]), index + 1)
@@ -39,7 +39,7 @@ extension RandomAccessCollection<UInt8> where Index == Int {
 }
 
 extension Unicode.Scalar {
-  /// C0, DEL and C1: what a terminal may obey.
+  /// Whether the scalar is C0, DEL or C1, which a terminal may obey.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
   /// The lower-case form, if it is one scalar.
@@ -54,8 +54,8 @@ extension Unicode.Scalar {
     return form.count == 1 ? form.first ?? self : self
   }
 
-  /// Invisible, or changes the order of text: bidi and zero-width controls, separators of lines,
-  /// fillers. Variation selectors stay: emoji are written with them.
+  /// Whether the scalar is invisible or changes the order of text: bidi and zero-width controls, separators of lines, fillers.
+  /// Variation selectors do not count, because emoji are written with them.
   package var isHidden: Bool {
     switch value {
     case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x300: return false

@@ -19,7 +19,7 @@ package struct Variables: Sendable, Hashable {
 
   package init() {}
 
-  /// Takes `NAME=VALUE`, as a program option has it.
+  /// Takes `NAME=VALUE`, the form of the program option.
   package mutating func define(_ definition: [UInt8], isJSON: Bool) throws(ShellError) {
     let option: SafeText = isJSON ? "--argjson" : "--arg"
     guard let equals = definition.firstIndex(of: UInt8(ascii: "=")),
@@ -51,8 +51,8 @@ package struct Variables: Sendable, Hashable {
       hint: "pass `--arg \(name)=VALUE`, or quote \":\(name)\" if it is a key")
   }
 
-  /// The word, with `:name` at its end replaced by the value as quoted bytes: `:name`, `@:name` and
-  /// `--option=:name`. A word that only begins with a colon is not one of them.
+  /// The word, with a final `:name` replaced by the value as quoted bytes: `:name`, `@:name` and `--option=:name`. A word that
+  /// only begins with a colon stays.
   func replacing(_ word: Word) throws(ShellError) -> Word {
     let start: Int
     if word.leads(with: ":") {
@@ -91,7 +91,7 @@ extension Word {
       range: range)
   }
 
-  /// The same bytes as exact data.
+  /// The word with the same bytes as exact data.
   var quoted: Word { Word(bytes, isBare: false, at: range) }
 
   fileprivate func replacing(from start: Int, with value: [UInt8]) -> Word {

@@ -6,16 +6,16 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A word of a command: its bytes, and which of them were written bare.
+/// A word of a command: its bytes, and whether each byte was written bare.
 ///
 /// Only bare bytes act: a dash, an at sign, a star or a keyword that was quoted or escaped is text.
 package struct Word: Sendable, Hashable {
   /// A run of bytes that were all written the same way.
   package struct Piece: Sendable, Hashable {
-    /// The bytes of the word it covers.
+    /// The bytes of the word that the piece covers.
     package var range: Range<Int>
     package var isBare: Bool
-    /// Where the word begins in the text of the command; bare pieces stand there byte for byte.
+    /// The offset of the piece in the text of the command. A bare piece has the same bytes there.
     package var offset: Int
   }
 
@@ -24,27 +24,27 @@ package struct Word: Sendable, Hashable {
   /// The range of the word in the text of the command, with quotes.
   package internal(set) var range: Range<Int>
 
-  /// The text of a word that is bare throughout and valid UTF-8; what a keyword must be.
+  /// The text of a word that is bare throughout and valid UTF-8, as a keyword must be; otherwise nil.
   package var bareText: String? {
     guard isBare else { return nil }
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// No byte of it was quoted or escaped.
+  /// Whether no byte of the word was quoted or escaped.
   package var isBare: Bool { pieces.allSatisfy(\.isBare) }
 
-  /// How many of the first bytes are bare.
+  /// The number of bare bytes at the start.
   package var bareCount: Int {
     guard let first = pieces.first, first.isBare else { return 0 }
     return first.range.upperBound
   }
 
-  /// The first bytes are bare and spell `prefix`.
+  /// Whether the first bytes are bare and spell `prefix`.
   package func leads(with prefix: StaticASCII) -> Bool {
     bareCount >= prefix.bytes.count && bytes.starts(with: prefix.bytes)
   }
 
-  /// Where a byte of the word stands in the text of the command.
+  /// The offset of a byte in the text of the command; for a quoted byte the offset of its piece.
   package func offset(of index: Int) -> Int {
     guard let piece = pieces.first(where: { $0.range.contains(index) }) else {
       return range.upperBound
@@ -52,7 +52,7 @@ package struct Word: Sendable, Hashable {
     return piece.isBare ? piece.offset + index - piece.range.lowerBound : piece.offset
   }
 
-  /// Where a range of its bytes stands in the text of the command; the whole word if escapes or a change of quotes moved it.
+  /// The place of a range of bytes in the text of the command; the whole word if an escape or several pieces moved the bytes.
   func place(of inner: Range<Int>) -> Range<Int> {
     let quotes = isBare ? 0 : 1
     guard pieces.count == 1, range.count == bytes.count + 2 * quotes else { return range }
@@ -106,7 +106,7 @@ extension UInt8 {
 }
 
 extension Word {
-  /// The bytes of the word; those after a bare `hex:` or `b64:` are decoded.
+  /// The bytes of the word; after a bare `hex:` or `b64:` the bytes that the rest encodes.
   package func data() throws(ShellError) -> [UInt8] {
     guard isBare else { return bytes }
     if leads(with: "hex:") { return try hexBytes() }
@@ -114,7 +114,7 @@ extension Word {
     return bytes
   }
 
-  /// The bytes of a key, which has at least one; a glob character must be quoted here.
+  /// The bytes of a key, at least one. Throws for a glob character that is not quoted.
   package func key() throws(ShellError) -> [UInt8] {
     if let key = try TypedKey.bytes(of: self) { return key }
     let key = try data()

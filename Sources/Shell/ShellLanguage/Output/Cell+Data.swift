@@ -7,7 +7,7 @@ import LarderSystem
 #endif
 
 extension Cell {
-  /// The field of an object; bytes that are not UTF-8 are never made a lossy string.
+  /// The field of an object. Bytes that are not UTF-8 become base64, never a lossy string.
   package func jsonField(_ name: String) -> JSON.Field {
     switch self {
     case .base64(let bytes):
@@ -43,7 +43,7 @@ extension Cell {
 
   /// A field of `plain` output; empty for null.
   ///
-  /// - Parameter isName: It can be typed back between double quotes, so these are escaped, too.
+  /// - Parameter isName: Whether a person may type the text back between double quotes; if so, these are escaped, too.
   package func plain(isName: Bool) -> String {
     let bytes: [UInt8]
     if case .bytes(let own) = self {
@@ -56,7 +56,7 @@ extension Cell {
     return isName ? Quoting.plain(bytes) : Quoting.plainValue(bytes)
   }
 
-  /// The bytes as they are.
+  /// The bytes of the cell, unchanged.
   package var raw: [UInt8] {
     switch self {
     case .bytes(let bytes): bytes
@@ -64,7 +64,7 @@ extension Cell {
     }
   }
 
-  /// The text of a cell that is not bytes, as JSON writes it without quotes; nil for null.
+  /// The text of a cell that is not bytes: that of JSON, without quotes; nil for null.
   private var dataText: String? {
     switch json {
     case .null: nil
@@ -73,7 +73,7 @@ extension Cell {
     }
   }
 
-  /// Milliseconds in seconds, exactly: `853.2`, `-0.5`.
+  /// Milliseconds as exact seconds: `853.2`, `-0.5`.
   private static func seconds(_ milliseconds: Int64) -> String {
     let (whole, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
     var text = (milliseconds < 0 ? "-" : "") + String(whole)
@@ -85,10 +85,10 @@ extension Cell {
   }
 }
 
-/// RFC 4180: fields by comma, lines by CRLF, quotes where they are needed; null is nothing and an
-/// empty string `""`.
+/// CSV by RFC 4180: commas between fields, CRLF after lines, quotes if they are needed. Null is empty, and an
+/// empty string is `""`.
 package enum CSV {
-  /// A column that may hold other bytes than UTF-8 has a second one for them, so that the header
+  /// A column that may hold bytes other than UTF-8 has a second column for such bytes, so that the header
   /// does not depend on the rows.
   package static func header(_ columns: [Column]) -> [String?] {
     columns.flatMap { $0.holdsBytes ? [$0.name, "\($0.name)_base64"] : [$0.name] }

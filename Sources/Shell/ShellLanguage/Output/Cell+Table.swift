@@ -1,5 +1,5 @@
 extension Cell {
-  /// The text in a table: safe to print, and never empty.
+  /// The text of the cell in a table: safe to print, and never empty.
   package func shown(_ presentation: Presentation) -> String {
     let dash = presentation.hasUnicode ? "\u{2014}" : "-"
     return switch self {
@@ -27,7 +27,7 @@ extension Cell {
     }
   }
 
-  /// A time in fewer columns: `in 4 h`, without the clock.
+  /// The text of a time in fewer columns: `in 4 h`, without the time of day.
   func briefTime(_ presentation: Presentation) -> String {
     switch self {
     case .time(let time): presentation.clock.briefDistance(to: time)
@@ -55,7 +55,7 @@ extension Cell {
   var isBar: Bool { if case .bar = self { true } else { false } }
   var isShare: Bool { if case .share = self { true } else { false } }
 
-  /// Numbers are aligned to the right.
+  /// Whether the cell is aligned to the right, like a number.
   package var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
@@ -69,10 +69,10 @@ extension Cell {
 
 /// A part of a whole as a bar.
 package enum Bar {
-  /// That of the whole in a table, if there is room.
+  /// The width of a full bar in a table, if there is room.
   package static let width = 20
 
-  /// A bar in eighths of a character, or `#`; a part above zero is always visible.
+  /// A bar of eighths of a character, or of `#`. A share above zero is always visible.
   package static func text(_ share: Double, width: Int, hasUnicode: Bool) -> String {
     let share = share.isFinite ? min(max(share, 0), 1) : 0
     guard share > 0 else { return "" }
@@ -86,7 +86,7 @@ package enum Bar {
   }
 }
 
-/// Numbers as rows with a bar each, as wide as the terminal.
+/// Rows with a number and a bar each, as wide as the terminal.
 package struct BarChart: Sendable, Hashable {
   package struct Row: Sendable, Hashable {
     package let label: String

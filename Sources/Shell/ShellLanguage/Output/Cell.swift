@@ -1,30 +1,30 @@
-/// A field of a reply, typed so that every output mode can write it its own way.
+/// A field of a reply, with a type, so that each output mode can write the field in its own form.
 package enum Cell: Sendable, Hashable {
   /// Bytes from a store, such as a key: quoted in a table, `..._base64` in JSON if not UTF-8.
   case bytes([UInt8])
-  /// Bytes that JSON and CSV are to hold as base64, be they UTF-8 or not.
+  /// Bytes that are base64 in JSON and CSV, even if they are UTF-8.
   case base64([UInt8])
   /// A word of the shell or a name.
   case text(String)
-  /// Words that explain, which a narrow table wraps instead of cutting.
+  /// Words of an explanation; a narrow table wraps them instead of cutting them.
   case prose(String)
   case number(Int)
   /// A number of bytes.
   case size(Int)
-  /// A moment gone by.
+  /// A time in the past.
   case time(UnixTime)
-  /// When something expires; nil is never.
+  /// The time at which something expires; nil for never.
   case expiry(UnixTime?)
-  /// The same, with the time on the clock for a person.
+  /// The time at which something expires, shown to a person with the time of day; nil for never.
   case deadline(UnixTime?)
   /// The expiry of an entry that may still be served stale.
   case stale(UnixTime)
-  /// A length of time in milliseconds; seconds as data, and negative if it is over.
+  /// A duration in milliseconds; data has seconds. It is negative if the time is over.
   case span(Int64)
   case bool(Bool)
   /// A part of a whole, 0 to 1, as a percentage.
   case share(Double)
-  /// The same, drawn.
+  /// A part of a whole, 0 to 1, drawn as a bar.
   case bar(Double)
   /// A reference to an entry, such as an owner.
   case entry(namespace: String, key: [UInt8])
@@ -33,21 +33,21 @@ package enum Cell: Sendable, Hashable {
   case value(text: String, json: JSON, isNumber: Bool)
   /// A value with a structure of its own.
   case json(JSON)
-  /// Unknown or without meaning here.
+  /// A value that is unknown, or has no meaning here.
   case null
-  /// Nothing at all, in the last row of a table.
+  /// An empty cell, for the last row of a table.
   case blank
 }
 
 /// A column of a reply, or a field of an object.
 package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
-  /// Where a column appears.
+  /// The forms of output in which a column appears.
   package struct Visibility: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let table = Visibility(rawValue: 1)
-    /// `plain` as it is without `--long`, and `raw`.
+    /// `plain` without `--long`, and `raw`.
     package static let plain = Visibility(rawValue: 2)
     /// `json`, `jsonl`, `csv`, and `plain` with `--long`.
     package static let data = Visibility(rawValue: 4)
@@ -61,9 +61,9 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The header in a table.
   package let title: String
   package let visibility: Visibility
-  /// It may hold bytes that are not UTF-8.
+  /// Whether the column may hold bytes that are not UTF-8.
   package let holdsBytes: Bool
-  /// In JSON the column is a field of an object of this name.
+  /// The name of the object that has the column as a field in JSON; nil for the row's own object.
   package let group: String?
 
   package init(
@@ -79,10 +79,10 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
 
   package init(stringLiteral name: String) { self.init(name) }
 
-  /// It holds keys, namespaces or tags, which are typed back.
+  /// Whether the column holds keys, namespaces or tags, which a person may type back.
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
 
-  /// The same column, hidden in some forms.
+  /// A copy of the column that is hidden in some forms.
   package init(all column: Column, except hidden: Visibility) {
     self.init(
       column.name, in: .everywhere.subtracting(hidden), holdsBytes: column.holdsBytes)

@@ -1,5 +1,5 @@
-/// The roles that colors show. Only the eight colors of every palette, bold, dim and underline are used, which a person's own
-/// terminal settings can change; no color carries meaning alone.
+/// The roles that colors show. Only the eight basic colors, bold, dim and underline are used: a person can change them in
+/// the settings of the terminal. No color has a meaning that the text does not have.
 package enum Color: String, Sendable, Hashable {
   case command = "1"
   case wrong = "31"
@@ -11,7 +11,7 @@ package enum Color: String, Sendable, Hashable {
   case number = "35"
   case dim = "2"
 
-  // The parts of JSON.
+  // The roles of JSON.
   package static let field = Color.option
   package static let string = Color.quoted
   package static let word = Color.pattern

@@ -1,4 +1,4 @@
-/// How many columns of a terminal text takes, by the rules of `wcwidth`, which terminals follow.
+/// The number of columns that text takes in a terminal, by the rules of `wcwidth`, which terminals follow.
 package enum DisplayWidth {
   package static func of(_ text: some StringProtocol) -> Int {
     text.unicodeScalars.reduce(0) { $0 + of($1) }
@@ -13,13 +13,13 @@ package enum DisplayWidth {
     case .format where value != 0xAD: return 0
     default: break
     }
-    // The vowels and final consonants of Hangul are drawn into the syllable they follow.
+    // A vowel or a final consonant of Hangul is drawn into the syllable before it.
     if (0x1160...0x11FF).contains(value) { return 0 }
     return scalar.properties.isEmojiPresentation && !(0x1F1E6...0x1F1FF).contains(value)
       || wide.contains(where: { $0.contains(value) }) ? 2 : 1
   }
 
-  /// East Asian Wide and Fullwidth, without emoji.
+  /// The ranges East Asian Wide and Fullwidth, without emoji.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF,
     0x4DC0...0x4DFF, 0x4E00...0x9FFF, 0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
@@ -28,20 +28,20 @@ package enum DisplayWidth {
     0x1F3FB...0x1F3FF, 0x20000...0x2FFFD, 0x30000...0x3FFFD,
   ]
 
-  /// The longest beginning that fits, with the mark at the end if it was cut.
+  /// The longest beginning that fits; the mark follows if the text was cut.
   package static func fit(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width else { return text }
     return prefix(of: text, columns: width - of(mark)) + (of(mark) <= width ? mark : "")
   }
 
-  /// The text without its middle if it does not fit, so that names with a common prefix stay distinct: `lego.pa...olors`.
+  /// The text, without its middle if it does not fit. Names with a common prefix stay distinct: `lego.pa...olors`.
   package static func fitEnds(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width, width > 4 else { return fit(text, to: width, mark: mark) }
     let room = width - of(mark)
     return prefix(of: text, columns: (room + 1) / 2) + mark + suffix(of: text, columns: room / 2)
   }
 
-  /// The longest prefix that takes at most so many columns and ends in no escape.
+  /// The longest prefix of at most `columns` columns that does not end within an escape.
   package static func prefix(of text: String, columns: Int) -> String {
     let scalars = text.unicodeScalars
     var used = 0
@@ -55,7 +55,7 @@ package enum DisplayWidth {
     return String(scalars[..<end])
   }
 
-  /// The longest suffix that takes at most so many columns and begins in no escape.
+  /// The longest suffix of at most `columns` columns that does not begin within an escape.
   package static func suffix(of text: String, columns: Int) -> String {
     let scalars = text.unicodeScalars
     var left = of(text)
@@ -69,7 +69,7 @@ package enum DisplayWidth {
     return String(scalars[start...].drop { of($0) == 0 })
   }
 
-  /// Where a part ends that is not cut: an escape such as `\x1b`, `\u{202e}` or `\u001b`, or one scalar.
+  /// The end of a part that must not be cut: an escape such as `\x1b`, `\u{202e}` or `\u001b`, or one scalar.
   private static func endOfPart(
     _ scalars: String.UnicodeScalarView, from start: String.Index
   ) -> String.Index {
@@ -93,13 +93,13 @@ package enum DisplayWidth {
     }
   }
 
-  /// The text with spaces up to a width.
+  /// The text, with spaces after it up to a width.
   package static func pad(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(width - of(text), 0))
   }
 
-  /// Wraps the lines of a text of one or two columns at spaces. A continuation stands below its column, or is indented
-  /// where that has too little room.
+  /// Wraps lines of one or two columns at spaces. A continuation is below its own column; if that column is too narrow, the
+  /// continuation is indented instead.
   package static func wrapColumns(_ text: String, columns: Int?) -> String {
     guard let columns else { return text }
     return joinParagraphs(text, widerThan: columns).map { line in
@@ -109,7 +109,7 @@ package enum DisplayWidth {
       let second = gap.map {
         of(line[..<$0.lowerBound]) + line[$0.lowerBound...].prefix { $0 == " " }.count
       }
-      // A remark behind a long command goes below it as a whole.
+      // A remark after a long command goes to the next line as a whole.
       if let gap, let second, second > columns / 2, of(line[..<gap.lowerBound]) <= columns {
         let rest =
           String(repeating: " ", count: lead + 4) + line[gap.upperBound...].drop { $0 == " " }
@@ -121,7 +121,7 @@ package enum DisplayWidth {
     }.joined(separator: "\n")
   }
 
-  /// The lines of a text. A paragraph that does not fit is one line: its own ends of lines are for wider windows.
+  /// The lines of a text. A paragraph that does not fit becomes one line, because its newlines are for wider windows.
   private static func joinParagraphs(_ text: String, widerThan columns: Int) -> [String] {
     func isProse(_ line: Substring) -> Bool {
       !line.isEmpty && line.first != " " && !line.contains("  ")

@@ -1,10 +1,10 @@
-/// A JSON value that keeps the order of its fields, which scripts and people rely on and
-/// `JSONEncoder` does not give.
+/// A JSON value that keeps the order of its fields. Scripts and people rely on the order, and `JSONEncoder` does not keep
+/// it.
 package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Int)
-  /// JSON already: digits, or a stored value whose numbers and order stay as they are.
+  /// Text that is JSON already: digits, or a stored value whose numbers and order must not change.
   case verbatim(String)
   case string(String)
   case array([JSON])
@@ -20,7 +20,7 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// Compact, on one line, in UTF-8; hidden characters are escaped so that a terminal is safe too.
+  /// The value on one line without spaces, in UTF-8. Hidden characters are escaped, so that a terminal is safe.
   package var text: String {
     var result = ""
     write(to: &result)
@@ -56,7 +56,7 @@ package enum JSON: Sendable, Hashable {
   private static func write(_ string: String, to result: inout String) {
     result.append("\"")
     defer { result.append("\"") }
-    // Nearly every string is printable ASCII, and then there is nothing to look at.
+    // Nearly every string is printable ASCII and needs no escape.
     if string.utf8.allSatisfy({ $0.isPrintable && $0 != .doubleQuote && $0 != .backslash }) {
       result.append(string)
       return
@@ -74,7 +74,7 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// `\u202e`, or a pair of them.
+  /// The escape of a scalar: `\u202e`, or two such escapes.
   package static func escape(_ scalar: Unicode.Scalar) -> String {
     String(scalar).utf16.map { unit in
       let hex = String(unit, radix: 16)

@@ -2,12 +2,12 @@
 package enum OutputMode: String, Sendable, CaseIterable {
   case auto, table, plain, json, jsonl, csv, raw, markdown
 
-  /// Changes answer with sentences instead of rows.
+  /// Whether a change is answered with sentences instead of rows.
   package var isForPerson: Bool {
     self == .table || self == .markdown
   }
 
-  /// Programs read the answers as documents of a standard.
+  /// Whether the output is a document in a standard format, for programs.
   package var isStructured: Bool { [.json, .jsonl, .csv].contains(self) }
 
   /// Resolves `auto`: a person gets a table, a pipe gets data.
@@ -15,7 +15,7 @@ package enum OutputMode: String, Sendable, CaseIterable {
     self == .auto ? (isTerminal ? .table : .plain) : self
   }
 
-  /// Its use, in a few words.
+  /// The use of the mode, in a few words.
   package var summary: String {
     switch self {
     case .auto: "table for a person, plain for a pipe"

@@ -1,15 +1,15 @@
 /// The form of replies, and the properties of their destination.
 package struct Presentation: Sendable {
-  /// Never `auto`.
+  /// The mode; never `auto`.
   package let mode: OutputMode
-  /// Raw bytes and a NUL where `plain` would end a line.
+  /// Whether NUL ends the lines of `plain` output, whose bytes are raw then.
   package let endsWithNUL: Bool
   /// The columns of the terminal; nil for no limit, as in a pipe.
   package let width: Int?
   package let hasColor: Bool
-  /// The output goes to a terminal, which must receive no control character of a key or value.
+  /// Whether the output goes to a terminal, which must not receive a control character of a key or value.
   package let isTerminal: Bool
-  /// Box and block characters can be drawn.
+  /// Whether box and block characters can be drawn.
   package let hasUnicode: Bool
   package let clock: WallClock
 
@@ -28,11 +28,11 @@ package struct Presentation: Sendable {
 }
 
 extension Presentation {
-  /// Each field of a row ends with a NUL.
+  /// Whether each field of a row ends with a NUL.
   package var endsRowsWithNUL: Bool { endsWithNUL && (mode == .plain || mode == .raw) }
-  /// More follows, which is left out.
+  /// The mark for more text or rows that are left out.
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
-  /// The mark in the place of text that was cut, one column wide.
+  /// The mark that replaces text that was cut; it is one column wide.
   package var cutMark: String { hasUnicode ? "\u{2026}" : "~" }
   /// The arrow between an old value and a new one.
   package var arrow: String { hasUnicode ? "\u{2192}" : "->" }
@@ -46,7 +46,7 @@ extension Presentation {
       if mode.isForPerson, own == nil, !reply.sentences.isEmpty {
         return lines(reply.sentences + reply.notes)
       }
-      // A document has no place for remarks.
+      // A document has no place for notes.
       return bytes(of: body, isLong: reply.isLong) + (mode == .table ? lines(reply.notes) : [])
     }
   }
@@ -73,7 +73,7 @@ extension Presentation {
     }
   }
 
-  /// The text with marks that the terminal can draw.
+  /// The text with marks that the terminal has.
   private func drawable(_ text: SafeText) -> String {
     guard !hasUnicode else { return text.description }
     let marks = ["\u{2026}": "...", "\u{2192}": "->", "\u{2713}": "ok", "\u{2717}": "!!"]

@@ -1,28 +1,28 @@
-/// The answer of a command. The form of output decides how it is written; no command knows it.
+/// The answer of a command. The form of output decides how the answer is written; commands do not know that form.
 package struct Reply: Sendable, Hashable {
   package indirect enum Body: Sendable, Hashable {
     /// A list: an array in JSON. Each row has a cell for each column.
     case rows([Column], [[Cell]])
-    /// One thing: an object in JSON.
+    /// One subject: an object in JSON.
     case object([Column], [Cell])
-    /// These bytes in every mode.
+    /// Bytes that are the same in every mode.
     case bytes([UInt8])
-    /// The same lines in every mode, such as help.
+    /// Lines that are the same in every mode, such as help.
     case text(String)
-    /// Numbers with a bar each, as wide as the terminal.
+    /// Rows with a number and a bar each, as wide as the terminal.
     case chart(BarChart)
-    /// One below the other.
+    /// Several bodies, one below the other.
     case parts([Body])
   }
 
   package let body: Body
-  /// The body in forms that have one of their own: lines of plain output are cut by scripts, and a person reads tables.
+  /// The bodies of forms that need another one: scripts split lines of plain output, and people read tables.
   package let others: [OutputMode: Body]
-  /// Sentences that a person sees instead of the body; if empty, the body as a table.
+  /// Sentences that a person sees instead of the body; if empty, a person sees the body as a table.
   package let sentences: [SafeText]
-  /// Notes that a person sees below, such as how to see the rest of a list.
+  /// Notes that a person sees below the answer, such as how to see the rest of a list.
   package let notes: [SafeText]
-  /// All data columns also where output is plain.
+  /// Whether plain output has all data columns.
   package let isLong: Bool
 
   package init(
@@ -36,9 +36,9 @@ package struct Reply: Sendable, Hashable {
     self.isLong = isLong
   }
 
-  /// One thing, by its fields.
+  /// The reply about one subject, with its fields.
   ///
-  /// - Parameter plain: The fields of its line in plain output; nil for all of them.
+  /// - Parameter plain: The fields of the line in plain output; nil for all fields.
   package init(
     _ fields: KeyValuePairs<Column, Cell>, plain: KeyValuePairs<Column, Cell>? = nil,
     sentences: [SafeText] = []

@@ -1,7 +1,7 @@
-/// Writes rows in a mode, a batch at a time, so that a long list is not held in memory.
+/// Writes rows in a mode, one batch at a time, so that a long list is not held in memory.
 ///
-/// The columns of a table are as wide as the widest cell so far: later batches align with the first one
-/// unless they need more.
+/// Each column of a table is as wide as its widest cell so far: later batches align with the first batch unless they need
+/// more columns.
 package struct RowWriter: Sendable {
   private let presentation: Presentation
   private let columns: [Column]
@@ -82,7 +82,7 @@ package struct RowWriter: Sendable {
     case .plain, .raw, .table, .auto, .markdown:
       for (position, index) in shown.enumerated() {
         if position > 0, !presentation.endsWithNUL { bytes.append(.tab) }
-        // A terminal would obey a key.
+        // A terminal would obey control characters of a key.
         let raw = row[index].raw
         bytes += presentation.isTerminal ? Self.visible(raw[...]) : raw
         if presentation.endsWithNUL { bytes.append(0) }
@@ -91,7 +91,7 @@ package struct RowWriter: Sendable {
     }
   }
 
-  /// At a terminal, escapes the control characters that a file would hold.
+  /// The bytes for a terminal, with control characters escaped; a file gets them unchanged.
   private static func visible(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     Array(Quoting.printable(Array(bytes)).utf8)
   }

@@ -1,8 +1,8 @@
-/// Text that is safe to print: interpolated values cannot carry an escape sequence.
+/// Text that is safe to print: an interpolated value cannot bring an escape sequence into it.
 ///
-/// Bytes appear quoted, as they can be typed back; strings appear as they are, with controls
-/// escaped. This is the only way to make an error, a sentence or a note, so that nothing from a
-/// store reaches a terminal raw.
+/// Bytes appear quoted, so that they can be typed back; strings appear unchanged but with control characters escaped.
+/// Errors, sentences and notes can only be made of this type, so that nothing from a store reaches a terminal
+/// unescaped.
 package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
   CustomStringConvertible
 {
@@ -15,7 +15,7 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
 
   package init(_ text: String) { self.init(stringLiteral: text) }
 
-  /// As it can be typed back; a long one is cut, and its length said.
+  /// The quoted bytes, which can be typed back; long bytes are cut, and their length is added.
   package init(quoting bytes: [UInt8]) { description = Quoting.brief(bytes) }
 
   package struct StringInterpolation: StringInterpolationProtocol {

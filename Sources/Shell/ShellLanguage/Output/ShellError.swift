@@ -21,7 +21,7 @@ package struct ShellError: Error, Sendable, Hashable {
     case full
     case io
     case damaged
-    /// A value is encrypted or compressed, and this program cannot undo it.
+    /// A value is encrypted or compressed, and this program cannot revert that.
     case unreadable
     case readOnly = "read_only"
     case needsYes = "needs_yes"
@@ -55,29 +55,29 @@ package struct ShellError: Error, Sendable, Hashable {
     self.place = place
   }
 
-  /// The same error about another part of the command's text.
+  /// The error with another range of the command's text.
   package func pointing(at range: Range<Int>?) -> ShellError {
     var error = self
     error.range = range
     return error
   }
 
-  /// The same error, with a further one behind its message.
+  /// The error with `further` after its message.
   package func adding(_ further: SafeText) -> ShellError {
     var error = ShellError(code, "\(message); \(further)", at: range, hint: hint)
     error.place = place
     return error
   }
 
-  /// A person answered no: the message is the whole answer, not an error.
+  /// A person answered no: only the message is shown, and it does not count as an error.
   package static let declined = ShellError(.declined, "nothing changed", hint: nil)
 }
 
 extension ShellError {
-  /// For a person who sees the line just typed, `promptWidth` columns from the left edge: carets
-  /// under the words, then the message and the hint.
+  /// The error for a person who has just typed the line, `promptWidth` columns from the left edge: carets under the words,
+  /// then the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
-    // Only a typed line is visible above the message. For a line of a file the message names the file.
+    // Only a typed line is visible above the message. For the line of a file, the message names the file.
     guard place?.source == .prompt, code != .declined else {
       return DisplayWidth.wrap(scripted, columns: columns, indent: 2)
     }
@@ -86,12 +86,12 @@ extension ShellError {
       + DisplayWidth.wrap(text, columns: columns, indent: 2)
   }
 
-  /// For a script: where, what, what to do.
+  /// The error for a script: the place, the message and the hint.
   package var scripted: String {
     code == .declined ? "\(message)\n" : "error: \(location)\(message)\n" + hintLine
   }
 
-  /// One JSON object on one line, for programs that read standard error.
+  /// The error as a JSON object on one line, for programs that read standard error.
   package var json: String {
     let error: [JSON.Field] = [
       .init("code", .string(code.rawValue)),
@@ -121,7 +121,7 @@ extension ShellError {
     let end = text.index(start, offsetBy: place.width, limitedBy: text.endIndex) ?? text.endIndex
     let width = max(DisplayWidth.of(text[start..<end]), 1)
     let margin = DisplayWidth.of(text[..<start])
-    // A line of several, or a line that wrapped, is not right above the caret: it is shown again.
+    // Only the last line of a command is above the caret, and only if it did not wrap. Any other line is shown again.
     let isAbove =
       place.isLastLine
       && columns.map { promptWidth + DisplayWidth.of(text[...]) <= $0 } ?? true
@@ -137,7 +137,7 @@ extension ShellError {
     String(repeating: " ", count: margin) + String(repeating: "^", count: width) + "\n"
   }
 
-  /// The part of a long line around the error, with the carets under it.
+  /// The part of a long line around the error, and the carets below it.
   private static func scrolled(
     _ line: String, to margin: Int, width: Int, columns: Int
   ) -> String {

@@ -3,7 +3,7 @@ struct TableColumn {
   let title: String
   var width: Int
   let isRight: Bool
-  /// Its text continues on the next line instead of being cut.
+  /// Whether a long text continues on the next line instead of being cut.
   let wraps: Bool
   var texts: [String]
 
@@ -12,18 +12,18 @@ struct TableColumn {
 
 /// Fits the columns of a table into a window.
 ///
-/// The parts that tell least yield first: columns without any fact, bars, shares, long forms of times, titles. Names yield
-/// last; they are cut in the middle and not below ``narrowest``.
+/// The least useful parts become narrow first: columns without any fact, bars, shares, long forms of times, titles. Names
+/// become narrow last; they are cut in the middle, and not below ``narrowest``.
 struct TableFit {
   private static let narrowest = 12
   private static let shortestBar = 6
   private static let shortestTitle = 8
-  /// In a narrower window a bar shows no difference.
+  /// The narrowest window with bars: in a narrower window bars would show no difference.
   private static let windowWithBars = 60
-  /// Below this a name stands on a line of its own instead of being cut.
+  /// The narrowest window with columns: in a narrower window a name has a line of its own instead of being cut.
   private static let windowOfColumns = 45
 
-  /// The widths without a limit, for the rows that follow.
+  /// The widths without a limit, for the next rows.
   let naturalWidths: [Int]
   private var all: [TableColumn]
   private let rows: [[Cell]]
@@ -52,13 +52,13 @@ struct TableFit {
   /// The columns that are shown.
   var columns: [TableColumn] { all.filter { $0.width > 0 } }
 
-  /// How many columns of the window are missing.
+  /// The number of columns by which the table is wider than the window.
   private func surplus(_ limit: Int) -> Int {
     let shown = all.map(\.width).filter { $0 > 0 }
     return shown.reduce(0, +) + gap * max(shown.count - 1, 0) - limit
   }
 
-  /// Narrows columns to a window; false if the rows do not fit side by side.
+  /// Narrows the table to a window; false if the cells of a row do not fit side by side.
   mutating func narrow(to limit: Int) -> Bool {
     hide(in: limit) { column, cells in column > 0 && cells.allSatisfy(\.isNothing) }
     if limit >= Self.windowWithBars { shortenBars(to: limit) }
@@ -75,7 +75,7 @@ struct TableFit {
     return surplus(limit) <= 0
   }
 
-  /// Whether two texts that differ would read the same when they are cut.
+  /// Whether a cut would make two different texts equal.
   func hidesDifferences(_ cut: (String, Int) -> String) -> Bool {
     columns.contains { column in
       guard !column.wraps, column.texts.contains(where: { DisplayWidth.of($0) > column.width })
@@ -85,7 +85,7 @@ struct TableFit {
     }
   }
 
-  /// Hides columns, the last first, until the rest fits.
+  /// Hides columns, starting with the last, until the rest fits.
   private mutating func hide(in limit: Int, _ isHidden: (Int, [Cell]) -> Bool) {
     for index in all.indices.reversed() where surplus(limit) > 0 {
       if all[index].width > 0, isHidden(index, rows.map { $0[index] }) { all[index].width = 0 }
@@ -98,7 +98,7 @@ struct TableFit {
       guard width < all[index].width else { continue }
       for (row, cells) in rows.enumerated() {
         if case .bar(let share) = cells[index] {
-          // A bar that was cut would look as long as a longer one.
+          // The bar is drawn again: a bar that was cut would look as long as a longer one.
           all[index].texts[row] = Bar.text(
             share, width: Bar.width * width / all[index].width,
             hasUnicode: presentation.hasUnicode)
@@ -127,7 +127,7 @@ struct TableFit {
     }
   }
 
-  /// Narrows columns, the widest first, until the rest fits or each has its least width.
+  /// Narrows columns, starting with the widest, until the rest fits or each has its least width.
   private mutating func yield(
     to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool
   ) {
@@ -137,7 +137,7 @@ struct TableFit {
     func freed(_ level: Int) -> Int {
       candidates.reduce(0) { $0 + max(all[$1].width - level, 0) }
     }
-    // The highest level that frees enough lies between the two, unless even the lowest does not.
+    // The highest level that frees enough is between `least` and `high`, if there is one.
     var level = least
     while high - level > 1 {
       let middle = (level + high) / 2

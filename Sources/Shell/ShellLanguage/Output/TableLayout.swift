@@ -11,7 +11,7 @@ package struct TableLayout: Sendable {
     widths = self.titles.map { DisplayWidth.of($0) }
   }
 
-  /// The rows as lines; the header, dim where there is color, if any column has a title.
+  /// The rows as lines. A header comes first if a column has a title; it is dim if there is color.
   package mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
     var fit = TableFit(rows, titles: titles, widths: widths, gap: Self.gap, presentation)
     widths = fit.naturalWidths
@@ -39,13 +39,13 @@ package struct TableLayout: Sendable {
     return Array(result.utf8)
   }
 
-  /// One thing: a line for each field, its title in front.
+  /// One subject: a line for each field, which begins with the title.
   package func facts(_ cells: [Cell]) -> [UInt8] {
     let width = widths.max() ?? 0
     var result = ""
     for (title, cell) in zip(titles, cells) {
       let line = "\(DisplayWidth.pad(title, to: width))  \(cell.shown(presentation))"
-      // Words wrap; a key or another fact is shown in full, for the terminal to wrap.
+      // Words are wrapped here. A key or another fact stays whole, and the terminal wraps it.
       let columns = cell.isWords ? presentation.width : nil
       result += DisplayWidth.wrap(line, columns: columns, indent: width + 2) + "\n"
     }
@@ -75,8 +75,8 @@ package struct TableLayout: Sendable {
     DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
-  /// For a window too narrow for the columns: the first one on a line and the others below it, indented and with their
-  /// titles. Rows with the same first column share its line.
+  /// The rows for a window that is too narrow for columns: the first cell on a line, the others below it, indented and with
+  /// titles. Rows with an equal first cell share its line.
   private func rowsOfLines(_ rows: [[Cell]]) -> [UInt8] {
     let limit = presentation.width ?? .max
     func cut(_ texts: [String], _ index: Int, _ width: Int) -> [String] {
@@ -106,7 +106,7 @@ package struct TableLayout: Sendable {
     return Array(result.utf8)
   }
 
-  /// Whether a column has keys or other names, which are typed back as a whole.
+  /// Whether a column has keys or other names, which a person may type back and which must be whole.
   private func hasNames(_ index: Int, _ rows: [[Cell]]) -> Bool {
     rows.contains { row in
       switch row[index] {
@@ -117,14 +117,14 @@ package struct TableLayout: Sendable {
     }
   }
 
-  /// A cell with its title; empty for a row without this fact.
+  /// A cell with its title; empty if the row does not have this fact.
   private func fact(_ cell: Cell, _ title: String) -> String {
     if cell.isBar || cell.isNothing { return "" }
     let text = cell.shown(presentation)
     return title.isEmpty || text.isEmpty ? text : "\(title) \(text)"
   }
 
-  /// The texts cut to a width, or as they are if two that differ would read the same. Words with spaces are for wrapping.
+  /// The texts cut to a width, or uncut if two different texts would look equal. A text with spaces stays, because it wraps.
   private func distinct(_ texts: [String], _ width: Int) -> [String] {
     let cut = texts.map { text in
       text.contains(" ") && !text.contains("\"") && width > 14 ? text : cutMiddle(text, to: width)
@@ -142,7 +142,7 @@ package struct TableLayout: Sendable {
   }
 
   func markdown(_ rows: [[Cell]], isObject: Bool) -> [UInt8] {
-    // One thing becomes a row for each field.
+    // For one subject, each field becomes a row.
     let rows = isObject ? zip(titles, rows[0]).map { [.text($0), $1] } : rows
     return rows.flatMap { row in
       let cells = row.map { Self.markdownText($0.shown(presentation)) }
@@ -151,7 +151,7 @@ package struct TableLayout: Sendable {
   }
 
   package static func markdownText(_ text: String) -> String {
-    // A page would obey the tags of a key or a value.
+    // A page would obey tags in a key or a value.
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
       .replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("\n", with: " ")
   }

@@ -1,25 +1,25 @@
-/// A key pattern: `*` any run, `?` one character, `[a-z]`, `[!a-z]`, `{a,b}`.
+/// A key pattern: `*` is any text, `?` one character, `[a-z]`, `[!a-z]`, `{a,b}`.
 ///
-/// It matches whole keys. The ways through its steps are the bits of one number, so that a test allocates nothing.
+/// It matches whole keys. A test allocates nothing: the steps that it has reached are the bits of one number.
 package struct Glob: Sendable {
-  /// A bit for each step that takes a character, and for the end.
+  /// A set of steps: one bit for each step that takes a character, and one for the end.
   private typealias Steps = UInt128
 
   /// The pattern as bytes, for messages.
   package let text: [UInt8]
-  /// The common prefix of all matches: the range to scan.
+  /// The common prefix of all matches, which is the range to scan.
   package let prefix: [UInt8]
-  /// Every key with the prefix matches.
+  /// Whether every key with the prefix matches.
   package let isPrefix: Bool
   private let word: Word
-  /// Letters match in either case; then there is no prefix.
+  /// Whether letters match in either case; if so, there is no prefix.
   private let ignoresCase: Bool
-  /// The pattern behind the prefix.
+  /// The pattern after the prefix.
   private let node: PatternNode
   private let steps: [PatternProgram.Step]
   private let sets: [CharacterSet32]
   private let start: Steps
-  /// For each step, the steps that are open when it has taken its character.
+  /// For each step, the steps that are next after it has taken its character.
   private let following: [Steps]
 
   /// Compiles a word; quoted and escaped parts are literal.
@@ -80,12 +80,12 @@ package struct Glob: Sendable {
     return here >> Steps(steps.count - 1) & 1 == 1
   }
 
-  /// The same pattern for letters in either case.
+  /// This pattern, but letters match in either case.
   package var ignoringCase: Glob {
     get throws(ShellError) { try Glob(word, ignoresCase: true) }
   }
 
-  /// The longest part of the pattern without special characters: text worth searching for.
+  /// The longest part of the pattern without special characters, as a text to search for.
   package var longestLiteral: [UInt8] {
     let special: StaticASCII = "*?[]{},"
     let parts = text.split(whereSeparator: special.bytes.contains)
@@ -94,7 +94,7 @@ package struct Glob: Sendable {
 }
 
 extension PatternProgram {
-  /// The steps that take a character, and the match.
+  /// The steps that take a character, and the step of the match.
   fileprivate var opening: [Int] {
     steps.indices.filter {
       switch steps[$0] {
@@ -106,7 +106,7 @@ extension PatternProgram {
 }
 
 extension Glob: Hashable {
-  /// Where the pattern was written does not matter.
+  /// Compares patterns; the place at which they were written does not count.
   package static func == (left: Glob, right: Glob) -> Bool {
     (left.text, left.prefix, left.ignoresCase, left.node)
       == (right.text, right.prefix, right.ignoresCase, right.node)
@@ -119,7 +119,7 @@ extension Glob: Hashable {
 }
 
 extension Word {
-  /// A bare part of it has a character that begins a pattern.
+  /// Whether a bare part of the word has a character that begins a pattern.
   package var isGlob: Bool {
     let acting: StaticASCII = "*?[{"
     return pieces.contains { piece in

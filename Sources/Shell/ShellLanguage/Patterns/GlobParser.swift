@@ -1,13 +1,13 @@
-/// Translates a word with bare `*`, `?`, `[` or `{` into the parts of a pattern.
+/// Turns a word with bare `*`, `?`, `[` or `{` into the parts of a pattern.
 struct GlobParser {
   private struct Unit {
     let character: Character32
-    /// The ASCII of a bare character, which may act; nil if it stands for itself.
+    /// The ASCII character of a bare byte, which may be special; nil for a character without a special meaning.
     let acting: Unicode.Scalar?
     let offset: Int
   }
 
-  /// `*`
+  /// The part for `*`.
   static let run = PatternNode.repeated(.set(.any), least: 0, most: nil, isGreedy: true)
   private static let longest = 1000
   private static let deepest = 16
@@ -40,7 +40,7 @@ struct GlobParser {
     return try sequence(depth: 0)
   }
 
-  /// Up to the end, or within braces to the comma or brace that ends the alternative.
+  /// Reads the parts up to the end, or within braces up to the comma or brace that ends the alternative.
   private mutating func sequence(depth: Int) throws(ShellError) -> [PatternNode] {
     var parts: [PatternNode] = []
     while index < units.count {
@@ -96,7 +96,7 @@ struct GlobParser {
       guard index < units.count else {
         throw wrong(open, "[ has no ]", "quote it if it belongs to the key")
       }
-      // A bracket that comes first is listed, as everywhere.
+      // A bracket at the first place is an element of the set, as in other languages.
       if units[index].acting == "]", index > first { break }
       items.append(.range(try range()))
     }

@@ -1,5 +1,5 @@
-/// Finds a pattern in texts, in time proportional to the length of the text times that of the pattern. For one thread: it
-/// keeps its lists between texts.
+/// Finds a pattern in texts, in time proportional to the length of the text times the length of the pattern. Use a matcher
+/// in one thread only: it keeps its lists between texts.
 package final class PatternMatcher {
   /// A way through the pattern that begins at a byte of the text.
   private struct Way {
@@ -13,10 +13,10 @@ package final class PatternMatcher {
   /// The bytes to find if the pattern is plain text.
   private let literal: [UInt8]?
   private let pause: () throws -> Void
-  /// The ways at one character, the preferred ones first, and those behind it.
+  /// The ways at the present character, the preferred ones first, and the ways at the next character.
   private var ways: [Way] = []
   private var next: [Way] = []
-  /// The number of the character at which a way was last at a step.
+  /// For each step, the number of the last character at which a way was there.
   private var visited: [Int]
   private var character = 0
   private var open: [Int] = []
@@ -34,7 +34,7 @@ package final class PatternMatcher {
 
   /// The bytes of the first match.
   ///
-  /// - Parameter isAnyEnough: The range may be part of the match.
+  /// - Parameter isAnyEnough: If true, the range may be only part of the match.
   package func firstMatch(
     in text: ArraySlice<UInt8>, isAnyEnough: Bool = false
   ) throws -> Range<Int>? {
@@ -70,10 +70,10 @@ package final class PatternMatcher {
     return found
   }
 
-  /// Moves the ways over a character, up to a way that has matched; its start.
+  /// Moves the ways over a character. If a way has matched, returns its start and drops the ways after it.
   private func take(_ character: Character32?) -> Int? {
     for way in ways {
-      // The ways behind it are less preferred.
+      // The ways after this one are less preferred.
       if case .match = program.steps[way.step] { return way.start }
       if let character, program.steps[way.step].takes(character, program.sets) {
         next.append(Way(step: way.step + 1, start: way.start))
@@ -82,7 +82,7 @@ package final class PatternMatcher {
     return nil
   }
 
-  /// Adds the steps that are reached without a character, in the order of preference.
+  /// Adds the steps that a way reaches without taking a character, in the order of preference.
   private func follow(_ way: Way, _ place: PatternPlace) {
     open.append(way.step)
     while let step = open.popLast() {

@@ -1,21 +1,21 @@
-/// A part of a pattern: what a glob and a regular expression are translated into.
+/// A part of a pattern. Globs and regular expressions are translated into such parts.
 indirect enum PatternNode: Sendable, Hashable {
   case character(Character32, ignoresCase: Bool)
   case set(CharacterSet32)
   case assertion(PatternAssertion)
   case sequence([PatternNode])
   case alternatives([PatternNode])
-  /// - Parameter most: Nil without a bound.
+  /// - Parameter most: The most repetitions; nil for no limit.
   case repeated(PatternNode, least: Int, most: Int?, isGreedy: Bool)
 }
 
 /// A place between two characters.
 struct PatternPlace {
-  /// Nil at the start of the text.
+  /// The character before the place; nil at the start of the text.
   let before: Character32?
-  /// Nil at the end of the text.
+  /// The character after the place; nil at the end of the text.
   let after: Character32?
-  /// At most one character follows.
+  /// Whether at most one character follows.
   let isLast: Bool
 }
 
@@ -54,7 +54,7 @@ struct CharacterSet32: Sendable, Hashable {
   private let items: [Item]
   private let isNegated: Bool
   private let ignoresCase: Bool
-  /// The ASCII characters that it contains, a bit each.
+  /// The ASCII characters of the set, one bit each.
   private(set) var ascii: UInt128 = 0
 
   init(_ items: [Item], isNegated: Bool = false, ignoresCase: Bool = false) {
@@ -68,7 +68,7 @@ struct CharacterSet32: Sendable, Hashable {
     switch character {
     case .scalar(let scalar):
       scalar.isASCII ? ascii >> UInt128(scalar.value) & 1 == 1 : lists(scalar)
-    // A byte that is not UTF-8 is of no kind and in no range.
+    // A byte that is not UTF-8 is in no class and in no range.
     case .byte:
       isNegated
         != items.contains { if case .kind(_, isNegated: true) = $0 { true } else { false } }

@@ -5,23 +5,23 @@ struct PatternProgram: Sendable {
   enum Step {
     case character(Character32)
     case any
-    /// The set of that index.
+    /// Takes a character of the set with this index.
     case set(Int)
-    /// Continue at both; the first is preferred.
+    /// Continues at both steps; the first is preferred.
     case fork(Int, Int)
     case jump(Int)
     case assertion(PatternAssertion)
     case match
   }
 
-  /// More steps than a pattern can have.
+  /// The pattern would have too many steps.
   struct TooLong: Error {}
 
   private static let mostSteps = 5000
 
   private(set) var steps: [Step] = []
   private(set) var sets: [CharacterSet32] = []
-  /// The ASCII characters with which a match can begin, a bit each; nil if it can be empty.
+  /// The ASCII characters with which a match can begin, one bit each; nil if a match can be empty.
   private(set) var first: UInt128?
 
   init(_ node: PatternNode) throws(TooLong) {
@@ -91,13 +91,13 @@ struct PatternProgram: Sendable {
     sets.append(set)
   }
 
-  /// A step that is known later.
+  /// Adds a placeholder for a step that is known later, and returns its index.
   private mutating func reserve() -> Int {
     steps.append(.match)
     return steps.count - 1
   }
 
-  /// The steps that are reached without a character, those behind assertions included.
+  /// The steps that are reached without taking a character, also through assertions.
   func opened(from start: Int) -> [Int] {
     var opened: [Int] = []
     var seen: Set<Int> = []
@@ -130,7 +130,7 @@ struct PatternProgram: Sendable {
 }
 
 extension PatternProgram.Step {
-  /// - Parameter sets: The sets of the program.
+  /// - Parameter sets: The sets of the step's program.
   func takes(_ character: Character32, _ sets: [CharacterSet32]) -> Bool {
     switch self {
     case .character(let wanted): wanted == character

@@ -1,10 +1,10 @@
-/// A regular expression without references to groups and lookaround, which would take matching time
-/// without bound.
+/// A regular expression without references to groups and without lookaround: those have no bound for the time of
+/// matching.
 package struct RegularExpression: Sendable, Hashable {
   package let source: String
   package let ignoresCase: Bool
   private let program: PatternProgram
-  /// The bytes to find if it is plain text.
+  /// The bytes to search for if the expression is plain text; otherwise nil.
   private let literal: [UInt8]?
 
   private init(_ source: String, ignoresCase: Bool) throws(PatternError) {
@@ -21,7 +21,7 @@ package struct RegularExpression: Sendable, Hashable {
     }
   }
 
-  /// Plain text in which letters have no other case.
+  /// The bytes of a node that is plain text whose letters have only one case; otherwise nil.
   private static func text(of node: PatternNode) -> [UInt8]? {
     guard case .sequence(let parts) = node, !parts.isEmpty else { return nil }
     var bytes: [UInt8] = []
@@ -63,7 +63,7 @@ package struct RegularExpression: Sendable, Hashable {
 
   /// A matcher for one thread.
   ///
-  /// - Parameter pause: Is called at least every few milliseconds; what it throws ends the search.
+  /// - Parameter pause: Called at least every few milliseconds; its error ends the search.
   package func matcher(_ pause: @escaping () throws -> Void) -> PatternMatcher {
     PatternMatcher(program, literal: literal, pause)
   }

@@ -50,7 +50,7 @@ extension RegularExpressionParser {
     }
   }
 
-  /// `\x41`, `\x{1F600}`
+  /// Reads the digits of `\x41` or `\x{1F600}`.
   private mutating func hexadecimal(
     _ count: Int, from start: Int
   ) throws(PatternError) -> Unicode.Scalar {
@@ -67,7 +67,7 @@ extension RegularExpressionParser {
 
   // MARK: Brackets
 
-  /// `[a-z_]`, `[^\d]`, `[[:alpha:]]`; a bracket that comes first is listed.
+  /// Reads a set: `[a-z_]`, `[^\d]`, `[[:alpha:]]`. A bracket at the first place is an element of the set.
   mutating func characterSet(from start: Int) throws(PatternError) -> PatternNode {
     var items: [CharacterSet32.Item] = []
     let isNegated = take("^")
@@ -105,7 +105,7 @@ extension RegularExpressionParser {
     return next == "\\" ? try escaped(from: index - 1) : .scalar(next)
   }
 
-  /// `[:alpha:]`, `[:^digit:]`
+  /// Reads a class: `[:alpha:]`, `[:^digit:]`.
   private mutating func namedKind() throws(PatternError) -> (kind: CharacterKind, isNegated: Bool)?
   {
     let start = index

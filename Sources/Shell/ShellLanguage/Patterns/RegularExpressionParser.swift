@@ -1,21 +1,21 @@
 /// An error in a regular expression.
 struct PatternError: Error {
   let message: SafeText
-  /// The characters of the expression that are wrong.
+  /// The range of the wrong characters in the expression.
   let range: Range<Int>
 }
 
-/// Reads a regular expression. It refuses expressions that only a backtracking matcher can match: such a matcher can take
-/// too long.
+/// Reads a regular expression. It refuses expressions that need a backtracking matcher, because such a matcher can take too
+/// long.
 struct RegularExpressionParser {
   private static let deepest = 200
   private static let mostRepeated = 1000
 
   private struct Flags {
     var ignoresCase: Bool
-    /// `^` and `$` hold at each line.
+    /// Whether `^` and `$` match at each line.
     var seesLines = false
-    /// `.` takes newlines, too.
+    /// Whether `.` matches newlines, too.
     var crossesLines = false
   }
 
@@ -35,13 +35,13 @@ struct RegularExpressionParser {
 
   mutating func parse() throws(PatternError) -> PatternNode {
     let node = try alternatives()
-    // Only a parenthesis ends the alternatives early.
+    // Before the end of the text, only a parenthesis ends the alternatives.
     guard index == source.count else { throw failure("unmatched \")\"") }
     return node
   }
 
   private mutating func alternatives() throws(PatternError) -> PatternNode {
-    // A flag holds to the end of its group.
+    // A flag is valid to the end of its group.
     let outer = flags
     defer { flags = outer }
     var parts = [try sequence()]
@@ -57,7 +57,7 @@ struct RegularExpressionParser {
     return .sequence(parts)
   }
 
-  /// Nil for flags, which match nothing.
+  /// Reads a part with its quantifier; nil for flags, which match nothing.
   private mutating func quantified() throws(PatternError) -> PatternNode? {
     let start = index
     guard let node = try atom() else { return nil }
@@ -81,7 +81,7 @@ struct RegularExpressionParser {
     let least = number()
     let hasComma = take(",")
     let most = hasComma ? number() : least
-    // Anything else in braces is text.
+    // Braces with other content are text.
     guard take("}"), least != nil || most != nil else {
       index = start
       return nil
@@ -131,7 +131,7 @@ struct RegularExpressionParser {
     return node
   }
 
-  /// Reads the characters after `(?`; false for flags that hold for the rest of the group.
+  /// Reads the characters after `(?`; false for flags that are valid for the rest of the group.
   private mutating func groupKind(from start: Int) throws(PatternError) -> Bool {
     if take(":") { return true }
     if peek == "P" { index += 1 }
@@ -170,14 +170,14 @@ struct RegularExpressionParser {
     return true
   }
 
-  /// - Parameter count: By default up to the place where reading is.
+  /// - Parameter count: The number of wrong characters; nil for those up to the present place.
   func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> PatternError {
     let start = min(start ?? index, max(source.count - 1, 0))
     return PatternError(
       message: message, range: start..<max(start + (count ?? index - start), start + 1))
   }
 
-  /// - Parameter constructs: a noun in the plural.
+  /// - Parameter constructs: A noun in the plural.
   func unsupported(_ constructs: SafeText, from start: Int, _ count: Int? = nil) -> PatternError {
     failure("\(constructs) are not supported: they need backtracking", from: start, count)
   }

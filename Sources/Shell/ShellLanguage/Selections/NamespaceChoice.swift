@@ -2,17 +2,17 @@ import LarderSystem
 
 /// The namespaces that the words of a command name.
 package enum NamespaceChoice: Sendable, Hashable {
-  /// None: the namespace of `use`, or the only one of the store.
+  /// No namespace is named: the namespace of `use`, or the only namespace of the store.
   case unnamed
   case named([NamespaceName])
   case all
 
-  /// The names of the namespaces, in the order written.
+  /// The names of the namespaces, in the order in which they were written.
   ///
   /// - Parameters:
   ///   - current: The namespace of `use`.
   ///   - existing: The namespaces of the store, sorted.
-  ///   - remedy: The words that take one into use.
+  ///   - remedy: The words that take a namespace into use.
   package func resolved(
     current: String?, existing: [String], remedy: SafeText = "`use NAME` first"
   ) throws(ShellError) -> [String] {
@@ -39,7 +39,7 @@ package enum NamespaceChoice: Sendable, Hashable {
     }
   }
 
-  /// The error for an empty store.
+  /// The error for a store without a namespace.
   package static let emptyStore = ShellError(
     .noSuchNamespace, "the store has no namespace", hint: "`set @name KEY VALUE` creates one")
 

@@ -30,7 +30,7 @@ extension Selection {
     .needs("-0", "--stdin"), .needs("--json", "--stdin"), .atMostOne(["-0", "--json"]),
   ]
 
-  /// Combines the words with the values of the options above.
+  /// Makes a selection of the words and the values of the options above.
   package init(
     namespaces: NamespaceChoice, words: [Word], values: [String: [Value]], flags: Set<String>
   ) throws(ShellError) {
@@ -88,7 +88,7 @@ extension Selection {
   }
 }
 
-/// The conditions of the filter options, as `--where` would have them.
+/// The conditions of the filter options, as expressions of `--where`.
 extension Expression {
   package static func fact(
     _ name: QueryName, _ comparison: Comparison, _ constant: QueryValue
@@ -96,7 +96,7 @@ extension Expression {
     .compare(.name(name), comparison, .constant(constant))
   }
 
-  /// It has expired and is still in the file.
+  /// Holds for an entry that has expired and is still in the file.
   package static let isExpired = fact(.state, .equal, .string(Array("expired".utf8)))
   package static let never = fact(.expires, .equal, .null)
 
@@ -104,7 +104,7 @@ extension Expression {
     .isElement(.constant(.string(tag)), .name(.tags))
   }
 
-  /// An entry without a known use counts as used when it was written.
+  /// Holds for an entry that was last used before a time. Without a known use, the time of the write counts.
   package static func lastUse(before time: UnixTime) -> Expression {
     .any([
       fact(.used, .less, .time(time)),
@@ -112,19 +112,19 @@ extension Expression {
     ])
   }
 
-  /// The tag that it asks for; nil for another condition.
+  /// The tag that the condition requires; nil for a condition of another kind.
   package var tag: [UInt8]? {
     guard case .isElement(.constant(.string(let tag)), .name(.tags)) = self else { return nil }
     return tag
   }
 
-  /// Only entries that expire can meet it: null is neither before nor behind a time.
+  /// Whether only entries that expire can meet the condition: null is neither before nor after a time.
   package var needsExpiry: Bool {
     guard case .compare(.name(let name), _, .constant(let constant)) = self else { return false }
     return (name == .expires || name == .ttl) && constant != .null
   }
 
-  /// The range of the keys that can meet it; nil if every key can.
+  /// The range of the keys that can meet the condition; nil if every key can.
   var range: KeyRange? {
     switch self {
     case .keyMatches(let glob): .prefix(glob.prefix)
@@ -135,7 +135,7 @@ extension Expression {
 }
 
 extension Selection.Pattern {
-  /// A pattern if a bare part contains a pattern character, else the key itself.
+  /// Makes a pattern if a bare part of the word has a pattern character; otherwise the word is a key.
   package init(_ word: Word, ignoresCase: Bool) throws(ShellError) {
     self =
       word.isGlob && !word.isHexOrBase64

@@ -32,47 +32,47 @@ package struct Selection: Sendable, Hashable {
 
   /// The form of the keys on standard input.
   package enum KeyInput: Sendable, Hashable {
-    /// One exact key a line.
+    /// One exact key on each line.
     case lines
-    /// A NUL between keys.
+    /// Keys with a NUL between them.
     case nulSeparated
-    /// The records of JSON output, in an array or one a line.
+    /// The records of JSON output, in an array or one on each line.
     case records
   }
 
   package init(namespaces: NamespaceChoice) { self.namespaces = namespaces }
 
   package var namespaces: NamespaceChoice
-  /// One of them must match; none lets every key pass.
+  /// The patterns, one of which must match; if there are none, every key passes.
   package var patterns: [Pattern] = []
-  /// The conditions that an entry must meet, all of them; every filter option is one.
+  /// The conditions, all of which an entry must meet; every filter option is one condition.
   package var filters: [Expression] = []
-  /// Nil for the order of the keys.
+  /// The order of the entries; nil for the order of the keys.
   package var sort: Sort?
   package var isReversed = false
-  /// Nil lets the command decide.
+  /// The limit; nil if the command decides.
   package var limit: Limit?
   /// The limit as a number.
   package var most: Int { limit?.most ?? .max }
-  /// Start after this key.
+  /// The key after which the selection starts.
   package var after: [UInt8]?
   package var input: KeyInput?
-  /// Patterns, regular expressions and contained text ignore case.
+  /// Whether patterns, regular expressions and contained text ignore case.
   package var ignoresCase = false
 
-  /// No namespace, no key and no filter narrows it.
+  /// Whether no namespace, no key and no filter is given.
   package var isBare: Bool {
     namespaces == .unnamed && patterns.isEmpty && filters.isEmpty && input == nil
   }
 
-  /// The conditions, taken apart as far as each must hold alone.
+  /// The conditions; a conjunction is split into its parts.
   package var conditions: [Expression] { filters.flatMap(\.conjuncts) }
 
-  /// Selects entries that have expired and are still in the file; without that they are hidden.
+  /// Whether the selection is of entries that have expired and are still in the file; otherwise these are hidden.
   package var wantsExpired: Bool { conditions.contains(.isExpired) }
 }
 
-/// A range of keys that contains every match of a pattern, so that nothing else is read.
+/// A range of keys that contains every match of a pattern, so that no other keys are read.
 package enum KeyRange: Sendable, Hashable {
   case key([UInt8])
   case prefix([UInt8])
@@ -92,13 +92,13 @@ package enum KeyRange: Sendable, Hashable {
 }
 
 extension Selection {
-  /// Its entries are found by their keys alone, in the order of keys.
+  /// Whether the keys alone are enough to find the entries, in the order of keys.
   package var needsKeysOnly: Bool {
     filters.isEmpty && sort ?? .key == .key && !isReversed && input == nil
       && patterns.allSatisfy(\.isGlob)
   }
 
-  /// Disjoint ranges, in the order of keys, that contain every key which a pattern matches.
+  /// Disjoint ranges, in the order of keys, that contain every key that a pattern matches.
   package var ranges: [KeyRange] {
     guard !patterns.isEmpty else {
       return input == nil ? [conditions.lazy.compactMap(\.range).first ?? .prefix([])] : []
@@ -111,7 +111,7 @@ extension Selection {
       case .glob(let glob): prefixes.append(glob.prefix)
       }
     }
-    // A prefix sorts right before the prefixes that begin with it.
+    // In this order a prefix comes directly before the longer prefixes that begin with it.
     var apart: [[UInt8]] = []
     for prefix in prefixes.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !(apart.last.map(prefix.starts) ?? false) {
@@ -122,19 +122,19 @@ extension Selection {
       .sorted { $0.start.lexicographicallyPrecedes($1.start) }
   }
 
-  /// The words list the keys: a change of them needs no confirmation, and an absent key is an error.
+  /// Whether the words list the keys: a change of listed keys needs no confirmation, and an absent key is an error.
   package var listsKeys: Bool { isOfKeys && filters.isEmpty }
 
-  /// One key is written out, with at most one namespace: the form of its value needs no key.
+  /// Whether the words list one key and at most one namespace, so that the value is shown without its key.
   package var isSingleKey: Bool {
     if case .named(let names) = namespaces, names.count > 1 { return false }
     return listsKeys && patterns.count == 1 && namespaces != .all && !isArranged
   }
 
-  /// The words ask for an order or a part of the entries.
+  /// Whether the words ask for an order, or for a part of the entries.
   package var isArranged: Bool { sort != nil || limit != nil || after != nil || isReversed }
 
-  /// The words name keys and no pattern.
+  /// Whether the words name keys and no pattern.
   package var isOfKeys: Bool {
     !patterns.isEmpty && input == nil
       && patterns.allSatisfy { if case .key = $0 { true } else { false } }

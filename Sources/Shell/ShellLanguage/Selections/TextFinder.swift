@@ -1,11 +1,11 @@
-/// Finds text in bytes, once in each line. Each command has its own finder, because the matcher of an expression cannot be
-/// shared.
+/// Finds text in bytes, at most once in each line. Each command has its own finder, because the matcher of an expression
+/// cannot be shared.
 package struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
 
   /// - Parameters:
-  ///   - isExact: Capitals and small letters differ.
-  ///   - pause: Its error ends a search in a long line.
+  ///   - isExact: Whether capitals and small letters differ.
+  ///   - pause: Called often; its error ends the search in a long line.
   package init(
     _ text: [UInt8], isRegex: Bool = false, isExact: Bool, pause: @escaping () throws -> Void
   ) throws(ShellError) {
@@ -29,7 +29,7 @@ package struct TextFinder {
     firstMatch = { try matcher.firstMatch(in: $0) }
   }
 
-  /// The first place of the text in each line.
+  /// The first match in each line that has one.
   package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
     var finds: [Range<Int>] = []
     var start = 0

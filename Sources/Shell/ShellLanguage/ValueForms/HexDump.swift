@@ -1,9 +1,9 @@
-/// Bytes as offset, hexadecimal and printable characters.
+/// A dump of bytes: the offset, the bytes in hexadecimal, and the printable characters.
 package struct HexDump {
   private let bytes: ArraySlice<UInt8>
   private let perLine: Int
 
-  /// - Parameter width: The columns there are; nil is as many as are needed.
+  /// - Parameter width: The columns of the window; nil for no limit.
   package init(_ bytes: ArraySlice<UInt8>, width: Int?) {
     self.bytes = bytes
     perLine = [16, 8, 4].first { Self.columns($0) <= width ?? 80 } ?? 2
@@ -44,9 +44,9 @@ package struct HexDump {
   }
 }
 
-/// The kind of data, by its first bytes.
+/// The kind of data that the first bytes show.
 package enum BinaryKind {
-  /// `PNG image`; nil for bytes that begin like nothing in particular.
+  /// A name such as `PNG image`; nil if the first bytes are those of no known kind.
   package static func name(of bytes: [UInt8]) -> String? {
     if bytes.starts(with: Array("RIFF".utf8)), bytes.count >= 12 {
       switch String(decoding: bytes[8..<12], as: UTF8.self) {

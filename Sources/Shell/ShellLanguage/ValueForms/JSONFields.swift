@@ -4,8 +4,8 @@ import LarderSystem
 package enum JSONFields {
   private static let deepest = 2
 
-  /// The fields that a path of an expression can reach without an index: `name`, and `a.b` for the fields of objects in objects;
-  /// empty for a value that is not a JSON object.
+  /// The fields that a path without an index can reach: `name`, and `a.b` for the fields of nested objects. Empty for a value
+  /// that is not a JSON object.
   package static func names(of value: [UInt8]) -> [String] {
     var names: [String] = []
     var index = 0
@@ -22,7 +22,7 @@ package enum JSONFields {
   /// A field of an object: its name, and the place of its value.
   package typealias Field = (name: [UInt8], value: Range<Int>)
 
-  /// The fields of an object; nil for a value of another kind.
+  /// The fields of an object; nil for a value that is not an object.
   package static func fields(of text: [UInt8]) throws(JSONText.ParseError) -> [Field]? {
     guard String(validating: text, as: UTF8.self) != nil else {
       throw JSONText.ParseError(reason: "not UTF-8", offset: 0)
@@ -48,12 +48,12 @@ package enum JSONFields {
     return fields
   }
 
-  /// The names of an object's own fields; none for another value.
+  /// The names of an object's own fields; empty for another value.
   package static func all(of text: [UInt8]) -> [String] {
     ((try? fields(of: text)) ?? nil)?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
   }
 
-  /// - Parameter path: That of the value with a dot behind it; nil where no path without an index leads.
+  /// - Parameter path: The path of the value, followed by a dot; nil if a path needs an index to reach it.
   private static func addNames(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ path: String?,
     to names: inout [String]
@@ -72,7 +72,7 @@ package enum JSONFields {
 
   /// A name that occurs twice in one object; nil if no name does, or if the text is not JSON.
   ///
-  /// - Returns: the name, and its second place in quotes.
+  /// - Returns: The name, and the range of its second occurrence with its quotes.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
     var repeated: Range<Int>?
     var index = 0
@@ -86,7 +86,7 @@ package enum JSONFields {
     return repeated.map { (JSONLookup.string(text.span, $0), $0) }
   }
 
-  /// The fields that an object may have, each with the fields of the objects in it; empty for a value of another kind.
+  /// The fields that an object may have, each with the shape of its own object; empty for a value of another kind.
   package struct Shape: Sendable {
     fileprivate let fields: [[UInt8]: Shape]
     package let names: [String]
@@ -98,10 +98,10 @@ package enum JSONFields {
     }
   }
 
-  /// A field that an object does not have by its shape.
+  /// A field that is not in the shape of its object.
   package struct Unknown {
     package let name: [UInt8]
-    /// The place of the name in quotes.
+    /// The range of the name with its quotes.
     package let range: Range<Int>
     /// The path of the object, such as `owners[0]`; empty for the whole text.
     package let object: String
@@ -109,8 +109,8 @@ package enum JSONFields {
     package let known: [String]
   }
 
-  /// The first field that the shape does not have; nil if the shape has all fields. The elements of an array have the shape of
-  /// the array.
+  /// The first field that is not in the shape; nil if all fields are in it. The elements of an array have the shape of the
+  /// array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
     var unknown: Unknown?
     var index = 0
@@ -119,7 +119,7 @@ package enum JSONFields {
         try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
       }
     } catch {
-      // A name before text that is not JSON, or nested too deep, is there all the same.
+      // A name counts even if the text after it is not JSON or is nested too deep.
     }
     return unknown
   }

@@ -2,11 +2,11 @@ import LarderSystem
 
 /// The grammar of JSON by RFC 8259, with arrays and objects nested at most 200 deep.
 ///
-/// Each function reads what begins at `index` and moves `index` behind it. After an error `index` is the place of the error.
+/// Each function reads the part that begins at `index` and moves `index` to its end. An error leaves `index` at its place.
 enum JSONGrammar {
   private static let deepest = 200
 
-  /// Reads a whole text, whose value `read` reads.
+  /// Reads a whole text; `read` reads the value in it.
   @inline(__always)
   static func text(
     _ bytes: Span<UInt8>, _ index: inout Int,
@@ -18,7 +18,7 @@ enum JSONGrammar {
     guard index == bytes.count else { throw .surplus }
   }
 
-  /// Where the value that begins at `start` ends; nil if it is not JSON.
+  /// The end of the value that begins at `start`; nil if the value is not JSON.
   static func end(of bytes: Span<UInt8>, from start: Int = 0) -> Int? {
     var index = start
     do throws(JSONError) { try value(bytes, &index, depth: 0) } catch { return nil }
@@ -33,13 +33,13 @@ enum JSONGrammar {
     }
   }
 
-  /// Whether an array or an object begins there.
+  /// Whether an array or an object begins at `index`.
   @inline(__always)
   static func opens(_ bytes: Span<UInt8>, _ index: Int) -> Bool {
     index < bytes.count && (bytes[index] == UInt8(ascii: "{") || bytes[index] == UInt8(ascii: "["))
   }
 
-  /// Reads an array or an object; `read` reads each value in it, and is given the range of its name.
+  /// Reads an array or an object. `read` reads each value in it, and gets the range of the value's name.
   @inline(__always)
   static func parts(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int,
@@ -66,7 +66,7 @@ enum JSONGrammar {
     }
   }
 
-  /// Reads a name and the colon behind it.
+  /// Reads a name and the colon after it.
   @inline(__always)
   private static func name(
     _ bytes: Span<UInt8>, _ index: inout Int

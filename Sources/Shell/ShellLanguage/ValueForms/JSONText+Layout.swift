@@ -1,5 +1,5 @@
 extension JSONText {
-  /// Formatted for a person: a container that fits is on one line, others have a line for each element.
+  /// The text for a person: a container that fits is on one line; other containers have a line for each element.
   package func laidOut(width: Int, hasColor: Bool = false) -> String {
     var result: [UInt8] = []
     var index = 0
@@ -9,7 +9,7 @@ extension JSONText {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// - Parameter taken: The columns that stand on the line already or must follow on it.
+  /// - Parameter taken: The number of columns of the line for other text, before or after this value.
   private func append(
     _ index: inout Int, indent: Int, taken: Int, _ width: Int,
     _ text: (Token) -> [UInt8], to result: inout [UInt8]
@@ -39,7 +39,7 @@ extension JSONText {
     index = token.end + 1
   }
 
-  /// A whole value on the present line: `{ "a": [ 1, 2 ] }`.
+  /// Appends a whole value on the present line: `{ "a": [ 1, 2 ] }`.
   private func appendLine(
     _ index: inout Int, _ text: (Token) -> [UInt8], to result: inout [UInt8]
   ) {

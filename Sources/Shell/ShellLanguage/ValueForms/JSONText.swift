@@ -1,7 +1,7 @@
-/// JSON text, checked and split into tokens, to be formatted.
+/// JSON text that was checked and split into tokens, ready to be formatted.
 ///
-/// Numbers, the order of fields, repeated fields and escapes stay as they are; only the space between
-/// tokens changes, and hidden characters in strings become escapes.
+/// Numbers, the order of fields, repeated fields and escapes do not change. Only the space between tokens changes, and
+/// hidden characters in strings become escapes.
 package struct JSONText {
   package struct Token {
     package enum Kind {
@@ -13,18 +13,18 @@ package struct JSONText {
     }
 
     package let kind: Kind
-    /// Its bytes; a bracket is one byte.
+    /// The bytes of the token; a bracket is one byte.
     package let range: Range<Int>
-    /// Of an opening bracket: the index of its closing token.
+    /// For an opening bracket: the index of the closing token.
     fileprivate(set) var end = 0
-    /// The columns it takes on one line, with its content.
+    /// The columns that the token and its content take on one line.
     fileprivate(set) var width = 0
   }
 
   package struct ParseError: Error {
     package let reason: SafeText
     package let offset: Int
-    /// The text may be JSON; the reason is ``JSONText/tooDeep``.
+    /// Whether the text is only nested too deep and may be JSON; the reason is ``JSONText/tooDeep`` then.
     package var isDepth = false
 
     package init(reason: SafeText, offset: Int) {
@@ -37,7 +37,7 @@ package struct JSONText {
       isDepth = error == .depth
     }
 
-    /// `not JSON: expected a value`, as a text is.
+    /// The predicate for the text: `not JSON: expected a value`.
     package var predicate: SafeText { isDepth ? reason : "not JSON: \(reason)" }
   }
 
@@ -46,7 +46,7 @@ package struct JSONText {
   package let bytes: [UInt8]
   private(set) var tokens: [Token] = []
 
-  /// Checks by RFC 8259, nested at most 200 deep.
+  /// Checks the text by RFC 8259; at most 200 levels may be nested.
   package init(_ bytes: [UInt8]) throws(ParseError) {
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw ParseError(reason: "not UTF-8", offset: 0)
@@ -80,7 +80,7 @@ package struct JSONText {
     tokens.append(Token(kind: .close, range: index - 1..<index))
   }
 
-  /// An object or an array, not a bare number or word.
+  /// Whether the text is an object or an array, not a single number or word.
   package var isStructured: Bool { tokens.first?.kind == .open }
 
   /// The text of a token, safe to print.
@@ -98,7 +98,7 @@ package struct JSONText {
     return Array(safe.utf8)
   }
 
-  /// The text without space.
+  /// The text without space between tokens.
   package var minified: [UInt8] {
     var result: [UInt8] = []
     for (index, token) in tokens.enumerated() {
@@ -114,7 +114,7 @@ package struct JSONText {
     return result
   }
 
-  /// Pairs brackets and computes widths: `{ "a": [ 1, 2 ] }`.
+  /// Pairs the brackets, and computes the widths of values in the form `{ "a": [ 1, 2 ] }`.
   private mutating func measure() {
     var open: [Int] = []
     for index in tokens.indices {
@@ -126,7 +126,7 @@ package struct JSONText {
       case .close:
         guard let start = open.popLast() else { continue }
         tokens[start].end = index
-        // The two brackets, and a colon or comma and a space behind each part but the last.
+        // The width of the two brackets. Each part but the last adds a colon or comma and a space.
         var width = 2
         var child = start + 1
         while child < index {

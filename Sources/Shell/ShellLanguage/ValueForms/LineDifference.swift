@@ -1,11 +1,11 @@
-/// The lines in which two texts differ: the fewest removals and insertions.
+/// The difference of two texts by line, with the fewest removals and insertions.
 ///
-/// Lines are the same if their bytes are: two spellings of a letter in Unicode differ. Memory and time grow with the square of
-/// the lines that differ, which a bound limits.
+/// Lines are equal if their bytes are: two spellings of a letter in Unicode differ. Memory and time grow with the square of
+/// the number of different lines, which has a limit.
 struct LineDifference {
   private let before: [ArraySlice<UInt8>]
   private let after: [ArraySlice<UInt8>]
-  /// The number of lines at the beginning that are the same, and the ends of the parts that differ.
+  /// The number of equal lines at the beginning, and the ends of the parts that differ.
   private let start: Int
   private let (oldEnd, newEnd): (Int, Int)
 
@@ -25,7 +25,7 @@ struct LineDifference {
       before: before.map(Self.text), after: after.map(Self.text))
   }
 
-  /// The changes by line, removals before insertions; nil if more than `most` lines can differ.
+  /// The changes by line, removals before insertions; nil if more than `most` lines may differ.
   func changes(most: Int) -> [ValueDifference.Change]? {
     guard oldEnd + newEnd - 2 * start <= most else { return nil }
     let edits = after[start..<newEnd].difference(from: before[start..<oldEnd])

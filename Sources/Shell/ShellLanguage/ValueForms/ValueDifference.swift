@@ -6,7 +6,7 @@ package struct ValueDifference {
     package enum Kind: String { case added, changed, removed }
 
     package let kind: Kind
-    /// A path, a line number or an offset.
+    /// The place of the change: a path, a line number or an offset.
     package let place: String
     package var before: String?
     package var after: String?
@@ -21,7 +21,7 @@ package struct ValueDifference {
   }
 
   package let changes: [Change]
-  /// More than ``mostLines`` lines lie between the first difference and the last, and `changes` holds the first one alone.
+  /// Whether more than ``mostLines`` lines may differ, so that `changes` holds only the first change.
   package let isCut: Bool
 
   package static let mostLines = 4_000
@@ -48,14 +48,14 @@ package struct ValueDifference {
 
   // MARK: JSON
 
-  /// An object or array within which a value stands.
+  /// An object or array that contains a value.
   private struct Container {
     let name: String
     let isArray: Bool
     var count = 0
   }
 
-  /// The scalars and empty containers of a JSON object or array by path, in order; nil for other values.
+  /// The scalars and the empty containers of a JSON object or array, by path and in order; nil for other values.
   private static func fields(_ bytes: [UInt8]) -> [(path: String, value: String)]? {
     do throws(JSONText.ParseError) {
       let text = try JSONText(bytes)
@@ -80,7 +80,7 @@ package struct ValueDifference {
           }
         case .close:
           let last = open.removeLast()
-          // An empty container is a value itself. That of the whole tells whether it is an object or an array.
+          // An empty container counts as a value. So does the outermost container: it tells an object from an array.
           guard last.count == 0 || open.isEmpty else { continue }
           let path = open.map(\.name).joined() + last.name
           fields.append((path.isEmpty ? "." : path, last.isArray ? "[]" : "{}"))
@@ -103,7 +103,7 @@ package struct ValueDifference {
   private static func changes(
     _ before: [(path: String, value: String)], _ after: [(path: String, value: String)]
   ) -> [Change] {
-    // Strings that differ only in the spelling of a letter in Unicode are equal, but their bytes are not.
+    // As strings, two spellings of a letter in Unicode would be equal; as bytes they differ.
     func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     let old = Set(before.map { bytes($0.path) })
     let new = Dictionary(after.map { (bytes($0.path), $0.value) }) { $1 }

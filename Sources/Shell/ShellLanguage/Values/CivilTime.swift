@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A date and time of day as a calendar on the wall shows it, in the Gregorian calendar.
+/// A date and a time of day in the Gregorian calendar, without a time zone.
 package struct CivilTime: Sendable, Hashable {
   package var year: Int
   package var month: Int
@@ -12,18 +12,18 @@ package struct CivilTime: Sendable, Hashable {
   package var minute: Int { secondOfDay / 60 % 60 }
   package var second: Int { secondOfDay % 60 }
 
-  /// Days since 1970-01-01.
+  /// The number of days since 1970-01-01.
   package var dayNumber: Int {
     Int(CalendarDate(year: Int64(year), month: Int64(month), day: Int64(day)).number)
   }
 
-  /// The moment a wall shows this that is `offset` seconds ahead of UTC.
+  /// The moment at which clocks that are `offset` seconds ahead of UTC show this time.
   package func moment(offset: Int) -> UnixTime {
     let seconds = dayNumber * 86_400 + secondOfDay - offset
     return UnixTime(milliseconds: Int64(seconds * 1000 + millisecond))
   }
 
-  /// 0 is Sunday.
+  /// The day of the week; 0 is Sunday.
   package var weekday: Int { Int(CalendarDate(number: Int64(dayNumber)).weekday) }
 
   package init(dayNumber: Int, secondOfDay: Int, millisecond: Int = 0) {
@@ -33,7 +33,7 @@ package struct CivilTime: Sendable, Hashable {
     self.millisecond = millisecond
   }
 
-  /// Nil if the calendar has no such day.
+  /// Makes a time; nil if the calendar has no such day.
   package init?(year: Int, month: Int, day: Int, secondOfDay: Int) {
     guard (1970...9999).contains(year), (1...12).contains(month), day >= 1,
       (0..<86_400).contains(secondOfDay)
@@ -45,7 +45,7 @@ package struct CivilTime: Sendable, Hashable {
     guard CivilTime(dayNumber: dayNumber, secondOfDay: 0).day == day else { return nil }
   }
 
-  /// The time that UTC shows.
+  /// The time that clocks show which are `offset` seconds ahead of UTC.
   package init(_ time: UnixTime, offset: Int = 0) {
     let milliseconds = time.milliseconds + Int64(offset) * 1000
     let seconds = milliseconds.floored(by: 1000)

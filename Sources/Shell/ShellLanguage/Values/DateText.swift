@@ -5,13 +5,13 @@ struct DateText {
   private let year: Int
   private let month: Int
   private let day: Int
-  /// Nil where no time of day is written.
+  /// The time of day in seconds; nil if the text has none.
   private(set) var secondOfDay: Int?
   private var millisecond = 0
-  /// How far the zone is ahead of UTC in seconds; nil where none is written.
+  /// How far the zone is ahead of UTC, in seconds; nil if the text has no zone.
   private(set) var offset: Int?
 
-  /// Nil for text of another form.
+  /// Reads a date; nil for text of another form.
   init?(_ text: Substring) {
     let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
     let numbers = parts[0].split(separator: "-", omittingEmptySubsequences: false)
@@ -22,9 +22,9 @@ struct DateText {
     if parts.count == 2 { guard readTime(parts[1]) else { return nil } }
   }
 
-  /// The time that a wall shows; nil if the calendar has no such day.
+  /// The date and time of day of the text; nil if the calendar has no such day.
   ///
-  /// - Parameter secondOfDay: The time of day where none is written.
+  /// - Parameter secondOfDay: The time of day for a text without one.
   func civil(at secondOfDay: Int) -> CivilTime? {
     var civil = CivilTime(
       year: year, month: month, day: day, secondOfDay: self.secondOfDay ?? secondOfDay)
@@ -32,7 +32,7 @@ struct DateText {
     return civil
   }
 
-  /// `06:30[:00[.000]]` and `Z` or `+01:00`.
+  /// Reads `06:30[:00[.000]]`, and `Z` or `+01:00`; false for text of another form.
   private mutating func readTime(_ text: Substring) -> Bool {
     var time = text
     if time.hasSuffix("Z") {
@@ -57,7 +57,7 @@ struct DateText {
     else { return false }
     secondOfDay = minutes + second
     guard parts.count == 2 else { return true }
-    // Digits after the milliseconds are left out.
+    // Digits after the milliseconds are ignored.
     guard Self.digits(parts[1].prefix(18)) != nil, parts[1].utf8.allSatisfy(\.isDigit),
       let fraction = Self.digits((parts[1] + "00").prefix(3))
     else { return false }
@@ -65,7 +65,7 @@ struct DateText {
     return true
   }
 
-  /// `06:30`, in seconds.
+  /// A time such as `06:30` in seconds; nil for text of another form.
   static func clockTime(_ text: Substring) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
@@ -80,7 +80,7 @@ struct DateText {
 }
 
 extension UnixTime {
-  /// Reads RFC 3339: `2026-11-21T06:30:00.000Z`, also with another offset.
+  /// Reads RFC 3339: `2026-11-21T06:30:00.000Z`, also with an offset other than `Z`.
   package init?(rfc3339 text: String) {
     guard let date = DateText(text[...]), let offset = date.offset, let civil = date.civil(at: 0)
     else { return nil }

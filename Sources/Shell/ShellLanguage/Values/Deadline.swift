@@ -5,27 +5,27 @@ package enum Deadline: Sendable, Hashable, Comparable {
 
   package init(_ time: UnixTime?) { self = time.map { .at($0) } ?? .never }
 
-  /// Nil for never.
+  /// The time; nil for never.
   package var time: UnixTime? {
     if case .at(let time) = self { time } else { nil }
   }
 }
 
-/// The change that `expire` makes to an expiry.
+/// A change of an expiry by the command `expire`.
 package enum ExpiryChange: Sendable, Hashable {
   case to(Deadline)
-  /// So much later than the expiry the entry has.
+  /// Later than the present expiry of the entry by this duration.
   case later(Duration)
 }
 
 extension Word {
-  /// A future time, as `help times` lists them: a duration counts from now.
+  /// A future time in one of the forms of `help times`; a duration counts from now.
   package func deadline(_ clock: WallClock) throws(ShellError) -> Deadline {
     if bytes.elementsEqual("never".utf8, by: { $0 | 0x20 == $1 }) { return .never }
     return .at(try timeAhead(clock))
   }
 
-  /// A time, or `+DURATION` from an entry's current expiry.
+  /// A time, or `+DURATION` after the present expiry of an entry.
   package func expiryChange(_ clock: WallClock) throws(ShellError) -> ExpiryChange {
     switch bytes.first {
     case UInt8(ascii: "+"):

@@ -4,13 +4,13 @@ import LarderSystem
 package struct UnixTime: Sendable, Hashable, Comparable {
   package let milliseconds: Int64
 
-  /// A program may give an entry any time. Times that are too far for the difference of two times become the farthest possible
-  /// time.
+  /// A program may give an entry any time. A time beyond ``farthest`` becomes ``farthest``, so that the difference of two times
+  /// does not overflow.
   package init(milliseconds: Int64) {
     self.milliseconds = min(max(milliseconds, -Self.farthest), Self.farthest)
   }
 
-  /// 146 million years.
+  /// 146 million years, in milliseconds.
   private static let farthest: Int64 = 1 << 62 - 1
 
   package static func < (left: UnixTime, right: UnixTime) -> Bool {
@@ -19,27 +19,27 @@ package struct UnixTime: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded towards zero.
+  /// The duration in whole milliseconds, rounded towards zero.
   package var milliseconds: Int64 { truncatedMilliseconds }
 }
 
 extension UnixTime {
-  /// The last moment of the year 9999: what RFC 3339 can write.
+  /// The last moment of the year 9999, the last that RFC 3339 can write.
   package static let last = UnixTime(milliseconds: 253_402_300_799_999)
 
-  /// Nil beyond the years 1970 to 9999.
+  /// The time moved by `milliseconds`; nil outside the years 1970 to 9999.
   package func moved(by milliseconds: Int64) -> UnixTime? {
     let (sum, overflow) = self.milliseconds.addingReportingOverflow(milliseconds)
     return overflow || sum < 0 || sum > Self.last.milliseconds ? nil : UnixTime(milliseconds: sum)
   }
 
-  /// From `other` to this one, in milliseconds.
+  /// The time from `other` to this time, in milliseconds.
   package func since(_ other: UnixTime) -> Int64 { milliseconds - other.milliseconds }
 }
 
 extension UnixTime {
-  /// RFC 3339 in UTC with milliseconds, so that text sorts as time does. For a year that takes more than four digits,
-  /// ISO 8601's expanded form with its sign.
+  /// The time as RFC 3339 in UTC with milliseconds, so that texts sort like times. A year of more than four digits is written
+  /// in the expanded form of ISO 8601, with its sign.
   package var rfc3339: String {
     let time = CivilTime(self)
     var text: [UInt8] = []

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The present time and the time zone, which words such as `midnight` depend on.
+/// The present time, and the time zone on which words such as `midnight` depend.
 package struct WallClock: Sendable {
   package let now: UnixTime
   package let zone: Zone
@@ -15,8 +15,8 @@ package struct WallClock: Sendable {
     CivilTime(time, offset: offset(at: time))
   }
 
-  /// The moments at which the wall shows a time, in order. Two when clocks go back; when they go forward over it, the
-  /// moment of the change, as for entries that expire daily.
+  /// The moments at which local clocks show a time, in order. There are two if clocks go back over the time. If clocks go
+  /// forward over it, the moment of the change stands for it, as for entries that expire daily.
   package func moments(of civil: CivilTime) -> [UnixTime] {
     let day = 86_400
     let before = offset(at: civil.moment(offset: day))
@@ -33,12 +33,12 @@ package struct WallClock: Sendable {
     return [UnixTime(milliseconds: late)]
   }
 
-  /// The first moment after now at which the wall shows this time of day, on a weekday if given.
+  /// The first moment after now at which local clocks show this time of day, on this weekday if there is one.
   package func next(secondOfDay: Int, weekday: Int? = nil) -> UnixTime? {
     moments(secondOfDay: secondOfDay, weekday: weekday, days: -1...8).first { $0 > now }
   }
 
-  /// The last such moment that is not after now.
+  /// The last moment up to now at which local clocks show this time of day, on this weekday if there is one.
   package func last(secondOfDay: Int, weekday: Int? = nil) -> UnixTime? {
     moments(secondOfDay: secondOfDay, weekday: weekday, days: -8...1).last { $0 <= now }
   }
@@ -54,12 +54,12 @@ package struct WallClock: Sendable {
   private func offset(at time: UnixTime) -> Int { zone.offset(time) }
 }
 
-/// How far the wall clocks of a place are ahead of UTC.
+/// How far the local clocks of a time zone are ahead of UTC.
 ///
-/// A closure, because time zones live in the C library or in all of ICU, and a shell that starts in
-/// milliseconds must not load the latter.
+/// It is a closure, because time zones are in the C library or in all of ICU. A shell that starts in milliseconds must not
+/// load ICU.
 package struct Zone: Sendable {
-  /// In seconds.
+  /// The offset from UTC in seconds, at a time.
   package let offset: @Sendable (UnixTime) -> Int
   private let abbreviation: (@Sendable (UnixTime) -> String?)?
 
@@ -74,7 +74,7 @@ package struct Zone: Sendable {
 
   package static let utc = Zone(abbreviation: { _ in "UTC" }, { _ in 0 })
 
-  /// `CET`, or `+01:00` where the zone has no name.
+  /// The name of the zone, such as `CET`; `+01:00` for a zone without a name.
   func name(at time: UnixTime) -> String {
     if let name = abbreviation?(time), name.contains(where: \.isLetter) { return name }
     let minutes = abs(offset(time)) / 60
@@ -89,7 +89,7 @@ extension WallClock {
     return span == 0 ? "now" : span > 0 ? "in \(Wording.span(span))" : "\(Wording.span(-span)) ago"
   }
 
-  /// `in 4 h 12 min`, `expired 3 min ago`, `never`: when an entry ends.
+  /// The expiry of an entry: `in 4 h 12 min`, `expired 3 min ago`, `never`.
   package func expiry(_ time: UnixTime?) -> String {
     guard let time else { return "never" }
     return time >= now ? distance(to: time) : "expired \(Wording.span(now.since(time))) ago"
@@ -102,19 +102,19 @@ extension WallClock {
     return span > 0 ? "in \(Wording.briefSpan(span))" : "\(Wording.briefSpan(-span)) ago"
   }
 
-  /// `in 4 h`, `expired`, `never`.
+  /// The expiry of an entry in one unit: `in 4 h`, `expired`, `never`.
   package func briefExpiry(_ time: UnixTime?) -> String {
     guard let time else { return "never" }
     return time >= now ? briefDistance(to: time) : "expired"
   }
 
-  /// `in 15 min (21:55)`, `in 4 h 12 min (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
+  /// The expiry with its time: `in 15 min (21:55)`, `in 4 h 12 min (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
   package func expiryAndClock(_ time: UnixTime?) -> String {
     guard let time, time.since(now) >= 60_000 else { return expiry(time) }
     return "\(distance(to: time)) (\(clock(time)))"
   }
 
-  /// `Sat 21 Nov 00:00`, with the year if it is another one.
+  /// `Sat 21 Nov 00:00`, with the year if it is not the present year.
   package func date(_ time: UnixTime) -> String {
     let shown = civil(time)
     let year = shown.year == civil(now).year ? "" : " \(shown.year)"
@@ -129,8 +129,8 @@ extension WallClock {
     return "\(date), \(timeOfDay(shown)) \(zone.name(at: time))"
   }
 
-  /// The shortest clear form: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`,
-  /// `Mon 02:10`, and the date from a week on.
+  /// The shortest clear form: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`, `Mon 02:10`, and the date from a
+  /// week on.
   package func clock(_ time: UnixTime) -> String {
     let shown = civil(time)
     switch shown.dayNumber - civil(now).dayNumber {

@@ -18,7 +18,7 @@ extension Word {
       rest = rest.dropFirst(number.count)
       let unit = rest.prefix { !$0.isNumber && $0 != "." && $0 != " " }
       rest = rest.dropFirst(unit.count)
-      // One space stands between two parts.
+      // At most one space may be between two parts.
       if rest.first == " ", rest.count > 1 { rest.removeFirst() }
       guard let decimal = DecimalNumber(number) else {
         throw wrong(
@@ -52,11 +52,11 @@ extension Word {
     "w": 604_800_000, "week": 604_800_000, "weeks": 604_800_000,
   ]
 
-  /// Units that people write and that have no fixed length.
+  /// The error for a unit that people write but that has no fixed length.
   private static func vagueUnit(
     _ unit: String, after decimal: DecimalNumber, number: String
   ) -> (message: SafeText, hint: SafeText)? {
-    // The hint keeps the number as long as it is small enough to be useful.
+    // The hint keeps a number that is small enough to be useful.
     let count = decimal.whole.flatMap { $0 <= 100 ? Int($0) : nil } ?? 1
     switch unit {
     case "":
@@ -86,7 +86,7 @@ extension Word {
   }
 }
 
-/// Digits with an optional fraction, kept exact until they are multiplied by their unit.
+/// Digits with an optional fraction. The number is exact until it is multiplied by its unit.
 package struct DecimalNumber {
   private let integer: Int64
   private let fraction: Int64
@@ -94,14 +94,14 @@ package struct DecimalNumber {
 
   private static let mostDigits = 15
 
-  /// Why a text is no such number.
+  /// The reason why a text is not such a number.
   static func problem(of text: Substring, _ tooLarge: SafeText) -> SafeText {
     guard !text.isEmpty else { return "it does not begin with a number" }
     return text.prefix { $0 != "." }.count > mostDigits
       ? tooLarge : "\(Array(text.utf8)) is not a number"
   }
 
-  /// Nil unless it is `12` or `1.5`, of at most 15 and 9 digits.
+  /// Reads `12` or `1.5`, with at most 15 digits and 9 digits of fraction; nil for other text.
   package init?(_ text: some StringProtocol) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count),
@@ -114,7 +114,7 @@ package struct DecimalNumber {
     scale = (0..<(parts.count == 1 ? 0 : parts[1].count)).reduce(1) { scale, _ in scale * 10 }
   }
 
-  /// The number if it has no fraction.
+  /// The number; nil if it has a fraction.
   package var whole: Int64? { fraction == 0 ? integer : nil }
 
   /// The product rounded to the nearest whole number; nil beyond Int64.
@@ -130,7 +130,7 @@ package struct DecimalNumber {
 }
 
 extension Word {
-  /// A number of bytes such as `512`, `10kB` or `1.5GiB`; the case of the unit does not matter.
+  /// A number of bytes such as `512`, `10kB` or `1.5GiB`; the unit may be in either case.
   package func size() throws(ShellError) -> Int {
     let text = try numberText("size", code: .badSize)
     func wrong(_ what: SafeText, _ hint: SafeText) -> ShellError {

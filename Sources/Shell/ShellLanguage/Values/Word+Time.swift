@@ -101,7 +101,7 @@ extension Word {
     Wording.weekdays.firstIndex { $0.lowercased() == word }
   }
 
-  /// `06:30`, `noon` or `midnight`, in seconds.
+  /// The seconds of `06:30`, `noon` or `midnight`; nil for other text.
   private static func secondOfDay(_ text: Substring) -> Int? {
     switch text.lowercased() {
     case "midnight": 0

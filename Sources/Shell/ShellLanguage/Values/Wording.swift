@@ -1,4 +1,4 @@
-/// Numbers, sizes and lengths of time as a person reads them.
+/// Numbers, sizes and durations in the form for a person.
 package enum Wording {
   package static let weekdays = [
     "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
@@ -26,12 +26,12 @@ package enum Wording {
   /// `28 %` of a share from 0 to 1.
   package static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
 
-  /// `812 B`, `2.4 kB`, `31 kB`, `16.3 MB`: powers of 1000, a fraction only where it tells.
+  /// `812 B`, `2.4 kB`, `31 kB`, `16.3 MB`: powers of 1000, with a fraction only for small numbers.
   package static func size(_ bytes: Int) -> String {
     let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
     var power = 0
     var unit = 1
-    // A size that rounds to 1000 of one unit is 1 of the next.
+    // A size that would round to 1000 is written as 1 of the next unit.
     while power < units.count - 1, rounded(bytes, to: unit, tenths: false) >= 1000 {
       power += 1
       unit *= 1000
