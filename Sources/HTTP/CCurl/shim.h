@@ -23,8 +23,8 @@ static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO information, long *
   return curl_easy_getinfo(easy, information, value);
 }
 
-// Whether the connection of the last transfer has input that no request asked for, or was ended by the server. Curl before 8.1 sends
-// the next request on it and takes such input for the answer.
+// Whether the server has ended the connection of the last transfer, or has sent input on it that no request asked for. Curl
+// before 8.1 sends the next request on such a connection and takes the input for the answer.
 static inline int ccurl_has_input(CURL *easy) {
   curl_socket_t socket = CURL_SOCKET_BAD;
   if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) return 0;
@@ -36,7 +36,7 @@ static inline CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback fun
   return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, function);
 }
 
-// The option as text came with curl 7.85, which deprecates the one as bits.
+// Curl 7.85 added the option as text and deprecates the option as bits.
 static inline CURLcode ccurl_allow_http_alone(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");

@@ -76,7 +76,7 @@
       try unsafe check(ccurl_set_pointer(easy, option, pointer))
     }
 
-    /// Throws for an option that was not set, because it may be one that forbids something.
+    /// Throws for an option that was not set, because the option may forbid something.
     private func check(_ code: CURLcode) throws {
       if code != CURLE_OK { throw CurlError(code, "") }
     }

@@ -1,6 +1,6 @@
 #pragma once
 // libedit's setters are variadic, which Swift cannot call, and its streams are mutable globals, which
-// Swift 6 rightly refuses. Each use gets one function of fixed arity here, and nothing else does.
+// Swift 6 rightly refuses. Each needed use has one function of fixed arity here.
 #include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>

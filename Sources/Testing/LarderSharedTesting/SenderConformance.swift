@@ -54,7 +54,7 @@ public enum SenderConformance: String, CaseIterable, Sendable {
         try await group.waitForAll()
       }
     case .abandoned:
-      // The first command makes the connection, whose time counts too and whose timeout is another error.
+      // The first command also connects: a timeout while connecting would be another error.
       _ = try await send("ECHO", "first")
       do {
         _ = try await send("BLPOP", key, "0.3", timeout: .milliseconds(20))

@@ -97,7 +97,7 @@
   public struct CacheForward: Sendable, Hashable {
     /// Why the cache could not answer by itself; the names are those of `fwd` in `Cache-Status` (RFC 9211, 2.2).
     public enum Reason: String, Sendable, Hashable {
-      /// A cache does not answer such a request.
+      /// The request is one that a cache does not answer.
       case bypass
       /// The cache does not answer requests with this method.
       case method

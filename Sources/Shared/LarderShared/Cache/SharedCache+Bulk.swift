@@ -80,7 +80,7 @@ extension SharedCache {
     defer { origin.pass(key) }
     let shared = SharedKey(namespace: name, bytes: Key(key).bytes)
     do {
-      // No store takes such a key, so the tier must not take it either.
+      // No store takes an impossible key, so the tier must not take it either.
       guard shared.isPossible else { return try await origin.answer(about: key, stored) }
       let loading = SharedLoad(
         cache: self, key: shared, options: options, policy: policy,

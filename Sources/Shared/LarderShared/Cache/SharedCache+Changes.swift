@@ -14,7 +14,7 @@ extension SharedCache {
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
     try checkName()
-    // The tier would take such a key, but this store would not.
+    // The tier would take an impossible key, but this store would not.
     guard key.isPossible else {
       throw LarderError(
         .invalidArgument,
@@ -62,7 +62,7 @@ extension SharedCache {
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
-    // No store has such a key, and the log would send it to every machine, in replies of any length.
+    // No store has an impossible key, and the log would send it to every machine, in replies of any length.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
     try await change(.remove(key)) { position in try await copies.remove(key, at: position) }

@@ -150,7 +150,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     // The lease of the tier decides which machine loads.
     options.takesLease = false
     let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
-    // No store takes such a key, so the tier must not take it either.
+    // No store takes an impossible key, so the tier must not take it either.
     guard sharedKey.isPossible else {
       return try await local.result(for: key, options: options, load: load)
     }

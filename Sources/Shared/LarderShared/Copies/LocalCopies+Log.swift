@@ -32,7 +32,7 @@ extension LocalCopies {
 
   /// The changes of keys and namespaces of which the last commit has copies.
   ///
-  /// A lookup in a snapshot costs less than one in a write. The write itself adds no further copies of these: writes in its
+  /// A lookup in a snapshot costs less than one in a write. The write cannot meet further copies: the writes in its
   /// transaction began after the changes were noted.
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in

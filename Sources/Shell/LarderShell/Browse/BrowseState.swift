@@ -34,7 +34,7 @@ struct BrowseState: Equatable {
     case top, bottom
     /// This many rows further down; a negative number is further up.
     case scroll(Int)
-    /// The same window again.
+    /// The rows of the present window again.
     case refresh
   }
 

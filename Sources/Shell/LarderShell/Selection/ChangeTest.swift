@@ -4,8 +4,8 @@ import ShellLanguage
 
 /// Tests whether a change belongs to a selection.
 ///
-/// Of a removed entry only key and size are known. Conditions on other facts use the present entry under the key; without
-/// such an entry they are false.
+/// Only the key and the size of a removed entry are known. Conditions on other facts use the present entry under the key;
+/// they are false if there is none.
 struct ChangeTest {
   private let names: Set<ExactString>?
   private let events: Set<String>?

@@ -15,7 +15,7 @@ final class QueryRun {
 
   /// Called often during the test of a value; its error ends the test.
   let pause: () throws -> Void
-  /// Passes over values that cannot be read; if it is nil, such a value is an error.
+  /// Collects entries whose values cannot be read; if this is nil, an unreadable value is an error.
   var unreadable: UnreadableValues?
 
   init(now: UnixTime, pause: @escaping () throws -> Void) {

@@ -76,7 +76,7 @@ extension Scope {
   /// The listed keys that have no entry in any namespace. An expired entry counts only if the selection is about expired
   /// entries.
   ///
-  /// - Parameter passes: An entry for which it is false does not count.
+  /// - Parameter passes: Whether an entry counts.
   func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {
     let seesExpired = selection.wantsExpired
     return try selection.patterns.compactMap { pattern in

@@ -134,7 +134,7 @@ struct SelectionWalk {
       } else if condition == .isExpired {
         keys = try namespace.keys(endingBy: now, atMost: Self.mostIndexed)
       } else if condition.needsExpiry {
-        // Such an entry may have any deadline: a stale window ends after the expiry that the condition tests.
+        // An entry that meets the condition may have any deadline: a stale window ends after the expiry that is tested.
         let end = Timestamp(milliseconds: .max)
         keys = try namespace.keys(endingBy: end, atMost: Self.mostIndexed)
       }

@@ -6,7 +6,7 @@ package import ShellLanguage
 /// A look reads the number of the last commit, and reads the counters only if that number has changed.
 package struct StoreNews {
   private struct Counts {
-    /// The sum of the version numbers that writes have used.
+    /// How many version numbers the writes of all namespaces have used.
     var numbers: UInt64 = 0
     var removals: [RemovalReason: UInt64] = [:]
 

@@ -33,7 +33,7 @@ package struct UnknownTransforms {
     }
   }
 
-  /// A note that values were stored as they are, although others in the namespace are encrypted; nil if no others are.
+  /// A note that values were stored as they are, although other values of the namespace are encrypted; nil if none is.
   func note(
     _ namespace: Store.Namespace, stored: SafeText = "this one is not",
     missed: SafeText = "the entry"
