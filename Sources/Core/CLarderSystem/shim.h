@@ -29,8 +29,8 @@ static inline int larder_errno(void) { return errno; }
 static inline int larder_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 static inline int larder_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
-// Record locks on single bytes of a file. The system releases those of a process when it ends or closes any descriptor of
-// the file; a forked child has none. -1 and EAGAIN or EACCES if another process holds the lock.
+// Record locks on single bytes of a file. The system releases the locks of a process when the process ends or closes any
+// descriptor of the file; a forked child has none. The result is -1 with EAGAIN or EACCES if another process holds the lock.
 static inline int larder_lock_byte(int descriptor, off_t byte) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
   return fcntl(descriptor, F_SETLK, &lock);
@@ -41,23 +41,23 @@ static inline int larder_unlock_byte(int descriptor, off_t byte) {
   return fcntl(descriptor, F_SETLK, &lock);
 }
 
-// Whether another process has locked one of `count` bytes from `start` on, or of all of them if `count` is 0: 1 yes, 0 no,
-// -1 errno.
+// Whether another process has locked one of `count` bytes from `start` on; a `count` of 0 means all bytes from there. 1 means
+// yes, 0 no, -1 an error in errno.
 static inline int larder_is_locked(int descriptor, off_t start, off_t count) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
   if (fcntl(descriptor, F_GETLK, &lock) != 0) return -1;
   return lock.l_type != F_UNLCK;
 }
 
-// Duplicates a descriptor to one that is not a standard descriptor.
+// Duplicates a descriptor; the new descriptor is not a standard descriptor.
 static inline int larder_duplicate_above_standard(int descriptor) {
   return fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
 }
 
 static inline int larder_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
-// Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS. Signals wait: on
-// some file systems each one makes the call fail with EINTR and all of its work undone.
+// Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS. Signals wait: on some
+// file systems each signal makes the call fail with EINTR and undoes all its work.
 static inline int larder_allocate(int descriptor, off_t length) {
 #ifdef __APPLE__
   fstore_t store = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = length};
@@ -82,14 +82,14 @@ static inline int larder_sync(int descriptor) {
 #endif
 }
 
-// Unless the program handles SIGXFSZ: it ends a process that writes beyond its limit of file sizes. Ignored, the write fails
-// with EFBIG.
+// Ignores SIGXFSZ unless the program handles it. The signal would end a process that writes beyond its limit of file sizes;
+// without the signal the write fails with EFBIG.
 static inline void larder_ignore_file_size_signal(void) {
   struct sigaction action;
   if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);
 }
 
-// The size up to which the process may write files (`ulimit -f`).
+// The largest size of a file that the process may write (`ulimit -f`).
 static inline uint64_t larder_file_size_limit(void) {
   struct rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (uint64_t)limit.rlim_cur : UINT64_MAX;
@@ -109,7 +109,7 @@ static inline void *larder_map_writable(int descriptor, size_t length) {
   return start == MAP_FAILED ? NULL : start;
 }
 
-// Whether the process can map `length` more bytes of address space; 0 or errno.
+// 0 if the process can map `length` more bytes of address space, otherwise errno.
 static inline int larder_check_address_space(size_t length) {
   int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
   void *start = mmap(NULL, length, PROT_NONE, flags, -1, 0);
@@ -128,7 +128,7 @@ static inline int larder_access(const char *path, int mode) {
 int syncfs(int descriptor);
 #endif
 
-// Flushes the whole file system that holds `within`: the fallback when a directory cannot be opened and synced.
+// Flushes the whole file system that holds `within`, if a directory cannot be opened and synced.
 static inline int larder_sync_file_system(int within) {
 #ifdef __APPLE__
   (void)within;
@@ -156,7 +156,7 @@ static inline int larder_cond_init(pthread_cond_t *condition) {
 #endif
 }
 
-// Waits for a signal until the monotonic clock shows `milliseconds`.
+// Waits for a signal of the condition, or until the monotonic clock shows `milliseconds`.
 static inline int larder_cond_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, long long milliseconds) {
 #ifdef __APPLE__
   struct timespec now;
@@ -171,7 +171,7 @@ static inline int larder_cond_wait_until(pthread_cond_t *condition, pthread_mute
 #endif
 }
 
-// The name of a thread that runs; "" if it has none. The C library declares the function for GNU sources alone.
+// The name of a running thread; "" if it has none. The C library declares the function only for GNU sources.
 #ifndef __APPLE__
 extern int pthread_getname_np(pthread_t thread, char *name, size_t size);
 #endif

@@ -2,8 +2,8 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Creates a data file under a temporary name and renames it, so that a kill or a power failure leaves either no store
-/// or a complete one. The caller holds `lock.opening` and is alone.
+/// Creates a data file under a temporary name and renames it. So a kill or a power failure leaves either no store or a complete
+/// store. The caller holds `lock.opening` and is alone.
 struct Creation {
   let files: StoreFiles
   let options: EnvironmentOptions
@@ -23,25 +23,25 @@ struct Creation {
       let cause = error.explained(writing: files.newData)
       // If this fails, the next process that creates the store removes the file.
       unsafe unlink(files.newData)
-      // No later sync would give the name to a new file whose directory could not be synced.
+      // After a failed sync of the directory, no later sync would put the name of the new file on the disk.
       if !isReplacing { unsafe unlink(files.data) }
       throw OpenError(.notCreated, path: files.directory, cause: cause)
     }
   }
 
-  /// The stamp that a failed creation has left in `recovery`. A power failure may bring the data file of that creation back,
-  /// beside the `recovery` of this one: then both are of one store.
+  /// The stamp that a failed creation has left in `recovery`. A power failure may bring back the data file of that creation,
+  /// beside the `recovery` of this creation: then both files must belong to one store.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
     do throws(LMDBError) {
       return try RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
     } catch {
-      // The new file replaces one that cannot be read.
+      // The new file replaces the unreadable file.
       return nil
     }
   }
 
-  /// Removes the file of a creation or compaction that was killed. The caller holds `lock.opening` and is alone.
+  /// Removes the file that a killed creation or compaction has left. The caller holds `lock.opening` and is alone.
   static func removeUnfinished(_ files: StoreFiles) throws(OpenError) {
     do throws(LMDBError) {
       try FileStatus.remove(files.newData)
@@ -50,7 +50,7 @@ struct Creation {
     }
   }
 
-  /// The recovery file of a new environment exists before its data file does.
+  /// Makes the file `recovery` of a new environment before its data file exists.
   private func prepareRecoveryFile(isReplacing: Bool) throws(LMDBError) {
     guard level.hasRecoveryFile else {
       if !isReplacing { try FileStatus.remove(files.recovery) }
@@ -74,7 +74,7 @@ struct Creation {
     defer { unsafe mdb_env_close(handle) }
     try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
     try check(unsafe mdb_env_set_mapsize(handle, 64 << 20))
-    // The finished file is synced.
+    // The finished file is synced instead of each commit.
     let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC)
     try check(unsafe mdb_env_open(handle, files.newData, flags, 0o600))
     var databases: [Database] = []
@@ -98,8 +98,8 @@ struct Creation {
 
 /// Changes the durability level of an environment. The caller holds `lock.opening` and `lock.write` and is alone.
 ///
-/// Everything is synced first, and the recovery file asks for nothing, so wherever this is interrupted neither level
-/// finds anything to restore. The record in the data file decides.
+/// First everything is synced, and `recovery` asks for no recovery. So wherever the change is interrupted, neither level has
+/// anything to restore. The record in the data file decides which level holds.
 struct LevelChange {
   let files: StoreFiles
   let options: EnvironmentOptions
@@ -144,7 +144,7 @@ struct LevelChange {
     }
   }
 
-  /// Writes the level's record in a transaction that is on the disk when this returns.
+  /// Writes the record of the level in a transaction that is on the disk when this call returns.
   private func record(_ level: DurabilityLevel, in handle: OpaquePointer) throws(LMDBError) {
     var begun: OpaquePointer?
     try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))

@@ -2,9 +2,9 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// LMDB's own opening. The lock files are held and the data file is checked.
+/// The part of an opening that LMDB does. The lock files are held and the data file is checked.
 extension Opening {
-  /// Repeats an opening that a signal or the end of another process made fail; a failed handle cannot be used again.
+  /// Repeats an opening that failed because of a signal or the end of another process. A failed handle cannot be used again.
   func openHandle() throws(LMDBError) -> Environment {
     for _ in 0..<100 {
       do throws(LMDBError) {
@@ -61,7 +61,7 @@ extension Opening {
   ///
   /// ``QuickCheck`` checks more, for a file that no process has open.
   private func checkPaths(_ handle: OpaquePointer) -> Int32 {
-    // A writer may be writing over the meta page that is read. Then the next attempt sees a newer commit.
+    // A writer may be overwriting the meta page during the check. Then the next attempt sees a newer commit.
     for _ in 0..<50 {
       if let code = unsafe checkPathsOnce(handle) { return code }
       backOff(microseconds: 1000)
@@ -132,7 +132,7 @@ extension Opening {
     guard larder_close_on_exec(descriptor) == 0 else { throw .last }
   }
 
-  /// Handles that a transaction opens are lost unless it commits, even if it only reads.
+  /// Opens the databases in a transaction, which must commit even if it only reads: otherwise the handles are lost.
   static func openDatabases(
     _ handle: OpaquePointer, names: [String], create: Bool, _ databases: inout [Database]
   ) -> Int32 {
@@ -156,16 +156,16 @@ extension Opening {
     return unsafe mdb_txn_commit(transaction)
   }
 
-  /// False if the data file was replaced under a process that has it open, or if lock.mdb was changed.
+  /// Whether the transaction belongs to the data file. False if the data file was replaced while open, or lock.mdb was changed.
   private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(mdb_txn_env(transaction), &info)
     return unsafe mdb_txn_id(transaction) <= info.me_last_txnid
   }
 
-  /// LMDB writes lock.mdb through a map; a hole in it on a full disk would raise SIGBUS.
+  /// LMDB writes lock.mdb through a map; a hole in the file on a full disk would raise SIGBUS.
   ///
-  /// Another program may have made the file longer while a process has it open. Nobody writes what it added.
+  /// Another program may have made the file longer while a process has it open. Nobody writes to the added part.
   private func allocateLockFile() throws(LMDBError) {
     let length = ReaderTable.fileSize
     if let status = FileStatus.of(files.lock), status.st_size == length,

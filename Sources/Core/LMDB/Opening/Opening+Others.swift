@@ -1,15 +1,15 @@
 import CLarderSystem
 import LarderSystem
 
-/// LMDB knows a process by its id: the process locks the byte of lock.mdb with that number, and its slots of the reader
-/// table have the number. Two processes of different process id namespaces, as containers have, may have the same id.
+/// LMDB knows a process by its id. The process locks the byte of lock.mdb with that number, and its slots of the reader table
+/// have that number. Two processes in different process id namespaces, such as containers, may have the same id.
 extension Opening {
-  /// Before this process joins others that have the environment open: refuses an id that one of them has, and frees the slots
-  /// of a dead process with this id. LMDB would take those slots for ones of this process and never clear them, so the file
-  /// would grow.
+  /// Before this process joins other processes that have the environment open: refuses its id if one of them has the same id,
+  /// and frees the slots of a dead process with this id. LMDB would take such slots for slots of this process and never clear
+  /// them, so the file would grow.
   ///
-  /// The caller holds `lock.opening`. Never called while this process has the environment open: closing lock.mdb would
-  /// release LMDB's locks.
+  /// The caller holds `lock.opening`. Never called while this process has the environment open: closing lock.mdb would release
+  /// LMDB's locks.
   func joinOthers() throws(OpenError) {
     let process = getpid()
     let isTaken: Bool
@@ -27,7 +27,7 @@ extension Opening {
     if isTaken { throw OpenError(.sameProcessID, path: files.directory, detail: "\(process)") }
   }
 
-  /// Cuts a lock file that is longer than the reader table: LMDB would map all of it. The caller is alone.
+  /// Cuts a lock file that is longer than the reader table: LMDB would map the whole file. The caller is alone.
   func cutLockFile() throws(OpenError) {
     guard let status = FileStatus.of(files.lock), status.st_size > ReaderTable.fileSize else {
       return
@@ -47,9 +47,9 @@ extension ReaderTable {
   private static let firstSlot = 2 * slotSize
   static let fileSize = firstSlot + size * slotSize
 
-  /// Frees the slots of a process that has ended, as LMDB does. The caller holds `lock.readers`.
+  /// Frees the slots of an ended process, as LMDB does. The caller holds `lock.readers`.
   ///
-  /// A slot has the number of its commit in the bytes 0 to 7, and its process in the bytes 8 to 11 (`mdb.c`: MDB_rxbody).
+  /// A slot has the number of its commit in bytes 0 to 7, and its process in bytes 8 to 11 (`mdb.c`: MDB_rxbody).
   fileprivate static func freeSlots(
     of process: pid_t, in table: borrowing FileDescriptor
   ) throws(LMDBError) {

@@ -2,8 +2,8 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// One opening of the environment in a directory: its files are inspected, locked, recovered or created, and checked, in
-/// this order, before LMDB maps them.
+/// One opening of the environment in a directory. Its files are inspected, locked, recovered or created, and checked, in this
+/// order, before LMDB maps them.
 struct Opening {
   /// Fills a new environment before any process can see it.
   typealias Filling = (inout WriteTransaction) throws(LMDBError) -> Void
@@ -12,7 +12,7 @@ struct Opening {
   let options: EnvironmentOptions
   let locks: StoreLocks
 
-  /// Opens the environment in `directory`, or finds the environment that this process has open there.
+  /// Opens the environment in `directory`, or finds the environment that this process already has open there.
   static func environment(
     at directory: String, options: EnvironmentOptions, fill: Filling
   ) throws(OpenError) -> Environment {
@@ -66,7 +66,7 @@ struct Opening {
     } else if StoreLocks.names.allSatisfy({ FileStatus.of(files.directory + "/" + $0) == nil }),
       FileStatus.of(files.recovery) == nil
     {
-      // No Larder process has opened it yet: leave no lock files in another program's directory.
+      // No Larder process has opened the file yet: the check keeps lock files out of another program's directory.
       try QuickCheck.run(files, options)
     }
     locks = try StoreLocks(in: files.directory, isWritable: isWritable)
@@ -124,8 +124,8 @@ struct Opening {
     }
   }
 
-  /// Refuses an environment whose data a sync has lost while other processes have it open: only a process that is alone can
-  /// recover it.
+  /// Refuses an environment after a failed sync while other processes have it open: only a process that is alone can recover
+  /// it.
   private func checkSynced() throws(OpenError) {
     if FileStatus.of(files.recovery) == nil { return }
     let record: RecoveryRecord?
@@ -148,12 +148,12 @@ struct Opening {
     }
   }
 
-  /// Whether no process has the environment open; this one does not, or this code would not run.
+  /// Whether no process has the environment open. This process does not, because otherwise this code would not run.
   ///
-  /// A process that has it open holds `lock.open` and a lock on lock.mdb, or neither is of use. A process that opened and
-  /// closed lock.mdb has lost the latter: the next process to open would clear the reader table, and snapshots would be
-  /// overwritten. If `lock.open` was deleted, this process has locked a new file, and would recover or compact the data
-  /// beside a writer. A process that is ending loses its locks one after another, so this waits a moment before it decides.
+  /// A process with the environment open holds `lock.open` and LMDB's lock on lock.mdb; one of them alone is no use. A process
+  /// that opened and closed lock.mdb has lost LMDB's lock: the next opening would clear the reader table, and snapshots would
+  /// be overwritten. If `lock.open` was deleted, this process has locked a new file, and would recover or compact the data
+  /// beside a writer. An ending process loses its locks one after another, so this waits before it decides.
   private func isAlone() throws(OpenError) -> Bool {
     do throws(LMDBError) {
       let deadline = ContinuousClock.now + .seconds(1)
@@ -170,8 +170,8 @@ struct Opening {
       .locksLost, path: files.directory, detail: StoreLocks.users(in: files.directory))
   }
 
-  /// Whether a process has LMDB's own lock on lock.mdb. Never called while this process has the environment open: closing
-  /// the file would release its lock.
+  /// Whether a process holds LMDB's lock on lock.mdb. Never called while this process has the environment open: closing the
+  /// file would release LMDB's lock.
   private var isLockedByLMDB: Bool {
     get throws(LMDBError) {
       if FileStatus.of(files.lock) == nil { return false }
@@ -182,8 +182,8 @@ struct Opening {
 
   /// Opens the environment for reading in a process that may not write its files: on read-only media, or as another user.
   ///
-  /// Without a slot in the reader table no writer would respect this process's snapshots, so no other process may write:
-  /// none has the environment open now, and `lock.write` is held shared until this process closes it.
+  /// Without a slot in the reader table, writers would not respect this process's snapshots. So no other process may write:
+  /// none has the environment open now, and this process holds `lock.write` shared until it closes the environment.
   private func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld: Bool

@@ -1,5 +1,5 @@
 extension QuickCheck {
-  /// The level of a data file as its newest commit records it; durable without a record.
+  /// The level in the newest commit of a data file; durable without a record.
   static func durability(of files: StoreFiles) throws(OpenError) -> DurabilityLevel {
     do throws(Finding) {
       return try QuickCheck(path: files.data).durability()

@@ -2,10 +2,10 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Checks a data file before LMDB maps it: the meta pages, the length, the roots of all databases and the path to each
-/// database's record.
+/// Checks a data file before LMDB maps it: the meta pages, the length, the roots of all databases and the path to the record of
+/// each database.
 ///
-/// It reads about twelve pages, independent of the file's size, while no process has the environment open.
+/// It reads about twelve pages, whatever the size of the file, while no process has the environment open.
 struct QuickCheck {
   private let map: DataMap
   private let pages: SnapshotPages
@@ -13,7 +13,7 @@ struct QuickCheck {
   private let filePages: UInt64
   private let check: PageCheck
 
-  /// Damage of the file: its kind and place.
+  /// Damage of the file, or another reason to refuse it: its kind and place.
   struct Finding: Error {
     let kind: OpenError.Kind
     var detail = ""
@@ -44,7 +44,7 @@ struct QuickCheck {
       }
       return meta
     }
-    // Commits with even numbers use page 0, those with odd numbers page 1. LMDB relies on it.
+    // Commits with even numbers use page 0, commits with odd numbers page 1. LMDB relies on that.
     let (first, second) = (metas[0].transaction, metas[1].transaction)
     let newest = max(first, second)
     guard first % 2 == 0, newest <= Int64.max,
@@ -59,7 +59,7 @@ struct QuickCheck {
     check = PageCheck(table: pages.table, numberKeys: false)
   }
 
-  /// The file, with the page size that its first page tells, and its length.
+  /// Opens the file with the page size that its first page states; also returns the file's length.
   private static func open(_ path: String) throws(Finding) -> (map: DataMap, size: Int) {
     let (head, size) = try system { () throws(LMDBError) in
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -94,20 +94,20 @@ struct QuickCheck {
     }
   }
 
-  /// Throws if the system cannot read a page: the use of its map would end the process.
+  /// Throws if the system cannot read a page: a use of its map would end the process.
   private static func readable(_ page: UInt64, in map: DataMap) throws(Finding) {
     guard let error = map.failureToRead(page) else { return }
     throw Finding(kind: .system, detail: "page \(page)", cause: error)
   }
 
-  /// - Parameter signature: the key of a record that only Larder's files have; if empty, any LMDB file is accepted.
+  /// - Parameter signature: the key of a record that only Larder's files have; an empty key accepts any LMDB file.
   func run(databases: [String], signature: [UInt8]) throws(Finding) {
     if pages.main.kind != 0 { throw Finding(kind: .foreign) }
     try checkRoot(pages.main, name: "the main database")
     try checkRoot(pages.free, numberKeys: true, name: "the free list")
     if !signature.isEmpty, try find(signature) == nil { throw Finding(kind: .foreign) }
     if filePages <= pages.lastPage { try checkMissingPages() }
-    // LMDB reads it before there is a reader of our own.
+    // LMDB reads this record before a `PageReader` can.
     _ = try find(DurabilityLevel.record)
     for name in databases {
       guard let node = try find(Array(name.utf8)) else {
@@ -139,7 +139,7 @@ struct QuickCheck {
     _ = try page(tree.root, isLeaf: tree.depth == 1)
   }
 
-  /// A page of a tree whose header and records are proven to lie within it.
+  /// A page of a tree; proves that its header and records lie within it.
   private func page(_ number: UInt64, isLeaf: Bool) throws(Finding) -> TreePage {
     guard number < filePages || number > pages.lastPage else { throw truncated(at: number) }
     if pages.table.contains(number) { try Self.readable(number, in: map) }
@@ -165,7 +165,7 @@ struct QuickCheck {
       var path = TreePath(tree)
       try unsafe path.seek(key, by: self)
       let leaf = path.leaf.page
-      // A damaged page may have any order.
+      // A damaged page may have its records in any order.
       for index in 0..<leaf.count {
         guard let node = leaf.node(index, pageSize: pageSize) else { continue }
         if unsafe key.isSame(as: node.key, count: node.keyCount) { return node }
@@ -174,8 +174,8 @@ struct QuickCheck {
     }
   }
 
-  /// A file may end before its last page only if all missing pages are free: LMDB does not write a page that one
-  /// transaction both allocates and frees.
+  /// A file may end before its last page only if all missing pages are free: LMDB does not write a page that one transaction
+  /// both allocates and frees.
   private func checkMissingPages() throws(Finding) {
     guard pages.lastPage < SnapshotPages.mostPages(inFileOf: filePages) else {
       throw truncated(at: pages.lastPage)

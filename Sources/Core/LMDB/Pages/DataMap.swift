@@ -3,10 +3,10 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The data file mapped for the checked reader, apart from LMDB's map.
+/// The data file, mapped for the checked reader; LMDB has a map of its own.
 ///
-/// A mapping never moves and stays until the last reference to the environment is gone, as ``MetaPages`` does, so that
-/// a read needs no lock for it. A file that outgrows its mapping gets another of twice the size beside it.
+/// A mapping never moves. It stays until the last reference to the environment is gone, like ``MetaPages``, so a read needs no
+/// lock for it. A file that outgrows its mapping gets a second mapping of twice the size.
 @safe final class DataMap: Sendable {
   let pageSize: Int
   /// The binary logarithm of the page size.
@@ -19,13 +19,13 @@ import Synchronization
     let length: Int
   }
 
-  /// The pages of the file that can be read: those that both the file and the mapping have.
+  /// The readable pages: those that both the file and the mapping have.
   @safe struct Extent {
     let start: UnsafeRawPointer
     let pages: UInt64
   }
 
-  /// - Returns: nil if the page size is not one that LMDB makes.
+  /// - Returns: nil for a page size that LMDB does not make.
   init?(path: String, pageSize: Int) throws(LMDBError) {
     guard (512...32_768).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
     self.pageSize = pageSize
@@ -39,8 +39,8 @@ import Synchronization
     }
   }
 
-  /// Why the system cannot read a page that the file has; nil if it can. A sector that it cannot read is an error here, and a
-  /// signal where the map is used.
+  /// Why the system cannot read a page of the file; nil if it can. An unreadable sector is an error here, but a signal where
+  /// the map is used.
   func failureToRead(_ page: UInt64) -> LMDBError? {
     do throws(LMDBError) {
       let bytes = try file.contents(at: Int(page) << shift, count: pageSize)
@@ -50,7 +50,7 @@ import Synchronization
     }
   }
 
-  /// A mapping that has all pages of the file as it is now.
+  /// A mapping with all present pages of the file.
   ///
   /// - Parameter fileSize: the size of the file; nil asks the system.
   func extent(fileSize: Int? = nil) throws(LMDBError) -> Extent {
@@ -77,10 +77,10 @@ import Synchronization
   }
 }
 
-/// The two meta pages of the data file, mapped separately.
+/// The two meta pages of the data file, in a mapping of their own.
 ///
-/// LMDB's map moves when it grows and disappears when the environment closes, so asking LMDB for the newest commit would
-/// race with both. This map stays until the last reference to the environment is released, and needs no lock.
+/// LMDB's map moves when it grows and disappears when the environment closes. So asking LMDB for the newest commit would race
+/// with both. This map stays until the last reference to the environment is released, and needs no lock.
 @safe final class MetaPages: Sendable {
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   let pageSize: Int
@@ -108,45 +108,45 @@ import Synchronization
     max(word(MetaPage.Offset.transaction), word(pageSize &+ MetaPage.Offset.transaction))
   }
 
-  /// The meta page that commit `transaction` used. It shows that commit only while no process can write.
+  /// The meta page with the number of commit `transaction`. It is sure to show that commit only while no process can write.
   func image(of transaction: UInt64) -> MetaImage {
     let page = unsafe UnsafeRawBufferPointer(
       start: start + Int(transaction % 2) * pageSize, count: MetaImage.size)
     return unsafe MetaImage(pageSize: pageSize, bytes: [UInt8](page))
   }
 
-  /// The stamp of the data file as it is now.
+  /// The present stamp of the data file.
   var stamp: DataStamp {
     let place = pageSize - DataStamp.size
     return DataStamp(store: word(place), file: word(place + 8))
   }
 
-  /// The meta page that a commit belongs to.
+  /// The address of the meta page of a commit.
   @unsafe func address(of transaction: UInt64) -> UnsafeRawPointer {
     unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)
   }
 
-  /// The number of pages ever used, as of the newest commit; no more than any file can have, if the page is damaged.
+  /// The number of pages ever used, in the newest commit; bounded by the most pages of any file, in case the page is damaged.
   var pages: Int {
     let second = word(pageSize + MetaPage.Offset.transaction) > word(MetaPage.Offset.transaction)
     return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1
   }
 }
 
-/// Finds the pages of a snapshot: the meta pages tell the roots, the map of the checked reader has the rest.
+/// Finds the pages of a snapshot: the meta pages have the roots, and the map of the checked reader has the other pages.
 struct SnapshotSource: Sendable {
   let meta: MetaPages
   let map: DataMap
 
-  /// Gives a slot the pages of its transaction's snapshot. False if only the slow path can find them.
+  /// Gives a slot the pages of its transaction's snapshot. False if only the slow path can find the pages.
   @inline(__always)
   func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     if unsafe slot.pointee.snapshot.pages.id == id { return true }
     return unsafe loadPages(slot, of: id)
   }
 
-  /// The meta page of a commit is written over by the commit after the next. As long as this commit is the newest one
-  /// after its page was read, that has not begun.
+  /// The second commit after a commit overwrites its meta page. If the commit is still the newest one after its page was read,
+  /// the overwriting has not begun.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     do throws(LMDBError) {
@@ -158,7 +158,7 @@ struct SnapshotSource: Sendable {
     }
   }
 
-  /// The snapshot of a commit; nil if its meta page is damaged or already another commit's.
+  /// The snapshot of a commit; nil if its meta page is damaged or already belongs to another commit.
   ///
   /// - Parameter fileSize: the size of the data file, if the caller has just asked for it.
   func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
@@ -167,10 +167,10 @@ struct SnapshotSource: Sendable {
     return pages?.id == id ? pages : nil
   }
 
-  /// Gives a slot the pages of its renewed transaction's snapshot.
+  /// Gives a slot the pages of the snapshot of its renewed transaction.
   ///
-  /// A commit that was written but not published leaves the one before as the newest that reads may see. Its page is
-  /// whole if renewing the transaction once more, after the page was read, leads to the same commit.
+  /// If a commit was written but not published, reads still see the commit before it. The page of that commit is whole if
+  /// another renewal of the transaction, after the page was read, gives the same commit.
   func findPages(
     _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
   ) throws(LMDBError) {

@@ -1,6 +1,6 @@
 import CLarderSystem
 
-/// Checks a whole page of a tree, because LMDB moves and measures all of its content when it changes the page.
+/// Checks a whole page of a tree, because LMDB moves and measures all its content when it changes the page.
 struct PageCheck {
   let table: PageTable
   /// Whether the keys are numbers in the machine's byte order, as in the free list.
@@ -14,10 +14,10 @@ struct PageCheck {
     self.tiling = tiling
   }
 
-  /// Proves that the page's records lie side by side from `upper` to its end, that their keys ascend, that they are of
-  /// kinds that our files have, and that keys lie from `low` on and before `high`.
+  /// Proves that the page's records lie side by side from `upper` to the end of the page, that their keys ascend and lie from
+  /// `low` on and before `high`, and that their kinds occur in Larder's files.
   ///
-  /// - Throws: the first violation. A branch page has at least two records, one on the free list's tree.
+  /// - Throws: the first violation. A branch page must have at least two records, in the free list's tree one.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {
@@ -45,7 +45,7 @@ struct PageCheck {
         guard table.contains(node.child) else {
           throw PageDamage(page: number, reason: "a reference to page \(node.child)")
         }
-        // The first record of a branch stands for every key before the second.
+        // The first record of a branch covers every key before the second.
         if index == 0 { continue }
       }
       // The words of each key are loaded once, for the comparisons with both neighbours.
@@ -64,7 +64,7 @@ struct PageCheck {
     }
   }
 
-  /// Proves that the keys of a page that was checked lie from `low` on and before `high`.
+  /// Proves that the keys of a checked page lie from `low` on and before `high`.
   func checkBounds(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {
@@ -80,7 +80,7 @@ struct PageCheck {
     if !lies { throw PageDamage(page: number, reason: "its keys belong to another page") }
   }
 
-  /// Proves only that each record of a page lies within it and is of a kind that our files have.
+  /// Proves only that each record of a page lies within the page and is of a kind that occurs in Larder's files.
   func checkRecords(of page: TreePage, _ number: UInt64, isLeaf: Bool) throws(PageDamage) {
     for index in 0..<page.count {
       guard let node = page.node(index, pageSize: table.pageSize) else {
@@ -101,7 +101,7 @@ struct PageCheck {
       throw PageDamage(
         page: number, reason: "it is not the \(isLeaf ? "leaf" : "branch") page that it must be")
     }
-    // The page's header gives the end of the record list; an odd end is damage.
+    // The end of the record list comes from the page's header; an odd end is damage.
     guard page.hasEvenBounds else {
       throw PageDamage(page: number, reason: "its bounds are impossible")
     }
@@ -120,7 +120,7 @@ struct PageCheck {
     }
   }
 
-  /// A key in the map.
+  /// A key, as an address in the map.
   @safe struct Key {
     let start: UnsafeRawPointer
     let count: Int
@@ -134,16 +134,16 @@ struct PageCheck {
     numberKeys ? keyCount == 8 : keyCount >= 1 && keyCount <= 511
   }
 
-  /// The number in a key of the free list.
+  /// The number that a key of the free list is.
   func number(_ key: Key) -> UInt64 { unsafe key.start.loadUnaligned(as: UInt64.self) }
 }
 
-/// Tells whether pieces fill a range of a page side by side: each begins where another, or the range, does, and ends
-/// likewise.
+/// Tells whether pieces fill a range of a page side by side: each piece begins at the start of the range or at the end of
+/// another piece, and ends at the end of the range or where another piece begins.
 ///
-/// Made once and used for many pages. Offsets are even and at most 32 KiB.
+/// It is made once and used for many pages. Offsets are even and at most 32 KiB.
 @safe final class Tiling {
-  /// A bit for each two bytes: where pieces begin; behind those, where they end.
+  /// A bit for each two bytes: first the places where pieces begin, then the places where pieces end.
   private let bits: UnsafeMutablePointer<UInt64>
   private static let capacity = 32_768 / 128 + 1
   private var words = 0
@@ -158,12 +158,12 @@ struct PageCheck {
     words = end / 128 + 1
     unsafe bits.update(repeating: 0, count: words)
     unsafe (bits + Self.capacity).update(repeating: 0, count: words)
-    // The range's own end is where a piece behind it would begin.
+    // The end of the range counts as the beginning of a piece behind it.
     _ = insert(end, 0)
     _ = insert(start, Self.capacity)
   }
 
-  /// - Returns: false if another piece begins or ends in the same place: then they do not lie side by side.
+  /// - Returns: false if another piece begins or ends at the same place: then the pieces do not lie side by side.
   /// - Precondition: the piece lies within the range.
   @inline(__always)
   func add(_ start: Int, size: Int) -> Bool {

@@ -1,9 +1,9 @@
-/// The pages that a snapshot may use: those up to its last page, as far as the file has them.
+/// The pages that a snapshot may use: all pages up to its last page, as far as the file has them.
 ///
 /// Bytes outside these pages are never read, whatever a page contains.
 @safe struct PageTable {
   let start: UnsafeRawPointer
-  /// The number behind the last page that exists.
+  /// The number behind the last existing page.
   let end: UInt64
   let shift: Int
 
@@ -14,13 +14,13 @@
     @inline(__always) get { 1 &<< shift }
   }
 
-  /// The bytes of a page that exists.
+  /// The address of an existing page.
   @inline(__always)
   @unsafe func address(of page: UInt64) -> UnsafeRawPointer {
     unsafe start + Int(truncatingIfNeeded: page &<< UInt64(truncatingIfNeeded: shift))
   }
 
-  /// The page that an address lies in.
+  /// The number of the page at an address.
   func page(at address: UnsafeRawPointer) -> UInt64 {
     unsafe UInt64(address - start) >> UInt64(shift)
   }
@@ -29,7 +29,7 @@
   func contains(_ page: UInt64) -> Bool { page >= 2 && page < end }
 }
 
-/// The result of a lookup: the place of the value, not found, or a damaged page on the path.
+/// The result of a lookup: the place of the value, nothing, or a damaged page on the path.
 @safe struct PageLookup {
   let start: UnsafeRawPointer?
   let count: Int
@@ -42,7 +42,7 @@
   }
 
   @inline(__always) var isDamaged: Bool { count == -2 }
-  /// The bytes that were found.
+  /// The bytes of the value; nil without a value.
   @inline(__always) var region: Region? {
     unsafe start.map { unsafe Region(start: $0, count: count) }
   }
@@ -85,7 +85,7 @@ extension PageTable {
   static let bigValue: UInt16 = 0x01
   static let database: UInt16 = 0x02
 
-  /// A value on pages of its own, or the record of a named database, or damage.
+  /// A value on overflow pages, the record of a named database, or damage.
   @inline(never)
   private func uncommonValue(
     of node: TreePage.Node, at start: UnsafeRawPointer, in page: TreePage
@@ -104,7 +104,7 @@ extension PageTable {
     }
   }
 
-  /// The consecutive pages from `first` on whose header tells that they hold a value, if they are enough for `count` bytes;
+  /// The consecutive pages from `first` on, if their header says that they hold a value and they are enough for `count` bytes;
   /// nil if they are damaged.
   private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
     guard contains(first) else { return nil }
@@ -118,15 +118,15 @@ extension PageTable {
     return first..<first + pages
   }
 
-  /// The length of the shortest run that holds a value of `count` bytes.
+  /// The number of pages in the shortest run that holds a value of `count` bytes.
   func overflowPages(for count: Int) -> UInt64 {
     UInt64((Self.headerSize + count + pageSize - 1) >> shift)
   }
 
-  /// The pages of the value of a leaf's record; empty if the value lies in the leaf, nil for damage.
+  /// The overflow pages of a leaf's record; empty if its value lies in the leaf, nil for damage.
   ///
-  /// LMDB frees as many pages as the run's header tells. Only a list of free pages may have a longer run than it needs: LMDB
-  /// shortens such a list in place.
+  /// LMDB frees as many pages as the header of the run states. Only a list of free pages may have a longer run than it needs:
+  /// LMDB shortens such a list in place.
   func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
     guard node.flags & Self.bigValue != 0 else { return 0..<0 }
     let start = unsafe node.key + node.keyCount
@@ -137,7 +137,7 @@ extension PageTable {
     return isFreeList || UInt64(run.count) == overflowPages(for: node.valueCount) ? run : nil
   }
 
-  /// The root in the record of the named database `name`; nil if the record is not one or cannot be reached.
+  /// The root in the record of the named database `name`; nil if the record is no root or cannot be reached.
   func tree(named name: String, in main: Tree) -> Tree? {
     var name = name
     return name.withUTF8 { bytes -> Tree? in

@@ -3,8 +3,8 @@ import LarderSystem
 
 /// The records of a database in key order, leaf by leaf.
 ///
-/// A run is of records that follow one another in a leaf, each checked as ``TreeCursor`` checks it. A scan makes one call for a run,
-/// not one for a record. Public so that the accessors are inlined: no product contains this target.
+/// A run is a sequence of neighbouring records in a leaf, each checked like a record of ``TreeCursor``. A scan makes one call
+/// for a run, not for each record. The type is public so that its accessors are inlined: no product contains this target.
 @safe public struct RecordRuns: ~Copyable, ~Escapable {
   /// A record, as addresses in the map.
   @safe @usableFromInline struct Record {
@@ -20,7 +20,7 @@ import LarderSystem
     }
   }
 
-  /// No run is longer.
+  /// The most records of a run.
   package static let longest = 64
 
   private var cursor: TreeCursor
@@ -43,7 +43,7 @@ import LarderSystem
 
   deinit { unsafe records.deallocate() }
 
-  /// Shows the next run; behind the last one `count` is 0.
+  /// Shows the next run; behind the last run `count` is 0.
   @_lifetime(self: copy self)
   package mutating func next() throws(LMDBError) {
     count = 0
@@ -83,11 +83,11 @@ extension ReadTransaction {
 }
 
 extension TreeCursor {
-  /// Puts a record and those behind it in its leaf into `records`, and moves to the last of them.
+  /// Puts a record and the records behind it in its leaf into `records`, and moves to the last of them.
   ///
-  /// The run ends in front of a record that is damaged, or whose value lies on pages of its own. The next move comes to it.
+  /// The run ends in front of a damaged record or a record with overflow pages. The next move reaches that record.
   ///
-  /// - Returns: their number, at most ``RecordRuns/longest``.
+  /// - Returns: the number of records, at most ``RecordRuns/longest``.
   @unsafe fileprivate mutating func fill(
     _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
   ) -> Int {
@@ -116,7 +116,7 @@ extension TreeCursor {
     return count
   }
 
-  /// Starts fetching the beginnings of the records in the next leaf, and the header of the leaf behind it.
+  /// Starts fetching the beginnings of the records in the next leaf, and the header of the leaf after that.
   private static func prefetchLeaves(behind place: TreePath.Level, in table: PageTable) {
     guard let next = leaf(place.index &+ 1, of: place.page, in: table),
       let page = TreePage(next, isLeaf: true, in: table)
@@ -127,7 +127,7 @@ extension TreeCursor {
     }
   }
 
-  /// The number of a page of the table, or nil.
+  /// The number of the page in record `index` of a branch; nil if the table does not have the page.
   @inline(__always)
   private static func leaf(_ index: Int, of branch: TreePage, in table: PageTable) -> UInt64? {
     guard index < branch.count, let node = branch.node(index, pageSize: table.pageSize),

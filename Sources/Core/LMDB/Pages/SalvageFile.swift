@@ -1,9 +1,9 @@
 import CLarderSystem
 import LarderSystem
 
-/// A data file that is read without LMDB. Its pages may be damaged in any way.
+/// A data file that is read without LMDB. Its pages may have any damage.
 ///
-/// Nothing in the file or its directory is changed. No process may write to it meanwhile; ``hold(_:_:)`` sees to that.
+/// The file and its directory are not changed. No process may write to the file meanwhile; ``hold(_:_:)`` prevents that.
 package struct SalvageFile: ~Copyable {
   private let map: DataMap
   private let table: PageTable
@@ -14,7 +14,7 @@ package struct SalvageFile: ~Copyable {
 
   package init(at directory: String) throws(OpenError) {
     let path = directory + "/data.mdb"
-    // To open a pipe would wait for its writer.
+    // An attempt to open a pipe would wait for its writer.
     if let status = FileStatus.of(path), !status.isRegularFile {
       throw OpenError(.notAFile, path: path)
     }
@@ -32,7 +32,7 @@ package struct SalvageFile: ~Copyable {
       metaDamage =
         metas.count == 2
         ? [] : [PageDamage(page: 0, reason: "\(2 - metas.count) of 2 meta pages are damaged")]
-      // A wrong number of the last page would hide pages, so all pages of the file are checked.
+      // A wrong number of the last page would hide pages, so every page of the file is accepted.
       table = unsafe PageTable(start: extent.start, end: extent.pages, shift: map.shift)
       main = newest?.main ?? .empty
       free = newest?.free ?? .empty
@@ -42,11 +42,11 @@ package struct SalvageFile: ~Copyable {
     }
   }
 
-  /// Bytes of the file.
+  /// The number of bytes of the file.
   package var size: Int { Int(table.end) << table.shift }
 
-  /// Keeps other processes from writing while `body` reads. Without permission to write the lock files, as on a read-only
-  /// medium, `body` runs without locks.
+  /// Keeps other processes from writing while `body` reads. If the lock files cannot be written, as on a read-only medium,
+  /// `body` runs without locks.
   package static func hold<Result>(
     _ directory: String, lockTimeout: Duration, _ body: () throws -> Result
   ) throws -> Result {
@@ -92,14 +92,14 @@ extension SalvageFile {
     fileprivate var visited: PageSet
   }
 
-  /// Visits the records of the main database that the newest commit leads to.
+  /// Visits the records of the main database that can be reached from the newest commit.
   package func forEachRecord(
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> Walk {
     try walk(main, Walk(damage: metaDamage, visited: PageSet(upTo: Int(lastPage) + 1)), visit)
   }
 
-  /// As ``forEachRecord(_:)``, for a named database; the walk includes the main one.
+  /// Like ``forEachRecord(_:)``, for a named database; the walk includes the main database.
   package func forEachRecord(
     in database: String, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> Walk {
@@ -121,14 +121,14 @@ extension SalvageFile {
     return Walk(damage: former.damage + walk.damage, visited: walk.visited)
   }
 
-  /// Visits the records on leaves in use that no branch page leads to: the pages below a damaged page.
+  /// Visits the records on used leaves that no branch page leads to: the leaves below damaged pages.
   ///
-  /// The records may belong to any database. If the lists of free pages are damaged too, no record is visited, because
-  /// removed records cannot be told from lost ones.
+  /// The records may belong to any database. If the lists of free pages are also damaged, no record is visited, because removed
+  /// and lost records cannot be told apart.
   ///
   /// - Parameters:
-  ///   - databases: the named ones, whose pages are not lost.
-  ///   - pause: called for each of their records and for each page; what it throws ends the search.
+  ///   - databases: the named databases, whose reachable pages are not lost.
+  ///   - pause: called for each of their records and for each page; its error ends the search.
   package func forEachLostRecord(
     besides walk: Walk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
@@ -166,7 +166,7 @@ extension SalvageFile {
     }
   }
 
-  /// Lends the value under `key` in a named database; nil if it cannot be reached.
+  /// Lends the value under `key` in a named database; nil if the value cannot be reached.
   package func withValue<Result>(
     for key: [UInt8], in database: String, _ body: (Span<UInt8>) -> Result
   ) -> Result? {

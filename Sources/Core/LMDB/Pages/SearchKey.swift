@@ -1,14 +1,14 @@
-/// A key to look for, with its first 16 bytes as two big-endian words, zeros behind its end.
+/// A key to search for, with its first 16 bytes as two big-endian words; zeros fill the words behind the end of the key.
 ///
-/// Two words decide nearly every comparison. If they are equal, the following bytes decide, and then the lengths.
+/// The two words decide nearly every comparison. If they are equal, the following bytes decide, and then the lengths.
 @unsafe struct SearchKey {
   let start: UnsafeRawPointer
   let count: Int
   let first: UInt64
   let second: UInt64
 
-  /// - Parameter readable: how many bytes in front of `start` may be read, at least 8 or 0.
-  /// - Precondition: `count` bytes lie at `start` for as long as the key is used.
+  /// - Parameter readable: the number of bytes in front of `start` that may be read, at least 8 or 0.
+  /// - Precondition: `count` bytes stay at `start` while the key is used.
   @inline(__always)
   init(_ start: UnsafeRawPointer, count: Int, readable: Int = 0) {
     unsafe self.start = unsafe start
@@ -18,9 +18,9 @@
     unsafe second = words.second
   }
 
-  /// The first 16 bytes, zeros behind the end.
+  /// The first 16 bytes as two words; zeros fill the words behind the end of the key.
   ///
-  /// - Parameter readable: how many bytes in front of `start` may be read, at least 8 or 0.
+  /// - Parameter readable: the number of bytes in front of `start` that may be read, at least 8 or 0.
   @inline(__always)
   static func leadingWords(
     _ start: UnsafeRawPointer, count: Int, readable: Int
@@ -32,7 +32,7 @@
       )
     }
     if count >= 8 {
-      // The last eight bytes; those that the first word has are shifted out.
+      // The word has the last eight bytes; the shift removes the bytes that the first word already has.
       let last = unsafe start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self).bigEndian
       let rest = count == 8 ? 0 : last &<< UInt64(truncatingIfNeeded: 8 &* (16 &- count))
       return (unsafe start.loadUnaligned(as: UInt64.self).bigEndian, rest)
@@ -51,7 +51,7 @@
     return (word, 0)
   }
 
-  /// Whether the other key comes after this one.
+  /// Whether `other` comes after this key.
   @inline(__always)
   func isBefore(_ other: SearchKey) -> Bool {
     if unsafe first != other.first { return unsafe first < other.first }
@@ -59,14 +59,14 @@
     return unsafe compareRest(other.start, count: other.count) > 0
   }
 
-  /// The same in a tree whose keys may be numbers in the machine's byte order. Of those, other sizes have no order.
+  /// Like `isBefore`, also for keys that are numbers in the machine's byte order; then false unless both have 8 bytes.
   @inline(__always)
   func isBefore(_ other: SearchKey, numberKeys: Bool) -> Bool {
     guard numberKeys else { return unsafe isBefore(other) }
     return unsafe count == 8 && other.count == 8 && first.byteSwapped < other.first.byteSwapped
   }
 
-  /// Whether the key of `count` bytes at `other`, with 8 bytes in front of it, comes after this one.
+  /// Whether the key of `count` bytes at `other`, with 8 readable bytes in front of it, comes after this key.
   @inline(__always)
   func isBefore(_ other: UnsafeRawPointer, count otherCount: Int) -> Bool {
     let words = unsafe Self.leadingWords(other, count: otherCount, readable: 8)
@@ -76,7 +76,7 @@
     return unsafe words.first > first || (words.first == first && words.second > second)
   }
 
-  /// Negative if the other key comes before this one, 0 if they are the same; their first 16 bytes do not differ.
+  /// Negative if `other` comes before this key, 0 if they are equal. Their first 16 bytes must not differ.
   @inline(never)
   func compareRest(_ other: UnsafeRawPointer, count otherCount: Int) -> Int {
     let common = unsafe min(otherCount, count)
@@ -96,7 +96,7 @@
     return unsafe otherCount &- count
   }
 
-  /// Whether the key of `count` bytes at `other`, with 8 bytes in front of it, is the same.
+  /// Whether the key of `count` bytes at `other`, with 8 readable bytes in front of it, equals this key.
   @inline(__always)
   func isSame(as other: UnsafeRawPointer, count otherCount: Int) -> Bool {
     if unsafe otherCount != count { return false }

@@ -145,7 +145,7 @@ import Synchronization
   static let resting: UInt32 = 2
 
   let index: Int
-  /// Not the first property: ThreadSanitizer would take a change of ``snapshot`` for a change of this atomic.
+  /// Not at the beginning of the slot, where ThreadSanitizer notes each change of ``snapshot``.
   let state: Atomic<UInt32>
   var transaction: OpaquePointer?
   /// A struct of its own: a mutating call on the whole slot would overlap with another thread's read of ``state``.

@@ -7,19 +7,19 @@ import LarderSystem
   package import Foundation
 #endif
 
-/// Encodes values of one type as bytes and decodes them.
+/// Encodes values of one type as bytes, and decodes the bytes.
 public protocol Codec<Value>: Sendable {
   /// The type of the values.
   associatedtype Value: Sendable
 
-  /// The format of the bytes. Every entry stores it, so that other programs such as the shell can show the value.
+  /// The format of the bytes. Every entry stores this number, so that other programs, such as the shell, can show the value.
   var id: CodecID { get }
-  /// The bytes of a value. An error becomes ``LarderError/Code/unencodable``.
+  /// Encodes a value. An error becomes ``LarderError/Code/unencodable``.
   func encode(_ value: Value) throws -> [UInt8]
-  /// The value of bytes. Throws if they do not encode one; the entry is then a miss until it is written again.
+  /// Decodes a value. Throws if the bytes are no encoded value; then the entry is a miss until the next write.
   func decode(_ bytes: Span<UInt8>) throws -> Value
-  /// Whether decoding returns exactly the value that was encoded. A value that was just written is then kept in memory
-  /// without being decoded. False by default.
+  /// Whether decoding returns exactly the encoded value. If so, a written value is kept in memory without being decoded. False
+  /// by default.
   var isLossless: Bool { get }
 }
 
@@ -28,15 +28,15 @@ extension Codec {
   public var isLossless: Bool { false }
 }
 
-/// Names the codec that wrote a value. 0 to 127 belong to Larder; 128 to 255 are free for applications.
+/// The number of the codec that wrote a value. 0 to 127 belong to Larder; 128 to 255 are free for applications.
 public struct CodecID: RawRepresentable, Hashable, Sendable {
   /// The number in the entry.
   public let rawValue: UInt8
 
-  /// The codec with that number.
+  /// The codec with the number `rawValue`.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Bytes without a known form.
+  /// Bytes without a known format.
   public static let bytes = CodecID(rawValue: 0)
   /// UTF-8.
   public static let text = CodecID(rawValue: 1)
@@ -44,7 +44,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   public static let json = CodecID(rawValue: 2)
   /// CBOR (RFC 8949).
   public static let cbor = CodecID(rawValue: 3)
-  /// A version, and a value of another codec behind it; see `VersionedCodec` of the product `LarderCodecs`.
+  /// A version, then a value of another codec; see `VersionedCodec` of the product `LarderCodecs`.
   public static let versioned = CodecID(rawValue: 4)
 
   /// The codecs that have a name.
@@ -56,7 +56,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   /// `bytes`, `text`, `json`, `cbor`, `versioned`, or the number.
   public var name: String { Self.names.first { $0.0 == self }?.1 ?? String(rawValue) }
 
-  /// The codec of a ``name``; nil for an unknown word and for a number above 255.
+  /// The codec with the ``name``; nil for an unknown word or a number above 255.
   package init?(name: String) {
     if let known = Self.names.first(where: { $0.1 == name })?.0 {
       self = known
@@ -70,7 +70,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
 
 /// Text as UTF-8.
 public struct TextCodec: Codec {
-  /// The codec has no options.
+  /// Makes the codec, which has no options.
   public init() {}
 
   /// ``CodecID/text``.
@@ -78,10 +78,10 @@ public struct TextCodec: Codec {
   /// True.
   public var isLossless: Bool { true }
 
-  /// UTF-8.
+  /// Encodes the text as UTF-8.
   public func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
 
-  /// The text; throws for bytes that are not UTF-8.
+  /// Decodes the text; throws for bytes that are not UTF-8.
   public func decode(_ bytes: Span<UInt8>) throws -> String {
     guard let text = String(validating: bytes.copied, as: UTF8.self) else {
       throw LarderError(.undecodable, "the value is not UTF-8")
@@ -90,7 +90,7 @@ public struct TextCodec: Codec {
   }
 }
 
-/// Bytes as they are.
+/// Stores bytes as they are.
 package struct BytesCodec: Codec {
   package init() {}
 
@@ -101,7 +101,7 @@ package struct BytesCodec: Codec {
   package func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
 }
 
-/// `Data` as it is. A ``BytesCodec`` reads the same values.
+/// Stores `Data` as it is. A ``BytesCodec`` reads the same values.
 package struct DataCodec: Codec {
   package init() {}
 
@@ -112,31 +112,31 @@ package struct DataCodec: Codec {
   package func decode(_ bytes: Span<UInt8>) -> Data { Data(copying: bytes) }
 }
 
-/// Values as JSON, which the shell can show.
+/// Stores values as JSON, which the shell can show.
 public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
-  /// The value that the initializer received.
+  /// Whether decoding returns exactly the encoded value, as the initializer was told.
   public let isLossless: Bool
-  // Making these costs as much as using them once.
+  // Properties, because making an encoder or decoder costs as much as one use.
   private let encoder: JSONEncoder
   private let decoder = JSONDecoder()
 
-  /// Keys are sorted, slashes are not escaped.
+  /// Makes a codec. Its JSON has sorted keys and unescaped slashes.
   ///
-  /// - Parameter isLossless: whether every value is decoded as it was encoded. True for structs of strings and integers
-  ///   with synthesised coding; false if properties are left out, or rounded as dates may be.
+  /// - Parameter isLossless: whether every decoded value equals the encoded value. True for structs of strings and integers
+  ///   with synthesised coding; false if properties are left out, or are rounded, as dates may be.
   public init(isLossless: Bool = false) {
     self.isLossless = isLossless
     encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   }
 
-  /// Codecs of a type are equal if their options are.
+  /// Whether both codecs have the same options.
   public static func == (left: Self, right: Self) -> Bool { left.isLossless == right.isLossless }
 
   /// ``CodecID/json``.
   public var id: CodecID { .json }
 
-  /// JSON as UTF-8.
+  /// Encodes a value as JSON in UTF-8.
   public func encode(_ value: Value) throws -> [UInt8] {
     Array(try encoder.encode(value))
   }

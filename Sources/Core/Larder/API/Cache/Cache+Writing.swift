@@ -107,7 +107,7 @@ extension Cache where Value: FixedWidthInteger {
 
 // MARK: Without blocking
 
-/// The same writes for tasks. A write that needs a transaction suspends the task until its commit.
+/// Writes for tasks. A write that needs a transaction suspends the task until its commit.
 ///
 /// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
 /// of type ``LarderError``, except those of the caller's closures.

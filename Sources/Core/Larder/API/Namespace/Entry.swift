@@ -51,7 +51,7 @@ extension Store {
     public var lastModified: [UInt8]?
     /// The writer's own bytes beside the value, such as response fields.
     ///
-    /// Nil if it is encrypted and the store was opened without the key. The same applies to entity tag and Last-Modified.
+    /// Like entity tag and Last-Modified, the bytes are nil if they are encrypted and the store was opened without the key.
     public var metadata: [UInt8]?
     /// The transforms that changed the value, in the order in which they were applied.
     public var transforms: [TransformID]

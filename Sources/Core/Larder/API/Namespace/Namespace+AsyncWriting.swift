@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The same writes for tasks. A write that needs a transaction suspends the task until its commit.
+/// Writes for tasks. A write that needs a transaction suspends the task until its commit.
 ///
 /// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
 /// of type ``LarderError``, except those of the caller's own closures.

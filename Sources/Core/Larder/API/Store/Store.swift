@@ -46,7 +46,7 @@ public struct Store: Sendable {
     /// The longest time from a write to its commit and, at ``Durability/checkpointed``, from a commit to its checkpoint.
     public var checkpointInterval = Duration.milliseconds(200)
     /// Transforms of values on their way into the store and back, in this order: compression, then encryption. Entries without
-    /// them are read as they are, unless a transform is required. All openings of a store in a process must use the same ones.
+    /// them are read as they are, unless a transform is required. All openings of a store in a process must agree.
     public var transforms: [any ValueTransform] = []
     /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if memory
     /// is critical. Asks the system at most once a second, as a value is decoded. The first opening in a process decides.

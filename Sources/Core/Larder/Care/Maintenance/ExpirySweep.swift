@@ -1,21 +1,21 @@
 import LMDB
 import LarderSystem
 
-/// Removes expired entries in the order of the expiry index, of one namespace or of all.
+/// Removes expired entries in the order of the expiry index, in one namespace or in all namespaces.
 ///
-/// The index may have an entry under an earlier time than its end, which has moved since. The sweep indexes such an entry
+/// The index may have an entry under an earlier time than its end, because the end has moved. Then the sweep indexes the entry
 /// again under its end.
 struct ExpirySweep {
-  /// How many indexed entries a write that needs room looks at before entries that are alive are evicted.
+  /// The most indexed entries that a write in need of room looks at before it evicts live entries.
   static let perWrite = 256
 
-  /// A place in the expiry index: a record, and the last of its entries that was looked at.
+  /// A position in the expiry index: a record, and the last entry of it that was looked at.
   struct Position {
     fileprivate var record: [UInt8]
     fileprivate var entry: UInt64
   }
 
-  /// A record of the index that is due.
+  /// A due record of the index.
   enum Due {
     case entry(IndexedEntry)
     /// A damaged record, whose entries are unknown.
@@ -31,20 +31,20 @@ struct ExpirySweep {
 
   private let id: NamespaceID?
   private var left: Int
-  /// The place behind which the sweep continues; nil at the beginning.
+  /// The position behind which the sweep continues; nil at the start.
   private(set) var position: Position?
-  /// Whether the sweep has seen all due entries. Some entries stay due: those that must stay for the write in progress, and
-  /// those after `shouldContinue` has returned false.
+  /// Whether the sweep has seen all due entries. Some stay due: entries that must stay for the current write, and entries after
+  /// `shouldContinue` has returned false.
   private(set) var isDone = false
 
-  /// - Parameter limit: how many indexed entries to look at.
+  /// - Parameter limit: the most indexed entries to look at.
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil) {
     self.id = id
     left = limit
     self.position = position
   }
 
-  /// Removes entries while `shouldContinue`, in steps that grow.
+  /// Removes entries while `shouldContinue` returns true, in steps that grow.
   @discardableResult
   mutating func run(
     _ session: inout WriteSession,
@@ -59,7 +59,7 @@ struct ExpirySweep {
     return removal
   }
 
-  /// Looks at the next `limit` indexed entries at most.
+  /// Looks at the next indexed entries, at most `limit`.
   mutating func runStep(
     limit: Int, _ session: inout WriteSession,
     while shouldContinue: (borrowing WriteSession) -> Bool = { _ in true }
@@ -97,7 +97,7 @@ struct ExpirySweep {
     if let entryKey = try session.transaction.change({ lmdb throws(LMDBError) in
       try indexed.entryKey(in: &lmdb, indexes)
     }) {
-      // The write in progress has read the entry, and indexes it itself.
+      // The current write has read the entry, and will index it itself.
       if session.mustStay(entryKey) { return RemovalResult() }
       let isLive = try session.isLive(indexed.id)
       switch try session.contents(of: entryKey) {
@@ -112,20 +112,20 @@ struct ExpirySweep {
         }
         if try indexAgain(entry, &session) { return RemovalResult() }
       case .damaged where isLive:
-        // It cannot be read, and no later sweep would find it.
+        // The entry cannot be read, and no later sweep would find it.
         try session.removeDamaged(entryKey)
       case .empty, .entry, .damaged:
         break
       }
     }
-    // The index leads to no entry.
+    // The record of the index leads to no entry.
     try session.removeDeadline(of: indexed)
     return RemovalResult()
   }
 
-  /// Indexes an entry under its end, after its old index record came due.
+  /// Indexes an entry under its end, after its old index record became due.
   ///
-  /// - Returns: false if its record is damaged.
+  /// - Returns: false if the record of the entry is damaged.
   private func indexAgain(
     _ entry: StoredEntry, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
@@ -134,8 +134,8 @@ struct ExpirySweep {
     }
   }
 
-  /// The next entries that are due, and records too damaged to say when. At a record that is not due it skips to the next
-  /// namespace.
+  /// The next due entries, and records that are too damaged to tell their time. At a record that is not due, the search skips
+  /// to the next namespace.
   func due(limit: Int, _ session: inout WriteSession) throws(LarderError) -> [Due] {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines
@@ -162,7 +162,7 @@ struct ExpirySweep {
     }
   }
 
-  /// Appends the entries of a record that lie behind `position`, up to `limit` in all.
+  /// Appends the entries of a record behind `position`, until `found` has `limit` entries.
   private static func append(
     _ key: Span<UInt8>, _ value: Span<UInt8>, after position: Position?, limit: Int,
     to found: inout [Due]
@@ -178,7 +178,7 @@ struct ExpirySweep {
     }
   }
 
-  /// The earliest time in the index, of all namespaces; ``EntryHeader/never`` if it is empty. O(namespaces).
+  /// The earliest time in the index, over all namespaces; ``EntryHeader/never`` if the index is empty. O(namespaces).
   private func earliestIndexed(_ session: inout WriteSession) throws(LarderError) -> Int64 {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension NamespaceRepair {
-  /// Gives an entry the records of the indexes that it lacks, or removes an entry that is damaged or contradicts itself.
+  /// Adds the missing index records of an entry, or removes an entry that is damaged or contradicts itself.
   func mendEntry(
     _ entryKey: [UInt8], _ session: inout WriteSession
   ) throws(LarderError) {
@@ -21,7 +21,7 @@ extension NamespaceRepair {
     for key in entry.tagKeys { try session.transaction.put([], for: key, in: indexes.tags) }
   }
 
-  /// Whether an intact record agrees with itself and has its whole value.
+  /// Whether an intact record is consistent and has its whole value.
   private func isWhole(
     _ entry: StoredEntry, _ record: Span<UInt8>, in view: borrowing WriteTransaction
   ) throws(LMDBError) -> Bool {
@@ -40,7 +40,7 @@ extension NamespaceRepair {
 }
 
 extension Fault {
-  /// Whether ``FaultRepair`` has a mend for it.
+  /// Whether ``FaultRepair`` can mend the fault.
   var isMendable: Bool {
     switch self {
     case .damagedPage, .uncommittedRecords, .damagedRecord, .sharedID: false
@@ -48,7 +48,7 @@ extension Fault {
     }
   }
 
-  /// Whether it concerns an id whose namespace may be one with a damaged record.
+  /// Whether the fault concerns an id without a namespace, which may belong to a namespace with a damaged record.
   var isOfNoNamespace: Bool {
     switch self {
     case .orphanedEntries, .orphanedCounters, .damagedClearedRecord: true
@@ -63,7 +63,7 @@ extension Fault {
     }
   }
 
-  /// The key of the record that it concerns, in that database.
+  /// The key of the record that the fault concerns, in the database of `part`.
   func record(in part: NamespaceRepair.Part) -> [UInt8]? {
     switch (part, self) {
     case (.entries, .shortKey(let key)), (.deadlines, .damagedDeadline(let key)),
@@ -78,7 +78,7 @@ extension Fault {
 }
 
 extension Verification.Inconsistency {
-  /// The key of the entry that it concerns, if the entry is to be mended.
+  /// The key of the entry that the fault concerns, if the entry can be mended.
   func entry(in part: NamespaceRepair.Part) -> [UInt8]? {
     switch fault {
     case .unreadableEntry, .wrongChecksum, .missingChunk, .lateDeadline, .missingDeadline,

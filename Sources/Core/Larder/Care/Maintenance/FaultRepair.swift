@@ -2,26 +2,25 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Mends the faults that ``verify()`` has found, in writes of 500 records, between which others may write.
+  /// Mends the faults that ``verify()`` has found, in writes of 500 records. Other writers may write in between.
   ///
-  /// A record of an index that leads to no entry is removed. An entry that is whole gets the records of the indexes that it
-  /// lacks; one that is not whole is removed. Then the counters are counted again. O(entries of the namespaces with faults).
+  /// An index record that leads to no entry is removed. A whole entry gets its missing index records; an entry that is not
+  /// whole is removed. Then the counters are counted again. O(entries of the namespaces with faults).
   ///
   /// - Returns: the faults that stay: those of pages, of the names and rules of namespaces, and of two namespaces with one id.
-  ///   While one of them stays, entries of no namespace stay too: their namespace may be the one whose name cannot be read.
-  ///   With a damaged page nothing is mended: use ``salvage(from:to:options:)``.
+  ///   While one of them stays, entries without a namespace also stay: the name of their namespace may be unreadable. With a
+  ///   damaged page nothing is mended: use ``salvage(from:to:options:)``.
   /// - Throws: ``LarderError/Code/invalidArgument`` for the faults of another store, ``LarderError/Code/readOnly``,
-  ///   ``LarderError/Code/insideWrite``, or the error of the write that failed. Faults
-  ///   that were mended before it stay mended.
+  ///   ``LarderError/Code/insideWrite``, or the error of the write that failed. Faults that were mended before it stay mended.
   public func repair(
     _ found: Verification
   ) throws(LarderError) -> [Verification.Inconsistency] {
     try repair(found) { _ in true }!
   }
 
-  /// Mends like ``repair(_:)``, for as long as `shouldContinue` returns true.
+  /// Mends like ``repair(_:)``, but only while `shouldContinue` returns true.
   ///
-  /// - Parameter shouldContinue: called between two writes with the count of faults that are mended.
+  /// - Parameter shouldContinue: called between two writes with the number of mended faults.
   /// - Returns: nil if the repair was stopped.
   package func repair(
     _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
@@ -37,8 +36,8 @@ extension Store {
   }
 }
 
-/// The mend for each ``Fault``. Others may write between the walk and the mend, so each write looks at a record again before it
-/// changes the record.
+/// Mends each ``Fault``. Other writers may write between the check and the mend, so each write looks at a record again before
+/// it changes the record.
 struct FaultRepair {
   static let perCommit = 500
   let engine: StoreEngine
@@ -104,7 +103,7 @@ struct FaultRepair {
     return true
   }
 
-  /// Mends an entry, or drops the record of an index, and marks the namespace for ``RepairJob``.
+  /// Mends an entry, or drops an index record, and marks the namespace for ``RepairJob``.
   private func mend(
     _ key: [UInt8], in part: NamespaceRepair.Part, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -112,7 +111,7 @@ struct FaultRepair {
     let id = namespaced.count < 4 ? NamespaceID.store : namespaced.span.namespaceID
     let repair = NamespaceRepair(of: id, engine.indexes)
     if part != .entries {
-      // A chunk that the walk found without a value stays without one: a version has one value for ever.
+      // A chunk that the check found without a value never gets one: a version has only one value ever.
       try repair.drop([key], part, NamespaceRepair.ChunkOwners(next: .max), &session)
     } else if key.count > 4 {
       try repair.mendEntry(key, &session)
@@ -126,7 +125,7 @@ struct FaultRepair {
     _ found: Verification.Inconsistency, _ session: inout WriteSession
   ) throws(LarderError) {
     switch found.fault {
-    // A namespace may have got the id, or have lost it, since the walk.
+    // Since the check, a namespace may have got or lost the id.
     case .orphanedEntries(let id, _), .orphanedCounters(let id):
       if try session.name(of: id) == nil { try session.listAsCleared(id) }
     case .clearedInUse(let id, _):
@@ -148,9 +147,9 @@ struct FaultRepair {
     }
   }
 
-  /// A damaged or lost record of an invalidated tag hides every entry with a tag, until those entries are removed.
+  /// Finishes all invalidations. A damaged or lost record of an invalidated tag hides all entries with tags until then.
   ///
-  /// - Returns: false if it was stopped.
+  /// - Returns: false if the work was stopped.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {
@@ -172,7 +171,7 @@ extension WriteSession {
     ledger.updateStore { $0.garbage &+= 1 }
   }
 
-  /// Counts what the state of the store says: the sums of its namespaces, and the records of some kinds.
+  /// Counts the facts in the state of the store again: the sums of its namespaces, and the records of some kinds.
   fileprivate mutating func recountStore() throws(LarderError) {
     try saveCounters()
     let seal = engine.seal
@@ -180,7 +179,7 @@ extension WriteSession {
       try StoreState.rebuilt(in: lmdb, seal: seal)
     }
     ledger.updateStore { state in
-      // The record is written even if it was lost and its content is the same, and every process reads the metadata again.
+      // With a new generation the record is written even with the same content, and every process reads it again.
       state.generation &+= 1
       (state.entries, state.bytes, state.stored) = (counted.entries, counted.bytes, counted.stored)
       (state.garbage, state.tombstones) = (counted.garbage, counted.tombstones)

@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// Removes the entries of cleared namespaces in bounded steps: clearing only gives a namespace another id.
+/// Removes the entries of cleared namespaces in bounded steps: a clear only gives a namespace another id.
 enum GarbageCollector {
-  /// How many entries a write removes beside its own work.
+  /// The number of entries that a write removes beside its own work.
   static let perWrite = 32
 
-  /// Removes up to `limit` entries; returns how many it was.
+  /// Removes up to `limit` entries; returns the number of removed entries.
   @discardableResult
   static func reclaim(limit: Int, _ session: inout WriteSession) throws(LarderError) -> Int {
     var reclaimed = 0
@@ -35,7 +35,7 @@ enum GarbageCollector {
 
   private static func first(_ session: inout WriteSession) throws(LarderError) -> NamespaceID? {
     for key in try session.transaction.keys(in: .main, from: MetadataKey.garbage) {
-      // A damaged record must not have the entries of another namespace removed.
+      // A damaged record must not make the entries of another namespace disappear.
       if let record = try session.transaction.copy(of: key, in: .main),
         session.engine.seal.open(record.span, for: key) != nil,
         let id = MetadataKey.id(of: key.span)
@@ -47,7 +47,7 @@ enum GarbageCollector {
     return nil
   }
 
-  /// Drops the tags of entries that were too damaged to say which they carried.
+  /// Drops the tag records of entries that were too damaged to tell their tags.
   private static func dropTags(
     of entryKeys: Set<[UInt8]>, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -62,7 +62,7 @@ enum GarbageCollector {
     try session.transaction.remove(dangling, from: tags)
   }
 
-  /// Removes the index records that damaged entries of a cleared namespace have left, and the id: another namespace may get it.
+  /// Removes the index records left from damaged entries of a cleared namespace, and frees the id for another namespace.
   private static func drop(_ id: NamespaceID, _ session: inout WriteSession) throws(LarderError) {
     let indexes = session.engine.indexes
     session.ledger.drop(id)

@@ -21,11 +21,11 @@ extension Maintenance {
 
   private func isCurrent(_ era: Int) -> Bool { state.withLock { $0.era == era } }
 
-  /// When the next run is due, on the monotonic clock; nil after a stop.
+  /// The time of the next run, on the monotonic clock; nil after a stop.
   func due(in era: Int, isRetry: Bool) -> Duration? {
     guard isCurrent(era) else { return nil }
     let now = store.engine.clock.monotonic
-    // A purge that found the clock implausible is repeated after a minute.
+    // A purge that doubted the clock is repeated after a minute.
     if isRetry { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
     do throws(LarderError) {
@@ -36,7 +36,7 @@ extension Maintenance {
     }
   }
 
-  /// How long until a run is due by the store's record of the last one.
+  /// The time until a run is due, according to the store's record of the last run.
   private func remaining() throws(LarderError) -> Duration {
     let state: StoreState?
     do throws(LMDBError) {
@@ -50,7 +50,7 @@ extension Maintenance {
 
   private func remaining(of state: StoreState, at now: Timestamp) -> Duration {
     let last = Timestamp(milliseconds: Int64(clamping: state.maintained))
-    // A time in the future comes from a clock that was set back since.
+    // A time in the future is from before the clock was set back.
     guard state.maintained != 0, last <= now else { return .zero }
     return max(.zero, interval - last.duration(to: now))
   }
@@ -68,7 +68,7 @@ extension Maintenance {
     }
   }
 
-  /// - Returns: nil if another process has made the run, or this object was stopped.
+  /// - Returns: nil if another process has made the run, or if this object was stopped.
   private func runIfMine(in era: Int, isRetry: Bool) throws(LarderError) -> Report? {
     guard isCurrent(era) else { return nil }
     try store.checkWritable()
@@ -94,7 +94,7 @@ extension Maintenance {
     }
   }
 
-  /// Ends the maintenance after an error that every later run would meet; returns whether it is one.
+  /// Ends the maintenance after an error that every later run would get; returns whether it has ended.
   private func endIfFinal(_ error: LarderError, in era: Int) -> Bool {
     guard [.closed, .forked, .readOnly].contains(error.code) else { return false }
     state.withLock { state in
@@ -105,7 +105,7 @@ extension Maintenance {
 }
 
 extension WriteBatch {
-  /// Tells other processes that this one begins its maintenance now.
+  /// Tells other processes that this process now begins its maintenance.
   mutating func recordMaintenance() {
     let now = UInt64(clamping: session.now.milliseconds)
     session.ledger.updateStore { $0.maintained = now }
@@ -116,7 +116,7 @@ extension StoreEngine {
   func maintain(while shouldContinue: () -> Bool) throws(LarderError) -> Maintenance.Report {
     var report = Maintenance.Report()
     do throws(LMDBError) {
-      // Dead readers keep pages from being reused; the rest of the run may need them.
+      // Dead readers keep pages from being reused, and the rest of the run may need the pages.
       report.deadReaders = try environment.readerTable.clearDead()
     } catch {
       throw self.error(error)

@@ -1,28 +1,28 @@
 import Synchronization
 
-/// Maintains a store at intervals: removes expired entries, reclaims the space of cleared namespaces, and writes the counts of
-/// this process's reads. It also samples the hit rate for the shell's `report`, and frees the reader slots of processes that
-/// have died.
+/// Maintains a store at intervals. It removes expired entries, reclaims the space of cleared namespaces, and writes the counts
+/// of this process's reads. It also samples the hit rate for the shell's `report`, and frees the reader slots of dead
+/// processes.
 ///
 ///     let maintenance = try Maintenance(of: store, every: .hours(1))
 ///     maintenance.start()
 ///
-/// Any number of processes may maintain one store. A run that is due is skipped if another process has made one within this
-/// object's interval. So the first run follows ``start()`` at once if the store is overdue or was never maintained, and
-/// otherwise an interval after the last run of any process.
+/// Any number of processes may maintain one store. A due run is skipped if another process has made a run within this object's
+/// interval. So the first run follows ``start()`` at once if the store is overdue or was never maintained, and otherwise an
+/// interval after the last run of any process.
 ///
-/// Times are those of the store's clock: a test that advances a ``ManualClock`` by an interval gets a run. The object stops
-/// when its last reference goes.
+/// Times follow the store's clock: a test that advances a ``ManualClock`` by an interval gets a run. The object stops with its
+/// last reference.
 public final class Maintenance: Sendable {
   /// The results of a run.
   public struct Report: Sendable, Hashable {
-    /// Expired entries that were removed.
+    /// The expired entries that were removed.
     public var removed = RemovalResult()
-    /// Namespaces that were counted again, because damage had been found in them.
+    /// The number of namespaces that were counted again because of damage in them.
     public var repaired = 0
-    /// Entries of cleared namespaces whose space was reclaimed.
+    /// The number of entries of cleared namespaces whose space was reclaimed.
     public var reclaimed = 0
-    /// Reader slots that were freed because their processes have died.
+    /// The number of reader slots that were freed because their processes were dead.
     public var deadReaders = 0
   }
 
@@ -33,7 +33,7 @@ public final class Maintenance: Sendable {
   let onRun: (@Sendable (Report) -> Void)?
   let onError: (@Sendable (LarderError) -> Void)?
   let state = Mutex(State())
-  /// A run holds it.
+  /// Held during a run.
   let running = Mutex<Void>(())
 
   struct State {
@@ -51,13 +51,13 @@ public final class Maintenance: Sendable {
     }
   }
 
-  /// Makes an object that does nothing before ``start()`` or ``runOnce()``.
+  /// Makes an object that is idle before ``start()`` or ``runOnce()``.
   ///
   /// - Parameters:
-  ///   - interval: longer than 0.
-  ///   - jitter: 0 to 1; a run comes later by a random part of the interval, up to this one.
-  ///   - onRun: called after each run that ``start()`` has scheduled, on its thread.
-  ///   - onError: called when such a run fails. The next run follows all the same, unless the store was closed. The error is also
+  ///   - interval: the time between runs, longer than 0.
+  ///   - jitter: 0 to 1; a run comes later by a random part of the interval, at most this part.
+  ///   - onRun: called after each run that ``start()`` has scheduled, on the thread of the run.
+  ///   - onError: called when a scheduled run fails. The next run still follows, unless the store was closed. The error is also
   ///     in ``latest``.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible interval or jitter.
   public init(
@@ -76,7 +76,7 @@ public final class Maintenance: Sendable {
         hint: "use a part of the interval, 0 to 1")
     }
     self.store = store
-    // Sums of longer ones could exceed the longest duration.
+    // Sums of longer intervals could exceed the longest duration.
     self.interval = min(interval, .days(1_000_000))
     self.jitter = jitter
     self.onRun = onRun
@@ -85,10 +85,10 @@ public final class Maintenance: Sendable {
 
   deinit { state.withLock { $0.task?.cancel() } }
 
-  /// The outcome of this object's last run; nil before the first.
+  /// The outcome of this object's last run; nil before the first run.
   public var latest: Result<Report, LarderError>? { state.withLock { $0.latest } }
 
-  /// Whether the maintenance was started, and neither stopped nor ended because the store was closed.
+  /// Whether the maintenance was started and has not ended: by ``stop()``, or because the store was closed.
   public var isRunning: Bool { state.withLock { $0.isOn } }
 
   /// Starts the maintenance; does nothing if it is running.
@@ -99,24 +99,24 @@ public final class Maintenance: Sendable {
       state.era += 1
       return state.era
     }
-    // The time of the first run counts from now, not from when the task gets its turn.
+    // The time of the first run counts from this call, not from the begin of the task.
     guard let era, let due = due(in: era, isRetry: false) else { return }
     state.withLock { state in
       if state.era == era { state.task = begin(era, first: due) }
     }
   }
 
-  /// Stops the maintenance, and waits for a run in progress, which ends after its current transaction. It can be started
-  /// again.
+  /// Stops the maintenance, and waits for a current run, which ends after its current transaction. The maintenance can be
+  /// started again.
   public func stop() {
     state.withLock { $0.end() }
     running.withLock { _ in }
   }
 
-  /// Makes a run now, whenever the last one was. Blocks until it is done.
+  /// Makes a run now, whenever the last run was. Blocks until the run is done.
   ///
-  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/closed``, ``LarderError/Code/insideWrite``, or the error of the
-  ///   store that ended the run.
+  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/closed``, ``LarderError/Code/insideWrite``, or the error that
+  ///   ended the run.
   @discardableResult
   public func runOnce() throws(LarderError) -> Report {
     try store.checkWritable()
@@ -138,7 +138,7 @@ public final class Maintenance: Sendable {
   public import ServiceLifecycle
 
   extension Maintenance: Service {
-    /// Maintains the store until the service is shut down or its task is cancelled; a run in progress ends first.
+    /// Maintains the store until the service is shut down or its task is cancelled; a current run ends first.
     public func run() async throws {
       start()
       defer { stop() }

@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// The repair within a write.
+/// The repair inside a write.
 extension NamespaceRepair {
-  /// Repairs a small namespace at once, and marks a large one.
+  /// Repairs a small namespace at once, and marks a large namespace.
   ///
   /// O(entries of the namespace + records of the tag index).
   func runOrMark(_ session: inout WriteSession) throws(LarderError) {
@@ -35,7 +35,7 @@ extension NamespaceRepair {
     }
   }
 
-  /// Drops those of the keys that lead nowhere in this write: other writes may have come between.
+  /// Drops the keys that still lead nowhere: other writes may have come since the search.
   func drop(
     _ keys: [[UInt8]], _ part: Part, _ chunks: ChunkOwners, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -79,9 +79,9 @@ extension NamespaceRepair {
     try session.flushDeadlines()
   }
 
-  /// Corrects the counters and takes the mark away.
+  /// Corrects the counters and removes the mark.
   ///
-  /// - Returns: false if damage was found after the survey.
+  /// - Returns: false if damage was found since the survey.
   func finish(_ survey: Survey, _ session: inout WriteSession) throws(LarderError) -> Bool {
     let key = MetadataKey.repair(id)
     guard let record = try session.transaction.copy(of: key, in: .main) else { return true }

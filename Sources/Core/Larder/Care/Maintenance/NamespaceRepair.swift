@@ -1,31 +1,30 @@
 import LMDB
 import LarderSystem
 
-/// The repair of a namespace in which damage was found: records that lead to no entry are dropped, and the entries are
-/// counted again.
+/// The repair of a namespace with damage: records that lead to no entry are dropped, and the entries are counted again.
 ///
-/// The write that finds the damage repairs a small namespace before its commit. It marks a large one for ``RepairJob``:
-/// until that has run, the counters are wrong by the damaged entries, and index records that lead to no entry stay.
+/// The write that finds the damage repairs a small namespace before its commit. It marks a large namespace for ``RepairJob``.
+/// Until that job has run, the counters are wrong by the damaged entries, and index records that lead to no entry stay.
 struct NamespaceRepair {
-  /// A namespace with more entries is not repaired by the write that finds the damage.
+  /// The write that finds the damage does not repair a namespace with more entries.
   static let largestAtOnce = 1000
 
-  /// The databases, in the order in which they are repaired.
+  /// The databases, in the order of their repair.
   enum Part: CaseIterable {
     case entries, queue, deadlines, tags, chunks
   }
 
-  /// The entries of the namespace, counted in one view.
+  /// The entries of the namespace, counted in one snapshot or write.
   struct Survey {
-    /// How much the counters must be corrected by.
+    /// The amounts by which the counters must be corrected.
     var correction = NamespaceCounters()
-    /// How often damage was found until then.
+    /// How often damage was found before the survey.
     var events: UInt64 = 0
     var chunks = ChunkOwners()
   }
 
-  /// The versions whose values are in chunks. A version has one value for ever, so a chunk of another version before `next`
-  /// leads nowhere, whatever is written later.
+  /// The versions whose values are in chunks. A version has only one value ever. So a chunk of another version before `next`
+  /// leads nowhere, and later writes cannot change that.
   struct ChunkOwners {
     var versions: Set<UInt64> = []
     /// The version of the next value.
@@ -60,14 +59,14 @@ struct NamespaceRepair {
 // MARK: Reading a view
 
 extension NamespaceRepair {
-  /// The next keys that lead nowhere, and the position to continue after; nil at the end.
+  /// The next keys that lead nowhere, and the position behind which to continue; nil at the end.
   ///
-  /// - Parameter most: the number of records to read.
+  /// - Parameter most: the most records to read.
   func dangling(
     _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> (keys: [[UInt8]], reached: [UInt8]?) {
-    // A record of the tag index begins with the tag.
+    // A record of the tag index begins with the tag, not with the namespace.
     let prefix = part == .tags ? [] : id.prefix
     let start = position ?? prefix
     var keys: [[UInt8]] = []
@@ -87,7 +86,7 @@ extension NamespaceRepair {
     return (keys, count == most ? last : nil)
   }
 
-  /// Those of the records of the tag index that no entry explains. An entry is read once for all of its tags.
+  /// The records of the tag index that no entry explains. An entry is read once for all of its tags.
   func unexplained(
     _ keys: [[UInt8]], in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> [[UInt8]] {
@@ -99,7 +98,7 @@ extension NamespaceRepair {
     return unexplained
   }
 
-  /// Whether a record leads nowhere; of the tag index, whether it is one of the namespace, for ``unexplained(_:in:)``.
+  /// Whether a record leads nowhere. In the tag index: whether it belongs to the namespace, for ``unexplained(_:in:)``.
   func mayDangle(
     _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
@@ -115,7 +114,7 @@ extension NamespaceRepair {
       for indexed in record where try !isSound(indexed, in: view) { return true }
       return false
     case .tags:
-      // A malformed key belongs to no namespace: whichever is repaired drops it.
+      // A malformed key belongs to no namespace, so the repair of any namespace drops it.
       return IndexKey.tagged(key)?.starts(with: id.prefix) ?? true
     case .chunks:
       return chunks.lacks(key)
@@ -136,10 +135,10 @@ extension NamespaceRepair {
     return StoredEntry(entryKey: entryKey, record: record)
   }
 
-  /// Counts the entries. Later writes change the counters by exact amounts, so the correction stays valid until damage is
-  /// found again.
+  /// Counts the entries. Later writes change the counters by exact amounts, so the correction stays valid until damage is found
+  /// again.
   ///
-  /// - Parameter recorded: the counters in the same view.
+  /// - Parameter recorded: the counters in `view`.
   func survey(
     _ recorded: NamespaceCounters, in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Survey {

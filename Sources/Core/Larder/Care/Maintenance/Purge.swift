@@ -2,18 +2,17 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces in which damage was
-  /// found.
+  /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces with damage.
   ///
-  /// O(namespaces + expired entries); O(1) when nothing is due. It works in transactions of 500 entries, between which
-  /// other writers get their turn.
+  /// O(namespaces + expired entries); O(1) if no entry is due. It works in transactions of 500 entries; other writers get their
+  /// turn in between.
   ///
-  /// A clock more than a day ahead of the last write or purge is doubted, unless the process was running all that time. Then
-  /// nothing is removed and ``RemovalResult/skippedAfterClockJump`` is set. A second purge at least a minute later removes the
-  /// entries that have expired by that clock. Writes under such a clock do not vouch for it. So a clock that jumps for a moment
-  /// costs nothing.
+  /// The purge doubts a clock that is more than a day ahead of the last write or purge, unless the process was running all that
+  /// time. Then it removes nothing and sets ``RemovalResult/skippedAfterClockJump``. A second purge at least a minute later
+  /// removes the entries that have expired by that clock. Writes under such a clock do not confirm it. So a clock that jumps
+  /// for a moment costs nothing.
   ///
-  /// - Returns: exactly how many entries were removed, and the bytes of their values.
+  /// - Returns: the exact number of removed entries, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult {
@@ -21,7 +20,7 @@ extension Store {
     return try Purge(engine).run()
   }
 
-  /// Purges all namespaces or one.
+  /// Purges one namespace, or all namespaces.
   ///
   /// - Parameter shouldContinue: called between transactions with the result so far; false ends the purge.
   package func purge(
@@ -49,7 +48,7 @@ struct Purge {
     return total
   }
 
-  /// Removes expired entries of all namespaces, or of one.
+  /// Removes expired entries of one namespace, or of all namespaces.
   func removeExpired(
     only namespace: String? = nil, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
@@ -66,7 +65,7 @@ struct Purge {
     return total
   }
 
-  /// Removes the entries of cleared namespaces; returns how many.
+  /// Removes the entries of cleared namespaces; returns the number of removed entries.
   func reclaim(while shouldContinue: () -> Bool) throws(LarderError) -> Int {
     var total = 0
     while true {
@@ -80,7 +79,7 @@ struct Purge {
 extension WriteBatch {
   /// Removes expired entries among the next `limit` of the expiry index.
   ///
-  /// - Returns: the result, and the place behind which to continue; nil when no entry is due any more.
+  /// - Returns: the result, and the position behind which to continue; nil if no further entry is due.
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {

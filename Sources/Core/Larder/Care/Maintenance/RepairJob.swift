@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// Repairs the namespaces that are marked, in steps; ``NamespaceRepair`` says how.
+/// Repairs the marked namespaces, in steps; see ``NamespaceRepair``.
 ///
-/// The walk runs in read transactions, beside other writers. Only the corrections need write transactions, each of which
+/// The search runs in read transactions, beside other writers. Only the corrections need write transactions, and each of these
 /// is small.
 struct RepairJob {
   private static let readsPerStep = 10_000
@@ -17,7 +17,7 @@ struct RepairJob {
   /// Repairs every marked namespace.
   ///
   /// - Parameter shouldContinue: called between steps; an unfinished namespace stays marked.
-  /// - Returns: how many namespaces were repaired.
+  /// - Returns: the number of repaired namespaces.
   func run(while shouldContinue: () -> Bool = { true }) throws(LarderError) -> Int {
     var repaired = 0
     for id in try marked() {
@@ -58,7 +58,7 @@ struct RepairJob {
     }
   }
 
-  /// - Returns: false if it was stopped.
+  /// - Returns: false if the job was stopped.
   private func run(
     _ part: NamespaceRepair.Part, of repair: NamespaceRepair, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
@@ -103,7 +103,7 @@ struct RepairJob {
   }
 }
 
-/// The metadata record that marks a namespace for repair: how often damage was found there.
+/// The metadata record that marks a namespace for repair: it counts how often damage was found in the namespace.
 enum RepairMark {
   static func events(_ record: Span<UInt8>) -> UInt64 {
     record.count == 8 ? record.word(at: 0) : 0

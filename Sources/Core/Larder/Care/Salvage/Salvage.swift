@@ -3,50 +3,50 @@ import LarderSystem
 
 /// The result of ``Store/salvage(from:to:options:)``: the saved entries and the damage.
 public struct Salvage: Sendable, Hashable {
-  /// Entries in the new store.
+  /// The number of entries in the new store.
   public var entries = 0
-  /// Bytes of their values.
+  /// Bytes of the entries' values.
   public var bytes = 0
-  /// Namespaces in the new store.
+  /// The number of namespaces in the new store.
   public var namespaces = 0
-  /// Entries that were reached and are not whole: the checksum does not fit, a part of the value is missing, or
-  /// an attribute cannot be.
+  /// Entries that were reached but are not whole: the checksum does not match, a part of the value is missing, or an attribute
+  /// is impossible.
   public var damagedEntries = 0
   /// Entries that were not copied because they had expired or carried an invalidated tag.
   public var leftOut = 0
-  /// Those of ``entries`` that were found on pages without a reference.
+  /// Those of ``entries`` that were on pages without a reference.
   public var found = 0
-  /// The damage in the old file, one line each, with the number of the page. Entries on those pages may be lost.
+  /// The damage in the old file, one line for each, with the page number. Entries on those pages may be lost.
   public var damage: [String] = []
 
-  /// Whether everything in the old store could be read.
+  /// Whether everything in the old store was readable.
   public var isComplete: Bool { damage.isEmpty && damagedEntries == 0 }
 }
 
 extension Store {
-  /// Copies every readable entry of the damaged store at `path` to a new store at `destination`, which must not exist.
-  /// The old data file does not change.
+  /// Copies every readable entry of the damaged store at `path` to a new store at `destination`, which must not exist. The old
+  /// data file does not change.
   ///
-  /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules, and the store its
-  /// limits and durability unless `options` says others. Each entry's checksum decides whether it is saved, so no value is wrong. The
-  /// old store need not open; no process can write to it meanwhile. O(size of the file).
+  /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules, and the store its limits
+  /// and its durability unless `options` sets others. Only an entry with a correct checksum is saved, so no value is wrong. The
+  /// old store need not be openable; no process can write to it meanwhile. O(size of the file).
   ///
-  /// The new store is made as `.NAME.unfinished` beside `destination` and renamed when it is complete, so a process that is
-  /// killed leaves nothing at `destination`. The next call removes its files.
+  /// The new store is made as `.NAME.unfinished` beside `destination` and renamed when it is complete. So a killed process
+  /// leaves nothing at `destination`. The next call removes the unfinished files.
   ///
-  /// Throws ``LarderError/Code/busy`` while another process writes or makes a store there, ``LarderError/Code/exists`` if there
-  /// is something at `destination`, or something else than such a store under the other name, and what making and writing a store
-  /// throws.
+  /// Throws ``LarderError/Code/busy`` while another process writes, or makes a store at `destination`;
+  /// ``LarderError/Code/exists`` if a file is at `destination`, or a file of another kind has the unfinished name; and the
+  /// errors of making and writing a store.
   public static func salvage(
     from path: String, to destination: String, options: Options = Options()
   ) throws(LarderError) -> Salvage {
     try salvage(from: path, to: destination, options: options) { _ in true }!
   }
 
-  /// Salvages like ``salvage(from:to:options:)``, for as long as `shouldContinue` returns true.
+  /// Salvages like ``salvage(from:to:options:)``, but only while `shouldContinue` returns true.
   ///
-  /// - Parameter shouldContinue: called now and then with the count of records and pages that were looked at.
-  /// - Returns: nil if it was stopped; then nothing is at `destination`.
+  /// - Parameter shouldContinue: called now and then with the number of records and pages looked at so far.
+  /// - Returns: nil if the salvage was stopped; then no store is at `destination`.
   package static func salvage(
     from path: String, to destination: String, options: Options,
     while shouldContinue: @escaping (_ looks: Int) -> Bool
@@ -74,8 +74,8 @@ extension Store {
     }
   }
 
-  /// Makes a store at `path`, where nothing is. It is made under another name beside `path` and gets its own when it is complete
-  /// and flushed. So an error, a kill or a power failure leaves nothing in the way of the next that makes it.
+  /// Makes a store at the free path `path`. The store has another name beside `path` until it is complete and flushed. So an
+  /// error, a kill or a power failure leaves nothing that could keep the next call from making the store.
   package static func making<Result>(
     at path: String, _ options: Options, _ fill: (Store) throws -> Result
   ) throws -> Result {
@@ -91,7 +91,7 @@ extension Store {
         try store.sync()
         try store.close()
       } catch {
-        // Its files go: no error of closing matters.
+        // The files are removed next, so an error of closing does not matter.
         _ = Swift.Result { try store.close() }
         throw error
       }
@@ -111,7 +111,7 @@ extension Store {
     from file: borrowing SalvageFile, _ pace: inout SalvagePace
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
-    // Limits and rules come last: they may be stricter than those under which the entries were written.
+    // Limits and rules come last: they may be stricter than at the time when the entries were written.
     try LimitChange(engine).changeSettings { $0.overrides.disk = Limits.unlimited }
     for (name, _) in metadata.namespaces {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
@@ -122,7 +122,7 @@ extension Store {
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
     }
     let before = writer.result.entries
-    // A record that is not an entry here is one of an index.
+    // A record that is no entry here belongs to an index.
     let others = Array(Indexes.names[1...])
     func pause() throws { try pace.look() }
     try file.forEachLostRecord(besides: walk, databases: others, pause: pause) { key, value in
@@ -140,7 +140,7 @@ extension Store {
     return writer.result
   }
 
-  /// Gives the new store the limits of the old one. If they are lost, it may become twice as large as the old file.
+  /// Gives the new store the limits of the old store. Without these the new store may become twice as large as the old file.
   private func takeLimits(_ settings: StoreSettings?, size: Int) throws(LarderError) {
     try LimitChange(engine).changeSettings { current in
       if var settings {
@@ -154,7 +154,7 @@ extension Store {
   }
 }
 
-/// Stops a salvage that is not to go on.
+/// Stops a salvage that must not continue.
 private struct SalvagePace {
   struct Stopped: Error {}
 
@@ -163,7 +163,7 @@ private struct SalvagePace {
 
   init(shouldContinue: @escaping (_ looks: Int) -> Bool) { self.shouldContinue = shouldContinue }
 
-  /// Is called for each record and page.
+  /// Counts a record or a page. After each hundred it asks `shouldContinue`, and throws if that is false.
   mutating func look() throws(Stopped) {
     looks += 1
     if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }
@@ -172,13 +172,13 @@ private struct SalvagePace {
 
 /// The readable metadata of a damaged store.
 struct SalvageMetadata {
-  /// Nil if the record is lost.
+  /// The settings; nil if their record is lost.
   private(set) var settings: StoreSettings?
   private(set) var namespaces: [(name: String, record: NamespaceRecord)] = []
   private var names: [NamespaceID: String] = [:]
   private var garbage: Set<NamespaceID> = []
   private var tombstones: [Tombstone] = []
-  /// Opens the store's records; nil if the record with the store's identity is lost.
+  /// Opens the store's own records; nil if the record with the store's identity is lost.
   private var seal: RecordSeal?
 
   init(_ file: borrowing SalvageFile) throws {
@@ -217,7 +217,7 @@ struct SalvageMetadata {
       guard names.updateValue(name, forKey: record.id) == nil else { return }
       namespaces.append((name, record))
     } catch {
-      // Its entries are saved under a name made of its id.
+      // The namespace's entries are saved under a name made from its id.
     }
   }
 
@@ -226,17 +226,17 @@ struct SalvageMetadata {
     do throws(LarderError) {
       settings = try StoreSettings(record, seal: seal)
     } catch {
-      // The new store gets limits of its own.
+      // The new store gets its own limits.
     }
   }
 
-  /// The namespace that entries with that id belong to; nil if it was cleared. One whose record is lost gets a name.
+  /// The name of the namespace with that id; nil if it was cleared. A namespace with a lost record gets a new name.
   func name(of id: NamespaceID) -> String? {
     if garbage.contains(id) { return nil }
     return names[id] ?? "salvaged-\(id.rawValue)"
   }
 
-  /// Whether a tag of the entry was invalidated after it was written.
+  /// Whether a tag of the entry was invalidated after the entry was written.
   func isHidden(_ entry: StoredEntry) -> Bool {
     guard entry.header.flags.contains(.tagged), !tombstones.isEmpty else { return false }
     let tags = entry.fields.tags

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Writes the entries of a damaged store that are whole into another.
+/// Writes the whole entries of a damaged store into another store.
 struct SalvageWriter {
   let store: Store
   let metadata: SalvageMetadata
@@ -15,7 +15,7 @@ struct SalvageWriter {
 
   private var waiting: [SavedEntry] = []
   private var waitingBytes = 0
-  /// The version of each entry that was saved: a page that was found may have an older one.
+  /// The version of each saved entry: a page without a reference may have an older version.
   private var versions: [[UInt8]: UInt64] = [:]
 
   private static let entriesPerBatch = 500
@@ -28,7 +28,7 @@ struct SalvageWriter {
 
   /// Takes a record of the database of entries.
   ///
-  /// - Returns: false if it is an entry that is not whole.
+  /// - Returns: false if the record is an entry that is not whole.
   mutating func add(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, from file: borrowing SalvageFile
   ) throws -> Bool {
@@ -42,7 +42,7 @@ struct SalvageWriter {
     guard entry.isIntact(record), let value = value(of: entry, record, from: file) else {
       return false
     }
-    // Transforms bind a value to its store: it could not be read in another.
+    // Transforms bind a value to its store, so another store could not read it.
     guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),
       !metadata.isHidden(entry),
       entry.header.state(at: store.now.milliseconds) != .expired
@@ -75,7 +75,7 @@ struct SalvageWriter {
     }
   }
 
-  /// Writes all of the entries, or none if an entry is impossible, such as an entry with an empty tag.
+  /// Writes all entries, or none if an entry is impossible, for example because of an empty tag.
   private func isWritten(_ entries: [SavedEntry]) throws -> Bool {
     do {
       try store.write { batch in

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The reads of all namespaces since their counts began, as they were at one time.
+/// The counts of reads of all namespaces since the begin of counting, at a certain time.
 package struct ReadSample: Sendable, Equatable {
   package var time: Timestamp
   package var hits: UInt64
@@ -16,9 +16,9 @@ package struct ReadSample: Sendable, Equatable {
   }
 }
 
-/// The reads of the last week, an hour apart: the record `H`. ``Maintenance`` adds to it.
+/// The reads of the last week, with a sample each hour: the record `H`. ``Maintenance`` adds the samples.
 struct ReadHistory: Equatable {
-  /// A week, and one sample to begin with.
+  /// A sample for each hour of a week, and one more at the start.
   static let mostSamples = 7 * 24 + 1
   private static let hour: Int64 = 3_600_000
 
@@ -40,7 +40,7 @@ struct ReadHistory: Equatable {
     }
   }
 
-  /// The record as it is stored.
+  /// The record in its stored form.
   func record(seal: RecordSeal) -> [UInt8] {
     var content: [UInt8] = []
     for sample in samples {
@@ -52,7 +52,7 @@ struct ReadHistory: Equatable {
     return seal.seal(content, for: MetadataKey.readHistory)
   }
 
-  /// Whether the hour has changed since the last sample, or the clock was set back.
+  /// Whether the last sample is from another hour, or the clock was set back.
   func isDue(at now: Timestamp) -> Bool {
     guard let last = samples.last else { return true }
     return last.time > now || last.time.milliseconds / Self.hour < now.milliseconds / Self.hour
@@ -66,15 +66,15 @@ struct ReadHistory: Equatable {
 }
 
 extension Store {
-  /// Samples of the reads of all namespaces, an hour or more apart, the oldest first. A count that is lower than the one before
-  /// was reset between.
+  /// Samples of the reads of all namespaces, an hour or more apart, oldest first. If a count is lower than in the sample
+  /// before, the counts were reset in between.
   package func readHistory() throws(LarderError) -> [ReadSample] {
     try engine.metadata.readHistory(in: engine.beginRead()).samples
   }
 }
 
 extension StoreEngine {
-  /// Adds a sample in the first run of an hour.
+  /// Adds a sample in the first run of each hour.
   func sampleReads() throws(LarderError) {
     guard try metadata.readHistory(in: beginRead()).isDue(at: clock.now) else { return }
     try commit(.withoutCleanup) { batch in try batch.sampleReads() }
@@ -88,7 +88,7 @@ extension WriteBatch {
     let now = session.now
     let record = try session.transaction.copy(of: key, in: .main)
     var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
-    // Another process may have been faster.
+    // Another process may have added a sample meanwhile.
     guard history.isDue(at: now) else { return }
     var reads = ReadCounters()
     for name in try session.namespaceNames() {

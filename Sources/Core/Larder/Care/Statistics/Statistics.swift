@@ -7,21 +7,21 @@ public struct Statistics: Sendable {
   public struct Namespace: Sendable {
     /// The name, size and rules of the namespace.
     public var info: NamespaceInfo
-    /// When its counts began: when it was made, or its statistics were reset.
+    /// The begin of the namespace's counts: its creation, or the last reset of its statistics.
     public var since: Timestamp
-    /// Reads by all processes. Another process's reads are added with its next write, when it closes or drops the store,
+    /// Reads by all processes. The reads of another process are added with its next commit, when it closes or drops the store,
     /// and when ``Maintenance`` runs there.
     public var reads: ReadCounters
     /// Removals by reason.
     public var removals: RemovalCounters
-    /// The use of its limits.
+    /// The use of the namespace's limits.
     public var usage: Usage
-    /// The decoded values in the memory of this process; nil if it keeps none of the namespace.
+    /// The decoded values in the memory of this process; nil if this process keeps no values of the namespace.
     public var memory: MemoryStatistics?
 
     /// The use of a namespace's limits.
     public struct Usage: Sendable, Hashable {
-      /// Entries, expired ones that were not removed yet included.
+      /// The number of entries, including expired entries that are not removed yet.
       public var entries: Tier
       /// Bytes of values.
       public var bytes: Tier
@@ -30,12 +30,12 @@ public struct Statistics: Sendable {
 
   /// The use of a resource that may have a limit.
   public struct Tier: Sendable, Hashable {
-    /// How much is used.
+    /// The used amount.
     public var used: Int
-    /// How much may be used; nil for no limit.
+    /// The most that may be used; nil for no limit.
     public var limit: Int?
 
-    /// The used part of the limit, 1 when full; nil without a limit and for a limit of 0.
+    /// The used fraction of the limit, 1 when full; nil without a limit and for a limit of 0.
     public var utilization: Double? {
       limit.flatMap { $0 > 0 ? Double(used) / Double($0) : nil }
     }
@@ -43,7 +43,7 @@ public struct Statistics: Sendable {
 
   /// The use of the store's limits.
   public struct Usage: Sendable, Hashable {
-    /// Entries, expired ones that were not removed yet included.
+    /// The number of entries, including expired entries that are not removed yet.
     public var entries: Tier
     /// Bytes of values.
     public var bytes: Tier
@@ -61,7 +61,7 @@ public struct Statistics: Sendable {
     public var pageSize: Int
     /// Pages that the file has ever used.
     public var pages: Int
-    /// Pages of these that writes can use again.
+    /// The part of ``pages`` that writes can use again.
     public var freePages: Int
     /// The number of the newest commit.
     public var transaction: UInt64
@@ -69,22 +69,22 @@ public struct Statistics: Sendable {
 
   /// The write buffer.
   public struct WriteBuffer: Sendable, Hashable {
-    /// Bytes of the entries that were in it when the figures were asked for, older versions of the same keys included.
+    /// Bytes of the entries in the buffer before the statistics were read, including older versions of the same keys.
     public var size: Tier
-    /// How often this process has committed entries of the buffer.
+    /// How often this process has committed entries from the buffer.
     public var commits: Int
-    /// How often a `set` of this process made a commit of its own, because the buffer was full, a limit was near, or a commit was
-    /// under way.
+    /// How often a `set`, removal or increment of this process needed a transaction because the buffer was full, a limit was
+    /// near, or a commit was under way. Writes with tags, long keys or large values are never counted.
     public var bypasses: Int
-    /// Entries that this process could not commit, because a page of the data file is damaged.
+    /// The number of entries that this process could not commit because a page of the data file is damaged.
     public var lost: Int
   }
 
   /// A reader slot of the store.
   public struct Reader: Sendable, Hashable {
-    /// The process it belongs to.
+    /// The process that owns the slot.
     public var process: Int
-    /// The number of commits since its snapshot, whose freed pages cannot be used again yet; nil if it is idle.
+    /// The number of commits since its snapshot; their freed pages cannot be used again yet. Nil for an idle slot.
     public var age: UInt64?
   }
 
@@ -92,15 +92,15 @@ public struct Statistics: Sendable {
   public var path: String
   /// The version of the file format.
   public var format: Int
-  /// The durability level: how much a power failure may lose.
+  /// The durability level: the promise about a power failure.
   public var durability: Durability
   /// Every namespace, by name.
   public var namespaces: [Namespace]
-  /// Entries of all namespaces, expired ones that were not removed yet included.
+  /// Entries of all namespaces, including expired entries that are not removed yet.
   public var entries: Int
-  /// Bytes of their values.
+  /// Bytes of the entries' values.
   public var bytes: Int
-  /// Bytes of their headers and values.
+  /// Bytes of the entries' headers and values.
   public var storedSize: Int
   /// The use of the store's limits.
   public var usage: Usage
@@ -117,13 +117,13 @@ public struct Statistics: Sendable {
   public var removals: RemovalCounters {
     namespaces.reduce(RemovalCounters()) { $0 + $1.removals }
   }
-  /// When the oldest of these counts began; nil for a store without namespaces.
+  /// The begin of the oldest of these counts; nil for a store without namespaces.
   public var since: Timestamp? { namespaces.map(\.since).min() }
 }
 
 extension Store {
-  /// The store's figures. Reading them counts as no read. It first commits the loaded values and the queued removals of
-  /// this process. O(namespaces + pages of the free list).
+  /// The store's figures; they do not count as reads. First commits the write buffer, the loaded values and the queued removals
+  /// of this process; see ``read(_:)`` for the errors. O(namespaces + pages of the free list).
   public func statistics() throws(LarderError) -> Statistics {
     let buffer = engine.reader.buffer?.statistics
     try engine.flushPending(of: self)
@@ -169,10 +169,10 @@ extension Store {
       memory: Statistics.Tier(used: engine.memory.budget.used, limit: limits.memory))
   }
 
-  /// The number of the newest commit of any process; about 2 ns.
+  /// The mark of the newest write of any process; about 2 ns.
   package var lastCommit: UInt64 { engine.reader.moment }
 
-  /// The numbers given to writes in each namespace since it was made, and its removals. O(namespaces).
+  /// The numbers given to writes in each namespace since its creation, and its removals. O(namespaces).
   package func tallies() throws(LarderError) -> [(numbers: UInt64, removals: RemovalCounters)] {
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map {
@@ -202,8 +202,8 @@ extension Statistics.Namespace {
 extension Store {
   /// Sets the counts of reads and removals of every namespace to zero, for all processes.
   ///
-  /// Earlier reads that other processes have not merged yet do not count either. Reads under way may or may not count.
-  /// Entries and limits are not affected. O(namespaces).
+  /// Earlier reads that other processes have not merged yet do not count either. Current reads may or may not count. Entries
+  /// and limits are not affected. O(namespaces).
   public func resetStatistics() throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in
@@ -217,7 +217,7 @@ extension Store {
 extension Store.Namespace {
   /// Sets the counts of this namespace's reads and removals to zero; see ``Store/resetStatistics()``.
   ///
-  /// Throws ``LarderError/Code/noSuchNamespace`` if there is no such namespace.
+  /// Throws ``LarderError/Code/noSuchNamespace`` if the namespace does not exist.
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in

@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// The faults that ``Store/verify()`` can find in a store, with the facts.
+/// The faults that ``Store/verify()`` can find in a store, with their facts.
 enum Fault: Hashable, Sendable {
-  // Of an entry.
+  // Faults of an entry.
   case unreadableEntry
   case wrongChecksum
   /// A chunk of the value is missing or damaged.
@@ -15,10 +15,10 @@ enum Fault: Hashable, Sendable {
   case missingOwner(Key)
   case contradictedTags
 
-  // Of the record of an index under that key; `dangling` means that it leads to no entry that knows of it.
+  // Faults of the index record at a key. `dangling` means that the record leads to no entry with the same facts.
   case damagedDeadline(at: [UInt8])
   case danglingDeadline(at: [UInt8])
-  /// It is due before the earliest time that the state allows.
+  /// A record of the expiry index is due before the earliest time in the state of the store.
   case earlyDeadline
   case damagedQueueRecord(at: [UInt8])
   case danglingQueueRecord(at: [UInt8])
@@ -27,7 +27,7 @@ enum Fault: Hashable, Sendable {
   case damagedChunkKey(at: [UInt8])
   case danglingChunk(at: [UInt8])
 
-  // Of counters.
+  // Faults of counters.
   case damagedCounters
   case usedVersion(next: UInt64, used: UInt64)
   case pinnedOrWindow(counted: Window, found: Window)
@@ -37,7 +37,7 @@ enum Fault: Hashable, Sendable {
   case clearedCount(counted: UInt64, found: Int)
   case invalidatedTagCount(counted: UInt64, found: Int)
 
-  // Of the store's own records. The message of an error names the record.
+  // Faults of the store's own records. The message of an error names the record.
   case damagedRecord(String)
   case shortKey([UInt8])
   case orphanedEntries(of: NamespaceID, Int)
@@ -49,7 +49,7 @@ enum Fault: Hashable, Sendable {
   case damagedState
 
   case damagedPage(PageDamage)
-  /// The message of an error says why.
+  /// The message of an error gives the reason.
   case uncommittedRecords(String)
 }
 
@@ -92,7 +92,7 @@ extension Fault {
 }
 
 extension Fault: CustomStringConvertible {
-  /// One sentence.
+  /// The fault in one sentence.
   var description: String {
     switch self {
     case .unreadableEntry: "the entry cannot be read"

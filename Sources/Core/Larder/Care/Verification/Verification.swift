@@ -2,7 +2,7 @@
 public struct Verification: Sendable {
   /// A contradiction between two places of the store, or a damaged record.
   public struct Inconsistency: Sendable, Hashable, CustomStringConvertible {
-    /// Where the contradiction is.
+    /// The kind of place where the contradiction is.
     public enum Kind: String, Sendable, Codable {
       /// An entry cannot be read, or its checksum does not match. Every read misses it.
       case damagedEntry
@@ -12,30 +12,30 @@ public struct Verification: Sendable {
       case deadlines
       /// An entry is missing from the queue, or the queue has a record without an entry.
       case queue
-      /// An entry is missing under a tag or an owner, or there is a record without an entry.
+      /// An entry is missing under a tag or an owner, or a tag record has no entry.
       case tags
       /// A chunk belongs to no value.
       case chunks
-      /// A counter differs from the entries that are stored.
+      /// A counter differs from the stored entries.
       case counters
-      /// A record of a namespace or of the store itself is damaged, or contradicts another.
+      /// A record of a namespace or of the store itself is damaged, or contradicts another record.
       case metadata
-      /// A page of the data file is damaged; entries on it are lost.
+      /// A page of the data file is damaged; the entries on it are lost.
       case pages
     }
 
     /// The fault, with its facts.
     let fault: Fault
-    /// The check that found it.
+    /// The kind of the fault.
     public var kind: Kind { fault.kind }
-    /// The namespace it concerns; nil if it concerns none or is unknown.
+    /// The namespace of the fault; nil without one, or if it is unknown.
     public var namespace: String?
-    /// The entry it concerns; nil if it concerns none or is unknown.
+    /// The entry of the fault; nil without one, or if it is unknown.
     public var key: Key?
     /// The contradiction or the damage, in one sentence.
     public var detail: String { fault.description }
 
-    /// The entry as the databases name it.
+    /// The key of the entry in the database of entries.
     var entryKey: [UInt8]?
 
     init(_ fault: Fault, namespace: String? = nil) {
@@ -50,9 +50,9 @@ public struct Verification: Sendable {
     }
   }
 
-  /// A rule by which the store may remove entries that code has declared as never removed: ``Rules/userData``, for example.
+  /// A rule that lets the store remove entries although code declared that they are never removed, as in ``Rules/userData``.
   public struct Warning: Sendable, Hashable, CustomStringConvertible {
-    /// The namespace it concerns.
+    /// The namespace with the rule.
     public var namespace: String
     /// The rule, in one sentence.
     public var detail: String
@@ -61,41 +61,41 @@ public struct Verification: Sendable {
     public var description: String { "\(namespace): \(detail)" }
   }
 
-  /// Entries of all namespaces, expired ones included.
+  /// The number of entries in all namespaces, including expired entries.
   public var entries = 0
-  /// Bytes of their values.
+  /// Bytes of the entries' values.
   public var bytes = 0
-  /// Namespaces that were checked.
+  /// The number of checked namespaces.
   public var namespaces = 0
-  /// Entries of cleared namespaces that are still in the file.
+  /// The number of entries of cleared namespaces that are still in the file.
   public var garbage = 0
-  /// Everything that is wrong, in the order in which it was found.
+  /// All faults, in the order in which they were found.
   public var faults: [Inconsistency] = []
-  /// Rules that endanger data of the user, in the order of namespaces. They are not damage: ``isSound`` ignores them.
+  /// Rules that endanger data of the user, in the order of namespaces. A warning is no fault: ``isSound`` ignores it.
   public var warnings: [Warning] = []
 
-  /// The identity of the store that was checked.
+  /// The identity of the checked store.
   let store: [UInt8]
 
-  /// Whether nothing is wrong.
+  /// Whether the check found no fault.
   public var isSound: Bool { faults.isEmpty }
 }
 
 extension Store {
   /// Checks the whole store: the checksum of each entry, its records in every index, the entry of each index record, and all
-  /// counters. Changes nothing.
+  /// counters. Changes nothing, except that it first commits the write buffer.
   ///
-  /// It reads everything in one snapshot, so pages that are freed meanwhile cannot be used again before it ends. O(entries).
+  /// It reads everything in one snapshot, so pages that are freed meanwhile cannot be reused before the check ends. O(entries).
   ///
   /// - Throws: an error if LMDB cannot read the file. Damage is not an error: it is in the result.
   public func verify() throws(LarderError) -> Verification {
     try verify { _, _ in true }!
   }
 
-  /// Checks like ``verify()``, for as long as `shouldContinue` returns true.
+  /// Checks like ``verify()``, but only while `shouldContinue` returns true.
   ///
-  /// - Parameter shouldContinue: called now and then with the count of records checked, and of all.
-  /// - Returns: nil if it was stopped.
+  /// - Parameter shouldContinue: called now and then with the number of checked records and the number of all records.
+  /// - Returns: nil if the check was stopped.
   package func verify(
     while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool
   ) throws(LarderError) -> Verification? {

@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-// The entries: each must be readable, intact, and in every index where it says it is.
+// The entries: each must be readable, intact, and in every index at the place that it states.
 
 extension Verifier {
-  /// Every entry must be readable, intact and indexed; what they hold together is counted.
+  /// Checks that every entry is readable, intact and indexed, and counts the entries for other checks.
   mutating func checkEntries(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: .entries)
     var record = try cursor.next()
@@ -30,7 +30,7 @@ extension Verifier {
       let payload = record.extracting(header.payloadStart..<record.count)
       chunked[id, default: [:]][header.version] = ChunkedPayload(payload)?.count ?? 0
     }
-    // The tag index still has the entries of cleared namespaces.
+    // The tag index still has the records of entries of cleared namespaces.
     let decoded = StoredEntry(entryKey: entryKey, record: record)
     let missingTags = try decoded.map { entry throws(LMDBError) in
       try takeTags(of: entry, transaction)
@@ -67,7 +67,7 @@ extension Verifier {
   private mutating func count(_ entry: StoredEntry) {
     var counters = recounted[entry.id] ?? emptyCounters(of: entry.id)
     counters.add(EntryWeight(entry))
-    // The highest number in use.
+    // Records the highest number in use.
     counters.next = max(counters.next, entry.header.version, entry.header.sequence)
     recounted[entry.id] = counters
     result.entries += 1
@@ -93,7 +93,7 @@ extension Verifier {
     }
   }
 
-  /// The expiry index and the queue must have the entry where its header says.
+  /// Checks that the expiry index and the queue have the entry at the place that its header states.
   private mutating func checkIndexed(
     _ entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {

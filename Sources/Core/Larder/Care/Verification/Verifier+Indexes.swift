@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-// The indexes: each record must lead to an entry that knows of it.
+// The indexes: each record must lead to an entry with the same facts.
 
 extension Verifier {
-  /// Every record of the expiry index must lead to an entry, and none may be earlier than the state's bound.
+  /// Checks that every record of the expiry index leads to an entry, and is not earlier than the state of the store allows.
   mutating func checkDeadlines(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let next = try transaction.state(engine.seal).map { Int64(clamping: $0.nextDue) } ?? 0
     var cursor = try transaction.cursor(in: engine.indexes.deadlines)
@@ -20,7 +20,7 @@ extension Verifier {
     }
   }
 
-  /// - Parameter next: the earliest time that the state allows.
+  /// - Parameter next: the earliest time that the state of the store allows.
   private mutating func check(
     _ indexed: IndexedEntry, at key: Span<UInt8>, from next: Int64,
     _ transaction: borrowing ReadTransaction
@@ -37,7 +37,7 @@ extension Verifier {
     }
   }
 
-  /// Every record of the queue must lead to an entry with that position.
+  /// Checks that every record of the queue leads to an entry with that position.
   mutating func checkQueue(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: engine.indexes.queue)
     var record = try cursor.first()
@@ -54,7 +54,7 @@ extension Verifier {
     }
   }
 
-  /// Every chunk must be a part of a stored value.
+  /// Checks that every chunk is a part of a stored value.
   mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: engine.indexes.chunks)
     var record = try cursor.first()

@@ -4,7 +4,7 @@ import LarderSystem
 // The store's own records: namespaces, cleared ids, counters and the state.
 
 extension Verifier {
-  /// Without the limits, every write fails.
+  /// Checks the limits of the store; without them every write fails.
   mutating func checkSettings(_ transaction: borrowing ReadTransaction) throws(LarderError) {
     do throws(LarderError) {
       _ = try engine.metadata.settings(in: transaction)
@@ -13,7 +13,7 @@ extension Verifier {
     }
   }
 
-  /// Every namespace must have a readable record and an id of its own.
+  /// Checks that every namespace has a readable record and an id of its own.
   mutating func checkNamespaces(_ transaction: borrowing ReadTransaction) throws(LarderError) {
     for (name, bytes) in try engine.metadata.namespaceRecords(in: transaction) {
       let record: NamespaceRecord
@@ -35,7 +35,7 @@ extension Verifier {
     result.namespaces = names.count
   }
 
-  /// No namespace in use may be listed as cleared.
+  /// Checks that no namespace in use is listed as cleared.
   mutating func checkGarbage(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let prefix = MetadataKey.garbage
     var cursor = try transaction.cursor(in: .main)
@@ -55,7 +55,7 @@ extension Verifier {
     }
   }
 
-  /// Every record of counters must belong to a namespace: a lost one keeps its id from being used again.
+  /// Checks that every record of counters belongs to a namespace: a stray record keeps its id from being used again.
   mutating func checkCounterRecords(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let prefix = MetadataKey.allCounters
     var cursor = try transaction.cursor(in: .main)
@@ -69,7 +69,7 @@ extension Verifier {
     }
   }
 
-  /// The record of every invalidated tag must be readable, and they must be counted.
+  /// Checks that the record of every invalidated tag is readable, and that their number is right.
   mutating func checkTombstones(
     _ state: StoreState, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
@@ -82,7 +82,7 @@ extension Verifier {
     }
   }
 
-  /// The counters of every namespace must agree with its entries.
+  /// Checks that the counters of every namespace agree with its entries.
   mutating func checkCounters() {
     for namespace in namespaces {
       let found = recounted[namespace.id] ?? NamespaceCounters()
@@ -105,7 +105,7 @@ extension Verifier {
     }
   }
 
-  /// Code that declares a namespace which neither expires nor evicts relies on that; an operator's overrides can undo it.
+  /// Warns if an operator's overrides let entries disappear in a namespace that code has declared without expiry and eviction.
   mutating func checkRules() {
     for facts in namespaces.map(\.facts)
     where facts.declared.eviction == .refuse && facts.declared.expires == .never {
@@ -122,7 +122,7 @@ extension Verifier {
     }
   }
 
-  /// The totals of the store must be the sums of its namespaces.
+  /// Checks that the totals of the store are the sums of its namespaces.
   mutating func checkTotals(_ state: StoreState) {
     if namespaces.count == names.count {
       var totals = NamespaceCounters()

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-// The tag index: it must have exactly the records that the tags and owners of the entries ask for.
+// The tag index: it must have exactly the records for the tags and owners of the entries.
 
-/// Compares two sets of keys, of which one is a part of the other, without holding either.
+/// Compares two sets of keys without holding either of them. One set must be a part of the other.
 ///
-/// Keys with the same hash share a count. Where the counts of both sets are equal, so are the sets.
+/// Keys with the same hash share a count. If the counts of both sets are equal, the sets are equal.
 struct KeyCounts {
   private var counts = [Int](repeating: 0, count: 1 << 16)
 
@@ -17,17 +17,17 @@ struct KeyCounts {
 
   mutating func remove(_ key: [UInt8]) { counts[Self.place(key)] -= 1 }
 
-  /// Whether keys were added that were not removed.
+  /// Whether some added keys were not removed.
   var hasRest: Bool { counts.contains { $0 != 0 } }
 
-  /// Whether the key may be one of them.
+  /// Whether `key` may be such a key.
   func mayLeave(_ key: [UInt8]) -> Bool { counts[Self.place(key)] != 0 }
 }
 
 extension Verifier {
-  /// Takes the records of the tag index that an entry explains, each once.
+  /// Takes the records of the tag index that an entry explains out of ``unexplained``, each once.
   ///
-  /// - Returns: the records that are missing.
+  /// - Returns: faults for the missing records.
   mutating func takeTags(
     of entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> [Fault] {
@@ -46,7 +46,7 @@ extension Verifier {
     return missing
   }
 
-  /// Whether there is no record of that key; one that is there is explained now.
+  /// Whether the record of the key is missing; an existing record now counts as explained.
   private mutating func isMissing(
     _ key: [UInt8], _ seen: inout Set<[UInt8]>, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
@@ -56,7 +56,7 @@ extension Verifier {
     return false
   }
 
-  /// No record of the tags may be left that no entry explains. Only those that can be such a one are looked up, because that
+  /// Checks that entries explain all records of the tag index. Only records that may be unexplained are looked up, because that
   /// reads all tags of their entry.
   mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: engine.indexes.tags)

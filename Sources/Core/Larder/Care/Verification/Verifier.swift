@@ -1,32 +1,32 @@
 import LMDB
 import LarderSystem
 
-/// Compares every record of the store with every other that depends on it.
+/// Compares every record of the store with the other records that depend on it.
 ///
-/// The checks are in extensions, one for each kind of record; they collect the faults in ``result``.
+/// The checks are in extensions, one for each kind of record. They collect the faults in ``result``.
 struct Verifier {
   let engine: StoreEngine
   var result: Verification
 
-  // Results of some checks that others need.
+  // Results of some checks that other checks need.
 
   /// The namespaces with readable records.
   var namespaces: [MetadataReader.ListedNamespace] = []
   var names: [NamespaceID: String] = [:]
-  /// The counters of namespaces, as their entries say.
+  /// The counters of namespaces, counted from their entries.
   var recounted: [NamespaceID: NamespaceCounters] = [:]
-  /// Cleared namespaces.
+  /// The ids of cleared namespaces.
   var garbage: Set<NamespaceID> = []
-  /// How many entries there are of ids that belong to no namespace, cleared ones included.
+  /// The number of entries under ids that belong to no namespace; cleared ids are included.
   var orphans: [NamespaceID: Int] = [:]
-  /// Entries with owners.
+  /// The number of entries with owners.
   var dependents: UInt64 = 0
   /// The lengths of the values in chunks, by namespace and version.
   var chunked: [NamespaceID: [UInt64: Int]] = [:]
-  /// The records of the tag index without those that entries explain.
+  /// The records of the tag index, without those that entries explain.
   var unexplained = KeyCounts()
 
-  /// How many records of the tag index were compared with all tags of their entry.
+  /// The number of records of the tag index that were compared with all tags of their entry.
   var tagLookups = 0
 
   private let shouldContinue: (_ done: Int, _ all: Int) -> Bool
@@ -40,9 +40,9 @@ struct Verifier {
     self.shouldContinue = shouldContinue
   }
 
-  /// Runs all checks. The steps that count come last, because they need the results of the others.
+  /// Runs all checks. The checks of counts come last, because they need the results of the others.
   ///
-  /// - Returns: false if it was stopped.
+  /// - Returns: false if the check was stopped.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
     do throws(LMDBError) {
       try checkPages(transaction)
@@ -94,14 +94,14 @@ struct Verifier {
     }
   }
 
-  /// Runs a part of the check as far as sound pages lead; damaged ones were found before.
+  /// Runs a part of the check as far as sound pages lead; the damaged pages were reported before.
   private mutating func checkReachable(
     _ part: (inout Verifier) throws(LMDBError) -> Void
   ) throws(LMDBError) {
     do throws(LMDBError) {
       try part(&self)
     } catch .damagedPage where isDamaged {
-      // The parts that follow look at the rest.
+      // The following parts check the rest.
     }
   }
 
@@ -111,19 +111,19 @@ struct Verifier {
     }
   }
 
-  /// Counts a record that was checked.
+  /// Counts a checked record.
   mutating func step() throws(LMDBError) {
     done += 1
     try look()
   }
 
-  /// Stops the check if it is not to go on.
+  /// Stops the check if `shouldContinue` returns false.
   mutating func look() throws(LMDBError) {
     looks += 1
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
   }
 
-  /// - Parameter entryKey: the entry it concerns, if that is known.
+  /// - Parameter entryKey: the key of the entry with the fault, if it is known.
   mutating func report(_ fault: Fault, of entryKey: [UInt8]? = nil) {
     var found = Verification.Inconsistency(fault)
     if let entryKey, entryKey.count > 4 {

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// The keys of the store's own records: namespace id 0 in the main database, then a letter for the kind.
 ///
-/// LMDB keeps the roots of the other databases there, so every commit writes a page of it.
+/// LMDB keeps the roots of the other databases in the main database, so every commit writes a page of it anyway.
 enum MetadataKey {
   private static func key(_ letter: Character, _ rest: [UInt8] = []) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -14,10 +14,10 @@ enum MetadataKey {
 
   /// The mark of a Larder store, and the version of its format.
   static let format = key("F")
-  // The LMDB target uses "D": it needs the durability before the first write.
+  // The LMDB target uses "D" for the durability, which it needs before the first write.
   /// The limits of the store.
   static let settings = key("S")
-  /// ``StoreState``.
+  /// The record of ``StoreState``.
   static let state = key("G")
 
   static let namespaces = key("N")
@@ -31,7 +31,7 @@ enum MetadataKey {
     return bytes
   }
 
-  /// Lends the same key, without an allocation.
+  /// Lends the key of a namespace's counters, without an allocation.
   @inline(__always)
   static func withCounters<Result, Failure: Error>(
     _ id: NamespaceID, _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -44,13 +44,13 @@ enum MetadataKey {
       }, body)
   }
 
-  /// The namespace id that a key of the counters or of the garbage ends with; nil if the key is no such one.
+  /// The namespace id at the end of a key of the counters or of the garbage; nil for any other key.
   static func id(of key: Span<UInt8>) -> NamespaceID? {
     guard key.count == allCounters.count + 4 else { return nil }
     return NamespaceID(rawValue: key.bigEndian(at: allCounters.count))
   }
 
-  /// Ids of cleared namespaces whose entries have not all been reclaimed yet.
+  /// The ids of cleared namespaces that still have entries.
   static let garbage = key("X")
   static func garbage(_ id: NamespaceID) -> [UInt8] {
     var bytes = garbage
@@ -58,13 +58,13 @@ enum MetadataKey {
     return bytes
   }
 
-  /// Invalidated tags whose entries have not all been removed yet.
+  /// Invalidated tags that entries still carry.
   static let tombstones = key("T")
 
-  /// ``ReadHistory``.
+  /// The record of ``ReadHistory``.
   static let readHistory = key("H")
 
-  /// Namespaces in which damage was found, and which are to be repaired.
+  /// Namespaces with damage that are to be repaired.
   static let repairs = key("R")
   static func repair(_ id: NamespaceID) -> [UInt8] {
     var bytes = repairs
@@ -72,6 +72,6 @@ enum MetadataKey {
     return bytes
   }
 
-  /// Removed entries, by entry key, whose dependents have not all been removed yet.
+  /// Removed entries that still have dependents, by entry key.
   static let orphans = key("O")
 }

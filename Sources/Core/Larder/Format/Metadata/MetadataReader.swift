@@ -1,20 +1,20 @@
 import LMDB
 import LarderSystem
 
-/// Reads the records that a store keeps about itself.
+/// Reads the records of a store about itself.
 struct MetadataReader: Sendable {
   let environment: Environment
-  /// Guards the records.
+  /// Checks the seals of the records.
   let seal: RecordSeal
 
-  /// A namespace as it is listed.
+  /// A namespace in a listing.
   struct ListedNamespace {
     var id: NamespaceID
     var facts: NamespaceInfo
     var counters: NamespaceCounters
   }
 
-  /// The settings of the store; the defaults if none were written.
+  /// The settings of the store; the defaults if no settings were written.
   func settings(in transaction: borrowing ReadTransaction) throws(LarderError) -> StoreSettings {
     guard let bytes = try copy(of: MetadataKey.settings, in: transaction) else {
       return StoreSettings()
@@ -22,7 +22,7 @@ struct MetadataReader: Sendable {
     return try StoreSettings(bytes.span, seal: seal)
   }
 
-  /// The record of a namespace; nil if there is no such namespace.
+  /// The record of a namespace; nil if the namespace does not exist.
   func record(
     named name: String, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> NamespaceRecord? {
@@ -30,7 +30,7 @@ struct MetadataReader: Sendable {
     return try NamespaceRecord(bytes.span, name: name, seal: seal)
   }
 
-  /// The counters of a namespace; zeros if it has none.
+  /// The counters of a namespace; zeros without counters.
   func counters(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> NamespaceCounters {
@@ -43,7 +43,7 @@ struct MetadataReader: Sendable {
       hint: "write to the namespace: a write counts its entries again")
   }
 
-  /// The samples of the reads of a week. A damaged record costs its figures: the next sample begins a new one.
+  /// The samples of a week's reads. A damaged record loses its samples: the next sample begins a new record.
   func readHistory(in transaction: borrowing ReadTransaction) throws(LarderError) -> ReadHistory {
     guard let bytes = try copy(of: MetadataKey.readHistory, in: transaction) else {
       return ReadHistory()
@@ -99,7 +99,7 @@ extension MetadataReader {
     return records
   }
 
-  /// A namespace as listings show it: its facts and its counters.
+  /// A namespace in the form of a listing: its facts and its counters.
   func listed(
     _ record: NamespaceRecord, name: String, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> ListedNamespace {

@@ -3,22 +3,22 @@ import LarderSystem
 
 /// The counters of a namespace, exact after every commit.
 struct NamespaceCounters: Equatable {
-  /// Entries stored, expired ones included.
+  /// The number of stored entries, including expired entries.
   var entries: UInt64 = 0
-  /// Bytes of their values.
+  /// Bytes of the entries' values.
   var bytes: UInt64 = 0
-  /// Bytes of their headers, fields and values.
+  /// Bytes of the entries' headers, fields and values.
   var stored: UInt64 = 0
-  /// The next sequence and version number.
+  /// The next number, for a position and a version.
   var next: UInt64 = 1
-  /// When the statistics below were last reset, in milliseconds since 1970, by the clock of the process that did it.
+  /// When the statistics below were last reset, in milliseconds since 1970, by the clock of the resetting process.
   var since: UInt64 = 0
-  /// The commit that reset them. Reads before it that a process has not merged yet do not count.
+  /// The commit of the last reset. Earlier reads that a process has not merged yet do not count.
   var epoch: UInt64 = 0
   var removals = RemovalCounters()
   var reads = ReadCounters()
   var queue = QueueState()
-  /// Entries that are pinned.
+  /// The number of pinned entries.
   var pinned: UInt64 = 0
 
   init() {}
@@ -29,11 +29,11 @@ struct NamespaceCounters: Equatable {
     self.epoch = epoch
   }
 
-  /// How many numbers were given out: one for each write, and one for each pin that was removed. A recount after damage skips
-  /// at least 2^40 of them.
+  /// The number of given numbers: one for each write, and one for each pin that was removed. A recount after damage skips at
+  /// least 2^40 numbers.
   var numbersGiven: UInt64 { next - 1 }
 
-  /// Nil if the record of the namespace is damaged, or has impossible numbers.
+  /// Nil if the record of the namespace is damaged or has impossible numbers.
   init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
     let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
     guard let content = seal.open(record, seed: seed) else { return nil }
@@ -53,17 +53,17 @@ struct NamespaceCounters: Equatable {
     else { return nil }
   }
 
-  /// Counts of a file stay below the address space it is mapped into. Sums of those of many namespaces do not overflow.
+  /// Counts stay below the address space into which the file is mapped. So sums over many namespaces do not overflow.
   static let highestCount: UInt64 = 1 << 47
 
-  /// 10 numbers, and those of removals, reads and queue.
+  /// The seal, 7 numbers, and the numbers of removals, reads and queue, 8 bytes each.
   static let recordSize =
     RecordSeal.size
     + 8
     * (7 + 2 * RemovalReason.allCases.count + ReadCounters.Kind.allCases.count
       + QueueState.wordCount)
 
-  /// Writes the record as it is stored.
+  /// Writes the record in its stored form.
   func write(to record: inout OutputSpan<UInt8>, of id: NamespaceID, seal: RecordSeal) {
     let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
     seal.write(to: &record, seed: seed) { record in
@@ -80,38 +80,38 @@ struct NamespaceCounters: Equatable {
     }
   }
 
-  /// The record as it is stored.
+  /// The record in its stored form.
   func record(of id: NamespaceID, seal: RecordSeal) -> [UInt8] {
     [UInt8](count: Self.recordSize) { write(to: &$0, of: id, seal: seal) }
   }
 }
 
 /// Why an entry was removed.
-// The record of the counters has the cases in this order: a change of it is another file format.
+// The record of the counters has the cases in this order: another order would be another file format.
 public enum RemovalReason: Int, CaseIterable, Sendable {
-  /// It had expired.
+  /// The entry had expired.
   case expired
-  /// Evicted for the limit of entries of its namespace.
+  /// The entry was evicted for its namespace's limit of entries.
   case evictedForEntries
-  /// Evicted for the limit of bytes of its namespace.
+  /// The entry was evicted for its namespace's limit of bytes.
   case evictedForBytes
-  /// Evicted for the limit of entries of the store.
+  /// The entry was evicted for the store's limit of entries.
   case evictedForStoreEntries
-  /// Evicted for the limit of bytes of the store.
+  /// The entry was evicted for the store's limit of bytes.
   case evictedForStoreBytes
-  /// Evicted for the limit of the data file.
+  /// The entry was evicted for the limit of the data file.
   case evictedForDisk
-  /// Removed together with the last of its owners.
+  /// The entry was removed with its last owner.
   case orphaned
-  /// Removed by a call.
+  /// A call removed the entry.
   case removed
-  /// Replaced by another value under its key.
+  /// Another value under its key replaced the value.
   case replaced
-  /// Removed by clearing its namespace.
+  /// The entry was removed by the clearing of its namespace.
   case cleared
-  /// Removed because a tag it carried was invalidated.
+  /// The entry was removed because one of its tags was invalidated.
   case invalidated
-  /// Removed because its record was damaged.
+  /// The entry was removed because its record was damaged.
   case damaged
 
   /// Whether a limit was the reason.
@@ -143,15 +143,15 @@ public struct RemovalCounters: Sendable, Equatable {
     for reason in RemovalReason.allCases { record.append(word: sizes[reason.rawValue]) }
   }
 
-  /// Entries removed for that reason.
+  /// The number of entries removed for `reason`.
   public subscript(reason: RemovalReason) -> UInt64 { counts[reason.rawValue] }
 
-  /// Bytes of the values removed for that reason; 0 for damaged entries, whose size is unknown.
+  /// Bytes of the values removed for `reason`; 0 for damaged entries, whose size is unknown.
   public func bytes(_ reason: RemovalReason) -> UInt64 { sizes[reason.rawValue] }
 
-  /// Entries that a limit removed.
+  /// The number of entries evicted for limits.
   public var evicted: UInt64 { sum { $0.isEviction ? self[$0] : 0 } }
-  /// Bytes of the values that a limit removed.
+  /// Bytes of the values evicted for limits.
   public var evictedBytes: UInt64 { sum { $0.isEviction ? bytes($0) : 0 } }
 
   private func sum(_ count: (RemovalReason) -> UInt64) -> UInt64 {
@@ -173,14 +173,14 @@ public struct RemovalCounters: Sendable, Equatable {
 
 /// Reads by their outcome, since the last reset of the statistics.
 public struct ReadCounters: Sendable, Equatable {
-  // The record of the counters has the cases in this order, and the vector of counts has no room for a ninth.
+  // The record of the counters has the cases in this order, and the vector of counts has no room for a ninth case.
   enum Kind: Int, CaseIterable {
-    /// A value was lent, whether or not its codec could read it.
+    /// A value was lent, whether or not its codec could decode it.
     case hits
     case misses, expired, stale, damaged, undecodable
-    /// Of the hits, those that found the value decoded in memory.
+    /// Hits whose value was already decoded in memory.
     case memory
-    /// Of the stale ones, those that were served all the same.
+    /// Stale reads that were served nevertheless.
     case served
   }
 
@@ -193,27 +193,27 @@ public struct ReadCounters: Sendable, Equatable {
 
   /// Reads that found a fresh value.
   public var hits: UInt64 {
-    // A reset may fall between a read and the decoding of its value.
+    // A reset may happen between a read and the decoding of its value.
     self[.hits] - min(self[.hits], self[.undecodable])
   }
-  /// Of the hits, those that found the value decoded in memory.
+  /// The part of ``hits`` whose value was already decoded in memory.
   public var memoryHits: UInt64 { self[.memory] }
   /// Reads that returned no value.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
   /// Reads that returned a stale value, during a background load or because no newer one was available.
   public var staleHits: UInt64 { self[.served] }
-  /// Misses because there was no entry.
+  /// Misses without an entry.
   public var absent: UInt64 { self[.misses] }
   /// Misses because the entry had expired.
   public var expired: UInt64 { self[.expired] }
-  /// Misses because the entry was stale and the read accepts no stale value.
+  /// Misses because the entry was stale and the read accepted no stale value.
   public var stale: UInt64 { self[.stale] - min(self[.stale], self[.served]) }
   /// Misses because the entry's checksum did not match.
   public var damaged: UInt64 { self[.damaged] }
-  /// Misses because the codec could not read the value.
+  /// Misses because the codec could not decode the value.
   public var undecodable: UInt64 { self[.undecodable] }
 
-  /// Hits, stale ones included, among all reads; nil before the first read.
+  /// The fraction of all reads that are hits, including stale hits; nil before the first read.
   public var hitRate: Double? {
     let answered = hits &+ staleHits
     let all = answered &+ misses

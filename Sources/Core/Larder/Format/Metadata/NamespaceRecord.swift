@@ -9,26 +9,26 @@ import LarderSystem
 
 /// A namespace: the record `N` with its name.
 ///
-/// The id is binary, so that a read finds it without parsing; the rules are JSON, so that a new rule needs no new format.
+/// The id is binary, so a read finds it without parsing. The rules are JSON, so a new rule needs no new format.
 struct NamespaceRecord: Equatable, Sendable {
   var id: NamespaceID
   var created: Int64
   var rules: RuleSet
 
-  /// The rules that code declared, and the rules that an operator set over them.
+  /// The rules that code declared, and an operator's overrides of them.
   struct RuleSet: Codable, Equatable, Sendable {
     var declared = Rules()
     var overrides = Rules.Overrides()
 
     var effective: Rules { overrides.applied(to: declared) }
 
-    /// Takes rules in place of the declared ones, unless those have a higher version.
+    /// Replaces the declared rules, unless those have a higher version.
     mutating func declare(_ rules: Rules) {
       if rules.version >= declared.version { declared = rules }
     }
   }
 
-  /// Bytes of id and time of creation in front of the rules.
+  /// Bytes of the id and the time of creation, in front of the rules.
   private static let headCount = 12
 
   /// The id of a namespace; nil if its record is damaged.
@@ -70,7 +70,7 @@ struct NamespaceRecord: Equatable, Sendable {
     }
   }
 
-  /// The record as it is stored.
+  /// The record in its stored form.
   func record(name: String, seal: RecordSeal) throws(LarderError) -> [UInt8] {
     var content: [UInt8] = []
     content.append(littleEndian: id.rawValue)
@@ -86,12 +86,12 @@ struct NamespaceRecord: Equatable, Sendable {
   }
 }
 
-/// The rule for names of namespaces, and the error for a name that has none.
+/// The rule for names of namespaces, and the error for an absent namespace.
 enum NamespaceName {
-  /// The most bytes that a name has.
+  /// The most bytes of a name.
   static let longest = 100
 
-  /// Throws unless `name` is a possible name.
+  /// Throws for an impossible name.
   static func validate(_ name: String) throws(LarderError) {
     let isPossible =
       !name.isEmpty && name.utf8.count <= longest
@@ -106,7 +106,7 @@ enum NamespaceName {
     }
   }
 
-  /// The error of a request that needs a namespace which does not exist.
+  /// The error for a namespace that does not exist.
   static func absent(_ name: String) -> LarderError {
     LarderError(
       .noSuchNamespace, "there is no namespace \(name)",

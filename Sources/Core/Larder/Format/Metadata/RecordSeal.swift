@@ -1,8 +1,8 @@
 import LarderSystem
 
-/// Guards the store's own records: each begins with a checksum over the store's identity, the record's key and its bytes.
+/// Seals the store's own records: each begins with a checksum over the store's identity, the record's key and its bytes.
 ///
-/// A record that is damaged, that turns up under another key, or that comes from another store is not opened.
+/// A damaged record, a record under another key, and a record from another store do not open.
 struct RecordSeal: Sendable {
   /// Bytes of the checksum in front of every record.
   static let size = 8
@@ -12,10 +12,10 @@ struct RecordSeal: Sendable {
   /// - Parameter identity: the 16 random bytes of the store.
   init(identity: [UInt8]) { salt = Checksum.of(identity.span, seed: 5) }
 
-  /// The seed of the checksum of a record under `key`.
+  /// The seed for the checksum of a record under `key`.
   func seed(for key: Span<UInt8>) -> UInt64 { Checksum.of(key, seed: salt) }
 
-  /// Writes a record as it is stored under the key of `seed`; `fill` appends its content.
+  /// Writes a record in its stored form, for the key of `seed`; `fill` appends the content.
   func write(
     to record: inout OutputSpan<UInt8>, seed: UInt64, _ fill: (inout OutputSpan<UInt8>) -> Void
   ) {
@@ -25,7 +25,7 @@ struct RecordSeal: Sendable {
     record.replaceWord(at: 0, with: checksum)
   }
 
-  /// A record as it is stored under `key`.
+  /// The stored form of a record under `key`.
   func seal(_ content: [UInt8], for key: [UInt8]) -> [UInt8] {
     var record: [UInt8] = []
     record.reserveCapacity(Self.size + content.count)
@@ -33,7 +33,7 @@ struct RecordSeal: Sendable {
     return record + content
   }
 
-  /// The content of a record; nil if this record was not stored under the key of `seed`.
+  /// The content of a record; nil if the record was not sealed for the key of `seed`.
   @_lifetime(copy record)
   func open(_ record: Span<UInt8>, seed: UInt64) -> Span<UInt8>? {
     guard record.count >= Self.size else { return nil }

@@ -1,4 +1,4 @@
-/// The metadata of the entry that an HTTP response is stored as: lines of text, of which the first names the version.
+/// The metadata of an entry that stores an HTTP response: lines of text. The first line names the version.
 ///
 ///     larder-http/1 200 OK
 ///     requested 1767225600000
@@ -12,30 +12,30 @@
 ///     Date: Thu, 01 Jan 2026 00:00:00 GMT
 ///     ETag: "1"
 ///
-/// A body that is stored in parts has the version `larder-http/2`, and the lines `length` and `parts` with the length of the
-/// body and of a part. A blank line separates the cache's own data from the unchanged fields, each ended by a newline. `body`
-/// is a number of the body, which a validation keeps. A `vary` line has a digest of the normal form of the request's field;
-/// without `=` the request did not have the field.
+/// A body in parts has the version `larder-http/2`, and the lines `length` and `parts` with the length of the body and of a
+/// part. A blank line separates the cache's own lines from the unchanged fields; a newline ends each line. `body` is a number
+/// of the body, which stays after a validation. A `vary` line has a digest of the normal form of the request's field; without
+/// `=` the request did not have the field.
 package struct ResponseMetadata {
   package static let version = "larder-http/1 "
   package static let versionWithParts = "larder-http/2 "
 
-  /// Whether the body is in entries of its own.
+  /// Whether the body is in separate entries.
   package let isInParts: Bool
-  /// 100 to 999.
+  /// The status code, 100 to 999.
   package let code: Int
-  /// `200 OK`
+  /// The status line, such as `200 OK`.
   package let status: ArraySlice<UInt8>
-  /// The lines of the cache itself: the first word of each, and the rest of the line.
+  /// The cache's own lines: the first word of each, and the rest of the line.
   package private(set) var notes: [(name: String, value: String)] = []
   package private(set) var fields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
 
-  /// Whether metadata may belong to a response whose body is in parts.
+  /// Whether the metadata may belong to a response with a body in parts.
   package static func mayHaveParts(_ metadata: [UInt8]) -> Bool {
     metadata.starts(with: versionWithParts.utf8)
   }
 
-  /// Nil for bytes that are no such metadata, or of another version.
+  /// Nil for bytes that are no such metadata, or have another version.
   package init?(_ metadata: [UInt8]) {
     var lines = metadata.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
     isInParts = Self.mayHaveParts(metadata)
@@ -63,6 +63,6 @@ package struct ResponseMetadata {
     }
   }
 
-  /// The last note of that name.
+  /// The last note with the name `name`.
   package func note(_ name: String) -> String? { notes.last { $0.name == name }?.value }
 }

@@ -1,18 +1,18 @@
 import LMDB
 import LarderSystem
 
-/// The record `F`: says that a file is a Larder store, of which format, and which store.
+/// The record `F`. It says that a file is a Larder store, and states the format and the identity of the store.
 struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
   /// The format of a store without a write buffer.
   static let plain: UInt32 = 4
-  /// The format of a store that has, or had, a write buffer. A version of Larder that knows no buffer refuses it: a commit that
-  /// leaves out the records of the buffer would lose them.
+  /// The format of a store that has, or had, a write buffer. A version of Larder that knows no buffer refuses such a store: its
+  /// commits would lose the records of the buffer.
   static let buffered: UInt32 = 5
 
   var version: UInt32
-  /// 16 random bytes that identify the store. Its own records are sealed with them, and a page cursor of another store is
-  /// refused by them.
+  /// 16 random bytes that identify the store. Its own records are sealed with them, and page cursors of other stores are
+  /// refused because of them.
   var identity: [UInt8]
 
   static func new() -> StoreFormat {
@@ -32,16 +32,16 @@ struct StoreFormat {
     self.identity = identity
   }
 
-  /// The result of reading the record.
+  /// The contents of the record.
   enum Contents {
     case format(StoreFormat)
-    /// The record is not one of Larder's.
+    /// The record is not from Larder.
     case foreign
-    /// The record has this format, and its checksum does not match.
+    /// The record has this format, but its checksum does not match.
     case damaged
   }
 
-  /// The mark and the version have had their place since format 1, so that every version can name the format of any store.
+  /// The mark and the version have had their places since format 1, so every version can name the format of any store.
   static func read(_ bytes: Span<UInt8>) -> Contents {
     guard bytes.count >= 28, bytes.starts(with: mark.span) else { return .foreign }
     let format = StoreFormat(
@@ -62,7 +62,7 @@ struct StoreFormat {
 extension StoreFormat {
   /// The format of the store in an environment.
   ///
-  /// - Throws: an error that names the kind of the file, if this version cannot read it.
+  /// - Throws: an error that names the kind of the file if this version cannot read it.
   init(of environment: Environment) throws(LarderError) {
     let path = environment.path
     switch try Self.contents(of: environment) {

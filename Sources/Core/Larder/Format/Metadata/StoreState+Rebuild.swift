@@ -1,14 +1,14 @@
 import LMDB
 import LarderSystem
 
-// The entries, namespaces and tombstones that a damaged record counted are still stored, so they are counted again.
+// The entries, namespaces and tombstones in the counts of a damaged record are still stored, so they are counted again.
 
 extension StoreState {
-  /// The state as it follows from everything else in the store, for the write that finds its record damaged.
+  /// The state, derived from everything else in the store, for the write that finds the record of the state damaged.
   ///
-  /// Counts are exact again. Marks that cannot be derived are set so that no promise breaks. No process has seen the
+  /// Counts become exact again. Marks that cannot be derived get values that break no promise: no process has seen the
   /// generation, entries may be due at any time, and the time of the last write is unknown. O(namespaces), and O(entries) of a
-  /// namespace whose counters are damaged too.
+  /// namespace whose counters are damaged, too.
   static func rebuilt(
     in transaction: borrowing WriteTransaction, seal: RecordSeal
   ) throws(LMDBError) -> StoreState {
@@ -36,18 +36,17 @@ extension StoreState {
       state.bytes &+= counters.bytes
       state.stored &+= counters.stored
     }
-    // More than there are is allowed; fewer would leave dependents behind.
+    // Too high a number is allowed; too low a number would leave dependents behind.
     state.dependents = state.entries
     return state
   }
 }
 
 extension NamespaceCounters {
-  /// The counters as they follow from the entries of a namespace, for the write that finds their record damaged.
+  /// The counters, derived from the entries of a namespace, for the write that finds the record of the counters damaged.
   ///
-  /// Statistics begin again. Versions continue far behind the highest one found, by a random distance: removed entries had
-  /// versions too, and so may have those that were written since an earlier damage.
-  /// O(entries).
+  /// Statistics begin again. Versions continue far above the highest version found, at a random distance: removed entries also
+  /// had versions, and so may entries that were written since an earlier damage. O(entries).
   static func recounted(
     _ id: NamespaceID, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> NamespaceCounters {
@@ -74,7 +73,7 @@ extension NamespaceCounters {
 }
 
 extension WriteTransaction {
-  /// The state of the store, rebuilt if its record is damaged.
+  /// The state of the store; rebuilt if its record is damaged.
   func stateOrRebuilt(_ seal: RecordSeal) throws(LMDBError) -> StoreState {
     if let state = try state(seal) { return state }
     return try StoreState.rebuilt(in: self, seal: seal)

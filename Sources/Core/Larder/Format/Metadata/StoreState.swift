@@ -1,43 +1,43 @@
 import LMDB
 import LarderSystem
 
-/// Totals and marks of the store as a whole: the record `G`, which nearly every commit writes.
+/// Totals and marks of the whole store: the record `G`, which nearly every commit writes.
 struct StoreState: Equatable {
-  /// Rises with every change of a name, an id, a rule, a setting or a tombstone. A process that cached one of those with
+  /// Rises with every change of a name, an id, a rule, a setting or a tombstone. A process that has cached such a fact under
   /// another generation reads it again.
   var generation: UInt64 = 1
   var nextID: UInt64 = 1
-  /// Invalidated tags with entries that are still stored.
+  /// The number of tombstones: of invalidated tags that stored entries still carry.
   var tombstones: UInt64 = 0
-  /// Entries of all namespaces, expired ones included.
+  /// The number of entries in all namespaces, including expired entries.
   var entries: UInt64 = 0
-  /// Bytes of their values.
+  /// Bytes of the entries' values.
   var bytes: UInt64 = 0
-  /// Bytes of their headers, fields and values.
+  /// Bytes of the entries' headers, fields and values.
   var stored: UInt64 = 0
-  /// The time of the last write or purge whose clock was believed, in milliseconds since 1970.
+  /// The time of the last write or purge with a trusted clock, in milliseconds since 1970.
   var lastStamp: UInt64 = 0
-  /// The monotonic time plus 1 at which a purge first saw the clock ahead by more than a day; 0 if none did.
+  /// The monotonic time plus 1 at which a purge first saw the clock more than a day ahead; 0 if none did.
   var suspectSince: UInt64 = 0
-  /// Cleared namespace ids with entries that are still stored.
+  /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0
-  /// A lower bound of the times in the expiry index; ``EntryHeader/never`` if the index is empty. A purge that has removed
-  /// everything due makes it exact.
+  /// A lower bound of the times in the expiry index; ``EntryHeader/never`` if the index is empty. A purge that has removed all
+  /// due entries makes the bound exact.
   var nextDue = UInt64(EntryHeader.never)
-  /// Entries with an owner. While it is 0, removals look for no dependents.
+  /// The number of entries with an owner. While it is 0, removals look for no dependents.
   var dependents: UInt64 = 0
-  /// Commits made only to let pages that were freed before be used again.
+  /// The number of commits made only to make freed pages usable.
   var forcedCommits: UInt64 = 0
-  /// 1 after the first subscription to changes: from then on every batch checks whether there is a subscriber.
+  /// 1 after the first subscription to changes: from then on every batch checks for subscribers.
   var watched: UInt64 = 0
   /// When a process last began its maintenance, by its clock, in milliseconds since 1970; 0 for never.
   var maintained: UInt64 = 0
-  /// Removed owners with dependents that are still stored.
+  /// The number of removed owners that still have dependents.
   var orphans: UInt64 = 0
 
   init() {}
 
-  /// Nil if the record is damaged, or has impossible numbers.
+  /// Nil if the record is damaged or has impossible numbers.
   init?(_ record: Span<UInt8>, seal: RecordSeal) {
     guard let content = seal.open(record, for: MetadataKey.state) else { return nil }
     var words = WordReader(content)
@@ -62,7 +62,7 @@ struct StoreState: Equatable {
 
   static let recordSize = RecordSeal.size + 15 * 8
 
-  /// Writes the record as it is stored.
+  /// Writes the record in its stored form.
   func write(to record: inout OutputSpan<UInt8>, seal: RecordSeal) {
     let key = MetadataKey.state
     seal.write(to: &record, seed: seal.seed(for: key.span)) { record in
@@ -84,12 +84,12 @@ struct StoreState: Equatable {
     }
   }
 
-  /// The record as it is stored.
+  /// The record in its stored form.
   func record(seal: RecordSeal) -> [UInt8] {
     [UInt8](count: Self.recordSize) { write(to: &$0, seal: seal) }
   }
 
-  /// Whether the expiry index may have a record that is due.
+  /// Whether the expiry index may have a due record.
   func mayBeDue(at now: Timestamp) -> Bool { Int64(clamping: nextDue) <= now.milliseconds }
 }
 
@@ -102,7 +102,7 @@ struct WordReader: ~Escapable {
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
-  /// Whether every byte was read, and no word was missing.
+  /// Whether every byte was read, and no word was incomplete.
   var isAtEnd: Bool { !isShort && offset == bytes.count }
 
   /// The next word; 0 behind the end.

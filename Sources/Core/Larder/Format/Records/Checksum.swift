@@ -3,8 +3,8 @@ import LarderSystem
 
 /// A 64-bit checksum over bytes, of the wyhash family: one multiplication for each 16 bytes.
 ///
-/// It detects damage. It does not protect against forged records. The result depends only on the bytes and the seed, on
-/// every machine.
+/// It detects damage. It does not protect against forged records. On every machine, the result depends only on the bytes and
+/// the seed.
 package enum Checksum {
   private static let first: UInt64 = 0xA076_1D64_78BD_642F
   private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB
@@ -64,7 +64,7 @@ package enum Checksum {
     mix(second ^ UInt64(truncatingIfNeeded: count), mix(low ^ second, high ^ state))
   }
 
-  /// The last 0 to 15 bytes as two words, each byte in at least one of them.
+  /// The last 0 to 15 bytes as two words; each byte is in at least one word.
   @inline(__always)
   private static func tail(
     _ rest: UnsafeRawPointer?, count: Int
@@ -81,18 +81,18 @@ package enum Checksum {
     return (bytes, 0)
   }
 
-  /// The checksum of bytes for other modules.
+  /// The checksum of bytes, for other modules.
   package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 { of(bytes.span, seed: seed) }
 }
 
 extension Checksum {
-  /// The checksum of bytes that come in pieces: the same as ``of(_:seed:)`` of all of them at once.
+  /// The checksum of bytes that come in pieces; it equals ``of(_:seed:)`` of all bytes together.
   struct Stream {
     private var state: UInt64
     private var left: UInt64
     private var right: UInt64
     private var count = 0
-    /// The bytes after the last whole block, fewer than 48.
+    /// The bytes after the last whole block; fewer than 48.
     private var rest: [UInt8] = []
 
     init(seed: UInt64) {
@@ -144,7 +144,7 @@ extension Checksum {
   }
 }
 
-/// Numbers of any alignment, little-endian.
+/// Reads little-endian numbers at any alignment.
 @unsafe extension UnsafeRawPointer {
   @inline(__always)
   fileprivate func word(_ offset: Int) -> UInt64 {

@@ -3,28 +3,28 @@ import LarderSystem
 
 /// The fields of an entry, stored between header and payload: owners, tags, validators, metadata.
 ///
-/// Each has a kind, a length and bytes. A field of an unknown kind is kept as it is, so that later versions can add kinds without a new format.
+/// Each field has a kind, a length and bytes. A field of an unknown kind is kept, so new kinds need no new format.
 struct EntryFields: Equatable, Sendable {
-  /// The kinds of field. The raw value is the byte in the record.
+  /// The kinds of fields. The raw value is the byte in the record.
   enum Kind: UInt8 {
     /// The whole key of an entry with a long key; always the first field.
     case key = 1
-    /// An owner: its namespace id and key. One field for each.
+    /// An owner: its namespace id and its key. Each owner has a field of its own.
     case owner = 2
-    /// A tag. One field for each.
+    /// A tag. Each tag has a field of its own.
     case tag = 3
     /// The entity tag of the response that the value came with.
     case entityTag = 4
-    /// The `Last-Modified` value of that response.
+    /// The `Last-Modified` value of the response that the value came with.
     case lastModified = 5
     /// The metadata that the application stores beside the value.
     case metadata = 6
     /// The time to idle in milliseconds, 8 bytes.
     case idleInterval = 7
-    /// The transforms that changed the value, as ``TransformSteps`` reads them; the first field, or the one behind the key.
+    /// The transforms that changed the value, in the form of ``TransformSteps``; the first field, or the field behind the key.
     case transforms = 8
-    /// Metadata, entity tag and modification date as transforms changed them: the length of the steps (4 bytes), the steps,
-    /// and the changed fields.
+    /// Transformed metadata, entity tag and modification date: the length of the steps (4 bytes), the steps, and the
+    /// transformed bytes of the fields.
     case transformedMetadata = 9
   }
 
@@ -48,7 +48,7 @@ struct EntryFields: Equatable, Sendable {
     guard reader.isAtEnd else { return nil }
   }
 
-  /// The bytes that ``init(_:)`` reads.
+  /// The stored form, which ``init(_:)`` reads.
   func encoded() -> [UInt8] {
     var bytes: [UInt8] = []
     for field in all {
@@ -64,7 +64,7 @@ struct EntryFields: Equatable, Sendable {
     return bytes
   }
 
-  /// The bytes of the first field of a kind; setting them replaces all fields of the kind.
+  /// The bytes of the first field of a kind; setting them replaces all fields of that kind.
   subscript(kind: Kind) -> [UInt8]? {
     get { all.first { $0.kind == kind.rawValue }?.bytes }
     set {
@@ -87,9 +87,9 @@ struct EntryFields: Equatable, Sendable {
   }
 }
 
-/// Walks the fields of a record without copying them, and stops at the first that does not fit.
+/// Reads the fields of a record without copying them; stops at the first field that does not fit.
 struct FieldReader: ~Escapable {
-  /// A length byte of this value is followed by the length in 4 bytes.
+  /// If a length byte has this value, the length follows in 4 bytes.
   static let longMark: UInt8 = 255
 
   private let bytes: Span<UInt8>
@@ -101,7 +101,7 @@ struct FieldReader: ~Escapable {
   /// Whether every byte belonged to a field.
   var isAtEnd: Bool { offset == bytes.count }
 
-  /// The next field and the place of its bytes; nil at the end, or if the bytes do not form a field.
+  /// The next field and the range of its bytes; nil at the end, or if the bytes are no field.
   mutating func next() -> (kind: UInt8, range: Range<Int>)? {
     guard bytes.count - offset >= 2 else { return nil }
     var start = offset + 2
@@ -119,7 +119,7 @@ struct FieldReader: ~Escapable {
 }
 
 extension EntryHeader {
-  /// The place of the first field of a kind in the record, or nil. No field is copied.
+  /// The range of the first field of a kind in the record, or nil. No field is copied.
   func field(_ kind: EntryFields.Kind, in record: Span<UInt8>) -> Range<Int>? {
     guard fieldsRange.upperBound <= record.count else { return nil }
     var reader = FieldReader(record.extracting(fieldsRange))

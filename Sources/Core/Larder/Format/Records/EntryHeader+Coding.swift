@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 
 // The bytes of a header. Most entries need 25: numbers below 2^32 take 4 bytes, times are differences, and a number that
-// follows from another field is left out. A bit field, the form, tells which fields are there and how long they are.
+// follows from another field is left out. A bit field, the form, tells which numbers exist and how long they are.
 
 extension EntryHeader {
   // MARK: Reading
 
-  /// Reads the header of a record; nil if the record cannot have one.
+  /// Reads the header of a record; nil if the record cannot have a header.
   @inline(__always)
   init?(_ record: Span<UInt8>) {
     guard record.count >= Self.plainSize else {
@@ -47,7 +47,7 @@ extension EntryHeader {
     let version: UInt64
     let sequence: UInt64
     if form.bits & Form.wide != 0 {
-      // The form has no other bits, and the time of writing has 8 bytes in place of 6.
+      // The form has no other bits, and the time of writing has 8 bytes instead of 6.
       guard form.bits &>> 8 == 0 else { return nil }
       written |= Int64(bitPattern: UInt64(reader.next(2))) &<< 48
       expires = Int64(bitPattern: reader.next(8))
@@ -100,7 +100,7 @@ extension EntryHeader {
 
   // MARK: Writing
 
-  /// How this header is stored.
+  /// The stored form of this header.
   var form: Form {
     var bits = UInt16(flags.intersection(.known).rawValue)
     if fieldsCount > 0 { bits |= Form.hasFields }
@@ -108,7 +108,7 @@ extension EntryHeader {
     return Form(bits: bits | (compact ?? Form.wide))
   }
 
-  /// The high byte of the form; nil if a value is too large for it.
+  /// The high byte of the form; nil if a value is too large for a compact header.
   private var compactForm: UInt16? {
     guard 0..<1 << 48 ~= written, max(version, sequence) < 1 << 48,
       (sequence == 0) == flags.contains(.pinned), staleUntil >= expires
@@ -135,7 +135,7 @@ extension EntryHeader {
     return bits
   }
 
-  /// How the difference to a later time is stored; nil if it cannot be.
+  /// The stored length of the difference to a later time; nil if no length fits.
   private static func length(from time: Int64, to later: Int64) -> UInt16? {
     if later == never { return Form.Length.never }
     let (difference, overflow) = later.subtractingReportingOverflow(time)
@@ -146,7 +146,7 @@ extension EntryHeader {
 
   /// Appends the header to an empty record; the checksum is set by ``seal(_:keyHash:)``.
   ///
-  /// - Parameter form: ``form``.
+  /// - Parameter form: the result of ``form``.
   func append(to record: inout OutputSpan<UInt8>, _ form: Form) {
     record.append(word: 0)
     record.append(
@@ -176,7 +176,7 @@ extension EntryHeader {
   }
 }
 
-/// Reads numbers of a header one after the other. The caller has checked that all are there.
+/// Reads successive numbers of a header. The caller has checked that the bytes exist.
 private struct HeaderReader: ~Escapable {
   private let bytes: Span<UInt8>
   private var offset: Int
@@ -187,7 +187,7 @@ private struct HeaderReader: ~Escapable {
     self.offset = offset
   }
 
-  /// A little-endian number of 2, 4, 6 or 8 bytes. At least 6 bytes are in front of it.
+  /// A little-endian number of 2, 4, 6 or 8 bytes. At least 6 bytes lie in front of it.
   mutating func next(_ count: Int) -> UInt64 {
     offset += count
     return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)
@@ -200,7 +200,7 @@ private struct HeaderReader: ~Escapable {
 }
 
 extension OutputSpan<UInt8> {
-  /// A number of 4 bytes, or of 6.
+  /// Appends a number of 4 bytes, or of 6 bytes if `isLong` is set.
   @inline(__always)
   fileprivate mutating func append(number: UInt64, isLong: Bool) {
     append(bigEndian: UInt32(truncatingIfNeeded: number).byteSwapped)

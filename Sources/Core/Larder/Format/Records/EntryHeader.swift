@@ -1,34 +1,34 @@
 import LMDB
 import LarderSystem
 
-/// The facts in front of every value: all that a read needs before it lends the bytes.
+/// The facts in front of every value: everything that a read needs before it lends the bytes.
 ///
-/// Times are milliseconds since 1970, UTC; ``never`` means that there is no such time. `EntryHeader+Coding.swift` reads
-/// and writes the bytes, and `Docs/Internals/FileFormat.md` lists them.
+/// Times are milliseconds since 1970, UTC; ``never`` means that the time does not exist. `EntryHeader+Coding.swift` reads and
+/// writes the bytes, and `Docs/Internals/FileFormat.md` lists them.
 struct EntryHeader: Equatable {
   static let never = Int64.max
 
   /// Properties of an entry. The raw value is the low byte of the header's form.
   struct Flags: OptionSet, Hashable {
     let rawValue: UInt8
-    /// The first field is the whole key, of which the entry key holds a prefix and a hash.
+    /// The first field is the whole key; the entry key has only a prefix and a hash of it.
     static let longKey = Flags(rawValue: 1)
     /// The value is in the chunks database; the payload is its length and checksum.
     static let chunked = Flags(rawValue: 2)
     /// The entry is never evicted and has no place in the queue.
     static let pinned = Flags(rawValue: 4)
-    /// A field holds the time to idle: an access moves the end of the entry.
+    /// A field has the time to idle: an access moves the end of the entry.
     static let idle = Flags(rawValue: 16)
-    /// The fields say that transforms changed the value. Not stored: reading the header finds it out, so that an entry without
-    /// fields costs nothing.
+    /// The fields say that transforms changed the value. The flag is not stored: reading the header sets it, so that an entry
+    /// without fields costs nothing.
     static let transformed = Flags(rawValue: 8)
-    /// The entry has tags, so that it may have been invalidated.
+    /// The entry has tags, so it may have been invalidated.
     static let tagged = Flags(rawValue: 32)
-    /// A negative entry: it records that there is no value for the key. Reads miss it.
+    /// A negative entry: it records that its key has no value. Reads miss it.
     static let negative = Flags(rawValue: 64)
-    /// The flags that this version writes. A record with any other is damaged.
+    /// The flags that this version writes. A record with any other flag is damaged.
     static let known: Flags = [.longKey, .chunked, .pinned, .idle, .tagged, .negative]
-    /// The flags that a header may have once it was read.
+    /// The flags that a header may have after it was read.
     static let readable: Flags = [.known, .transformed]
   }
 
@@ -36,21 +36,21 @@ struct EntryHeader: Equatable {
   var codec: UInt8
   /// Bytes of the fields that follow the header.
   var fieldsCount: UInt32
-  /// The checksum that the record carries; see ``isIntact(_:keyHash:)``.
+  /// The checksum in the record; see ``isIntact(_:keyHash:)``.
   var checksum: UInt64
   /// When the value was written.
   var written: Int64
-  /// The entry is fresh before this time.
+  /// The time before which the entry is fresh.
   var expires: Int64
-  /// The entry can be served stale before this time; at least `expires`.
+  /// The time before which the entry can be served stale; at least `expires`.
   var staleUntil: Int64
-  /// The time under which the expiry index has the entry, at most `staleUntil`; ``never`` if it is not indexed.
+  /// The time under which the expiry index has the entry, at most `staleUntil`; ``never`` if the index does not have it.
   var deadline: Int64
-  /// The entry's position in the queue of its namespace; an overwrite keeps it. 0 for pinned entries, which are not queued.
+  /// The entry's position in the queue of its namespace; an overwrite keeps it. 0 for pinned entries, which have no position.
   var sequence: UInt64
-  /// Different for every value that the key ever had in this namespace.
+  /// A different number for every value that the key ever had in this namespace.
   var version: UInt64
-  /// Bytes of the header in the record it was read from; 0 for a header that was not read.
+  /// Bytes of the header in the record that it was read from; 0 for a header that was not read.
   private(set) var size: Int
 
   @inline(__always)
@@ -71,24 +71,24 @@ struct EntryHeader: Equatable {
     self.size = size
   }
 
-  /// Whether both say the same of an entry, whatever records they come from.
+  /// Whether both headers state the same facts, apart from the records that they were read from.
   func isContent(of other: EntryHeader) -> Bool {
     var own = self
     (own.checksum, own.size) = (other.checksum, other.size)
     return own == other
   }
 
-  /// Where the payload begins in the record that the header was read from.
+  /// The offset of the payload in the record that the header was read from.
   @inline(__always)
   var payloadStart: Int { size &+ Int(fieldsCount) }
 
-  /// The bytes of the fields in that record.
+  /// The range of the fields in the record that the header was read from.
   @inline(__always)
   var fieldsRange: Range<Int> { size..<payloadStart }
 
-  /// Whether the record carries the checksum it should: over the namespace, the key, the header and everything behind it.
+  /// Whether the record has the right checksum: over the namespace, the key, the header and everything behind it.
   ///
-  /// The key is part of it, so a record under another key or in another namespace is damaged too.
+  /// The checksum includes the key, so a record under another key or in another namespace counts as damaged.
   ///
   /// - Parameter keyHash: ``Checksum/keyHash(of:in:)`` of the entry.
   @inline(__always)
@@ -104,12 +104,12 @@ struct EntryHeader: Equatable {
 
   static let checksumSize = 8
 
-  /// The time under which the expiry index has an entry from now on.
+  /// The time under which the expiry index will have an entry.
   ///
   /// An end that moves later leaves the index as it is: the purge finds the old record, sees that the entry is alive and
-  /// indexes it again. A refresh then writes the entry and nothing else. An end that moves earlier is indexed at once.
+  /// indexes it again. So a refresh writes only the entry. An end that moves earlier is indexed at once.
   ///
-  /// - Parameter previous: the entry as it is indexed now; nil if it is not.
+  /// - Parameter previous: the entry as it is indexed now; nil if the index does not have it.
   func indexedDeadline(replacing previous: EntryHeader?) -> Int64 {
     if let previous, previous.sequence == sequence, previous.deadline != Self.never,
       staleUntil >= previous.deadline
@@ -121,7 +121,7 @@ struct EntryHeader: Equatable {
 }
 
 extension EntryHeader {
-  /// Which fields a header has, and how long they are: 16 bits, of which the low 8 are the entry's flags.
+  /// The numbers in a header and their lengths: 16 bits. The low 8 bits are the entry's flags.
   struct Form: Equatable {
     var bits: UInt16
 
@@ -136,12 +136,12 @@ extension EntryHeader {
     static let staleShift: UInt16 = 12
     static let deadlineShift: UInt16 = 14
 
-    /// The form of most entries: 4-byte version, 4-byte lifetime, no window after it.
+    /// The form of most entries: 4-byte version, 4-byte lifetime, no stale window.
     static let plain: UInt16 = Length.short << expiresShift
-    /// Of the low byte, what a header of the plain form can have beside it without another layout.
+    /// The bits of the low byte that do not change the layout of the plain form.
     static let plainFlags: UInt16 = 0b0111_0111
 
-    /// How a time is stored: 2 bits.
+    /// The stored form of a time: 2 bits.
     enum Length {
       /// No bytes: `expires` is never; `staleUntil` is `expires`; `deadline` is `staleUntil`.
       static let none: UInt16 = 0
@@ -175,12 +175,12 @@ extension EntryHeader {
     }
   }
 
-  /// Checksum, form, codec and the time of writing.
+  /// The bytes of checksum, form, codec and time of writing.
   static let fixedSize = 17
-  /// The fixed part and five numbers of 8 bytes: for values that no difference can hold.
+  /// The fixed part and five numbers of 8 bytes, for values that no difference can hold.
   static let wideSize = 17 + 2 + 5 * 8
   /// The size of a header of the plain form.
   static let plainSize = 25
-  /// No header is larger.
+  /// The size of the largest header.
   static let largestSize = wideSize + 4
 }

@@ -5,7 +5,7 @@ import LarderSystem
 enum IndexKey {
   /// Expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``.
   ///
-  /// Within a namespace the time comes first, so that everything due is a range at the front.
+  /// In a namespace the time comes first, so all due entries are a range at the front.
   ///
   /// - Parameters:
   ///   - deadline: 0 to ``ExpiryRecord/latest``.
@@ -33,7 +33,7 @@ enum IndexKey {
     QueuePosition.append(block.number, to: &bytes)
   }
 
-  /// The key under which the expiry index has an entry with this header, if it has it.
+  /// The key under which the expiry index has an entry with this header, if it has the entry.
   static func deadline(of header: EntryHeader, entry: [UInt8]) -> [UInt8] {
     deadline(header.deadline, position: header.sequence, entry: entry)
   }
@@ -46,7 +46,7 @@ enum IndexKey {
     try withStackBytes(size(of: block), { append(block, to: &$0) }, body)
   }
 
-  /// Queue: the entries of a namespace in the order in which they came. The value is the stored key.
+  /// Queue: the entries of a namespace in the order of their positions. The value is the stored key.
   static func queue(_ position: UInt64, in id: NamespaceID) -> [UInt8] {
     [UInt8](count: 4 + QueuePosition.size(of: position)) { append(position, in: id, to: &$0) }
   }
@@ -58,7 +58,7 @@ enum IndexKey {
     QueuePosition.append(position, to: &bytes)
   }
 
-  /// Lends the same key, without an allocation.
+  /// Lends the key of a queue record, without an allocation.
   @inline(__always)
   static func withQueue<Result, Failure: Error>(
     _ position: UInt64, in id: NamespaceID, _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -72,8 +72,8 @@ enum IndexKey {
     tag + [0] + entry
   }
 
-  /// Tags, too: the entries of an owner are a range. No tag begins with a 0. A hash of its entry key names the owner; the
-  /// fields of an entry that is found confirm the match.
+  /// Tag index, too: the entries of an owner are a range. No tag begins with a byte 0. A hash of the owner's entry key names
+  /// the owner; the fields of a found entry confirm the match.
   static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [0]
     bytes.reserveCapacity(9 + entry.count)
@@ -82,7 +82,7 @@ enum IndexKey {
     return bytes
   }
 
-  /// The entry key in a key of the database `tags`, of a tag or of an owner; nil if the key is neither.
+  /// The entry key in a key of the database `tags`, for a tag or an owner; nil if the key is neither.
   static func tagged(_ key: [UInt8]) -> [UInt8]? {
     guard let end = key.firstIndex(of: 0) else { return nil }
     let entryKey = Array(key.dropFirst(end == 0 ? 9 : end + 1))
@@ -96,7 +96,7 @@ enum IndexKey {
     return bytes
   }
 
-  /// The first bytes of the keys of all chunks of a value.
+  /// The common first bytes of the keys of a value's chunks.
   static func chunks(of version: UInt64, in id: NamespaceID) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(16)
@@ -105,29 +105,29 @@ enum IndexKey {
     return bytes
   }
 
-  /// Bytes that a tag may have.
+  /// The most bytes of a tag.
   static let longestTag = 200
 }
 
-/// A position in the queue as it is stored in keys: as short as the number allows, and in the order of the numbers.
+/// A position in the queue in its stored form in keys: as short as the number allows, and in the order of the numbers.
 ///
-/// The high 3 bits of the first byte are the count of bytes behind it; the other 5 bits and those bytes are the number,
+/// The high 3 bits of the first byte are the number of further bytes. The other 5 bits and the further bytes are the position,
 /// big-endian. A position below 2 million takes 3 bytes.
 enum QueuePosition {
   /// Positions and versions stay below this number.
   static let limit: UInt64 = 1 << 61
 
-  /// Bytes behind the first.
+  /// The number of bytes behind the first byte.
   @inline(__always)
   private static func following(_ position: UInt64) -> Int {
     (UInt64.bitWidth &- position.leadingZeroBitCount &+ 2) &>> 3
   }
 
-  /// How many bytes ``append(_:to:)`` appends.
+  /// The number of bytes that ``append(_:to:)`` appends.
   @inline(__always)
   static func size(of position: UInt64) -> Int { position < limit ? 1 + following(position) : 9 }
 
-  /// A position of ``limit`` or more is stored as one behind all others, for the end of a range.
+  /// Appends a position. A position of ``limit`` or more is stored as one behind all others, for the end of a range.
   static func append(_ position: UInt64, to bytes: inout OutputSpan<UInt8>) {
     guard position < limit else {
       bytes.append(UInt8.max)
@@ -142,7 +142,7 @@ enum QueuePosition {
     }
   }
 
-  /// Reads a position that begins at `offset`; nil if it is cut short or not in its shortest form.
+  /// Reads the position at `offset`; nil if it is cut short or not in its shortest form.
   static func read(_ bytes: Span<UInt8>, at offset: Int) -> (position: UInt64, end: Int)? {
     guard offset < bytes.count else { return nil }
     let following = Int(bytes[offset] >> 5)
@@ -156,11 +156,11 @@ enum QueuePosition {
 }
 
 extension Database {
-  /// The entries; the first of ``Indexes/names``.
+  /// The database of entries; the first of ``Indexes/names``.
   static var entries: Database { .firstNamed }
 }
 
-/// The databases beside the main one, opened once with the store.
+/// The databases beside the main database; they are opened once with the store.
 struct Indexes: Sendable {
   static let names = ["entries", "deadlines", "queue", "tags", "chunks"]
 

@@ -1,22 +1,22 @@
 import LMDB
 import LarderSystem
 
-/// A record of the expiry index: a time, and those entries of a block of the queue that may end then.
+/// A record of the expiry index: a time, and the entries in a block of the queue that may end at that time.
 ///
 /// The key is namespace id (4 bytes), time (6 bytes), then the number of the block; the value has a bit for each position of
-/// the block. A pinned entry has no position. It has a record of its own: block 0, then the stored key, and no value.
+/// the block. A pinned entry has no position, but a record of its own: block 0, then the stored key, and no value.
 ///
-/// Entries that are written together have one time and positions in a row, so that few records stand for them.
+/// Entries that are written together have the same time and consecutive positions, so few records name them.
 struct ExpiryRecord: Sequence {
-  /// The latest time that can be indexed, in the year 10889. A later end is indexed there and found alive.
+  /// The latest indexed time, in the year 10889. A later end is indexed under this time, and the entry is then found alive.
   static let latest: Int64 = 1 << 48 - 1
   /// Bytes in front of the number of the block.
   static let headSize = 10
 
   let block: ExpiryBlock
-  /// Bit `n` stands for position `n` of the block; for a pinned entry bit 0 is set.
+  /// Bit `n` means position `n` of the block; for a pinned entry bit 0 is set.
   let positions: UInt32
-  /// The entry key of a pinned entry; empty for others.
+  /// The entry key of a pinned entry; empty for other entries.
   private let pinned: [UInt8]
 
   /// Nil if the record is damaged.
@@ -44,7 +44,7 @@ struct ExpiryRecord: Sequence {
     value.count == 4 ? value.halfWord(at: 0) : nil
   }
 
-  /// The time alone, of a key of at least ``headSize`` bytes.
+  /// Only the time, from a key of at least ``headSize`` bytes.
   static func deadline(of key: Span<UInt8>) -> Int64 {
     Int64(key.bigEndian(at: 4, as: UInt16.self)) << 32
       | Int64(key.bigEndian(at: 6, as: UInt32.self))
@@ -71,15 +71,15 @@ struct ExpiryRecord: Sequence {
   }
 }
 
-/// A time, and 32 positions in a row in the queue of a namespace. A record of the expiry index stands for such a block.
+/// A time, and 32 consecutive positions in the queue of a namespace. A record of the expiry index covers such a block.
 struct ExpiryBlock: Hashable, Comparable {
   private static let shift: UInt64 = 5
-  /// That of the highest position.
+  /// The number of the block with the highest position.
   static let lastNumber = (QueuePosition.limit - 1) >> shift
 
   let id: NamespaceID
   let deadline: Int64
-  /// The positions without their low bits.
+  /// The positions without their low 5 bits.
   let number: UInt64
 
   init(id: NamespaceID, deadline: Int64, number: UInt64) {
@@ -95,7 +95,7 @@ struct ExpiryBlock: Hashable, Comparable {
 
   fileprivate var firstPosition: UInt64 { number &<< Self.shift }
 
-  /// The order of the index.
+  /// Compares blocks in the order of the index.
   static func < (left: ExpiryBlock, right: ExpiryBlock) -> Bool {
     (left.deadline, left.id, left.number) < (right.deadline, right.id, right.number)
   }
@@ -106,22 +106,22 @@ struct ExpiryBlock: Hashable, Comparable {
   }
 }
 
-/// An entry as the expiry index names it.
+/// An entry in the expiry index.
 struct IndexedEntry {
   let id: NamespaceID
   /// The time under which the entry is indexed.
   let deadline: Int64
   /// The position of the entry in the queue; 0 for a pinned entry.
   let position: UInt64
-  /// The entry key of a pinned entry; empty for others.
+  /// The entry key of a pinned entry; empty for other entries.
   let pinned: [UInt8]
 
-  /// The key of the record that names it.
+  /// The key of the index record that names the entry.
   var recordKey: [UInt8] {
     IndexKey.deadline(deadline, position: position, entry: position == 0 ? pinned : id.prefix)
   }
 
-  /// The entry's key in the database of entries, by way of the queue; nil if it has no record there, which only damage can cause.
+  /// The entry's key in the database of entries, found through the queue; nil without a queue record, because of damage.
   func entryKey(
     in view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {
@@ -131,7 +131,7 @@ struct IndexedEntry {
     return id.prefix + storedKey.copied
   }
 
-  /// The same in a write transaction, which can then remove the queue's record without another search.
+  /// The entry's key, for a write transaction, which can then remove the queue record without another search.
   func entryKey(
     in transaction: inout WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {
@@ -145,33 +145,33 @@ struct IndexedEntry {
     }
   }
 
-  /// Whether an entry is indexed here.
+  /// Whether the index has the entry with this header here.
   func leads(to header: EntryHeader) -> Bool {
     header.deadline == deadline && header.sequence == position
   }
 }
 
-/// A record of the queue: a position, and the entry that has it.
+/// A record of the queue: a position, and its entry.
 struct QueueRecord {
   let position: UInt64
   /// The entry's key in the database of entries.
   let entryKey: [UInt8]
 
-  /// Nil if it is damaged.
+  /// Nil if the key or the value is damaged.
   init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {
     guard let position = Self.position(of: key), !value.isEmpty else { return nil }
     self.position = position
     entryKey = key.extracting(0..<4).copied + value.copied
   }
 
-  /// The position alone; nil if the key is damaged.
+  /// Only the position; nil if the key is damaged.
   static func position(of key: Span<UInt8>) -> UInt64? {
     guard let (position, end) = QueuePosition.read(key, at: 4), end == key.count, position > 0
     else { return nil }
     return position
   }
 
-  /// The entry as an eviction policy sees it; nil if the record is not the entry that has this position.
+  /// The entry for an eviction policy; nil if `record` is not the entry with this position.
   func candidate(_ record: Span<UInt8>) -> Candidate? {
     guard let entry = StoredEntry(entryKey: entryKey, record: record),
       entry.header.sequence == position

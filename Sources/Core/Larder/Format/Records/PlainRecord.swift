@@ -1,16 +1,16 @@
 import LMDB
 import LarderSystem
 
-/// The facts of a record whose header has one of the two forms that most entries have, and no fields: all that a scan needs.
+/// The facts of a record without fields whose header has one of the two most frequent forms: all that a scan needs.
 ///
-/// To make an ``EntryHeader`` of each record takes a scan longer than the checksum.
+/// To make an ``EntryHeader`` of each record would take a scan longer than the checksum.
 struct PlainRecord {
   let written: Int64
   let expires: Int64
   /// Bytes of the header.
   let size: Int
 
-  /// Nil for a header of another form, and for a record that is verified only once.
+  /// Nil for a header of another form, and for a record that is verified only once a second.
   @inline(__always)
   init?(_ record: Span<UInt8>) {
     guard record.count >= EntryHeader.plainSize, record.count <= VerifiedValues.threshold else {
@@ -30,7 +30,7 @@ struct PlainRecord {
     }
   }
 
-  /// The value of a record that has such a header.
+  /// The value of a record with a plain header.
   @inline(__always)
   @_lifetime(copy record)
   static func payload(of record: Span<UInt8>) -> Span<UInt8> {
@@ -39,7 +39,7 @@ struct PlainRecord {
     return record.extracting(size..<record.count)
   }
 
-  /// Whether the entry is certainly fresh at `now`, and will be for as long as the coarse clock may be behind.
+  /// Whether the entry is certainly fresh at `now`, and will stay fresh for as long as the coarse clock may be behind.
   @inline(__always)
   func isFresh(at now: Int64) -> Bool {
     expires == EntryHeader.never || (now &+ 10 < expires && written &- 60_000 <= now)

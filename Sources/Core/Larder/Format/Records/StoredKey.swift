@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-/// The number that stands for a namespace in keys; clearing a namespace gives it another.
+/// The number for a namespace in keys. A clear gives the namespace another number.
 ///
-/// Numbers stay below 2^24. 0 is for the metadata. So every key of metadata begins with a 0 byte and cannot equal the name of a
-/// database, which begins with a letter.
+/// Numbers stay below 2^24. 0 is for the metadata. So every key of the metadata begins with a byte 0 and cannot equal the name
+/// of a database, which begins with a letter.
 struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   let rawValue: UInt32
 
@@ -13,7 +13,7 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   /// The ids that a namespace can have.
   static let possible = NamespaceID(rawValue: 1)..<NamespaceID(rawValue: limit)
 
-  /// The first bytes of every key of the namespace, in the database of entries and in all indexes but the tags.
+  /// The first bytes of every key of the namespace, in the database of entries and in all indexes except the tags.
   var prefix: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(id: self)
@@ -35,20 +35,20 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-  /// The namespace a key of the database of entries, the queue or the chunks begins with.
+  /// The namespace id at the start of a key of the entries, the expiry index, the queue or the chunks.
   var namespaceID: NamespaceID { NamespaceID(rawValue: bigEndian(at: 0)) }
 }
 
 /// The form of a key in the databases: at most 255 bytes for a key of up to 64 KiB, in byte order.
 ///
-/// A key of at most 250 bytes is followed by a 0. A longer one is stored as its first 238 bytes, a hash of all and a 1, and
-/// the entry has the whole key in a field. Two long keys can have the same stored form; then the field decides.
+/// A key of at most 250 bytes is followed by a byte 0. A longer key is stored as its first 238 bytes, a hash of the whole key
+/// and a byte 1; a field of the entry has the whole key. Two long keys can have the same stored form; then the field decides.
 struct StoredKey: Hashable, Sendable {
   /// Bytes of the stored form of a long key; no stored form is longer.
   static let longest = 255
-  /// Bytes of the longest key that is stored as it is.
+  /// Bytes of the longest key that is stored whole.
   static let longestShort = 250
-  /// Bytes of a long key that are stored as they are.
+  /// Bytes of a long key that its stored form has.
   static let headCount = 238
 
   /// The stored form, without the namespace id in front.
@@ -101,7 +101,7 @@ struct StoredKey: Hashable, Sendable {
 
   var isLong: Bool { bytes.last == 1 }
 
-  /// The key itself; nil for a long one.
+  /// The key itself; nil for a long key.
   var short: [UInt8]? { bytes.last == 0 ? Array(bytes.dropLast()) : nil }
 
   /// Whether ``init(_:)`` can have made these bytes.

@@ -2,14 +2,14 @@ import LarderSystem
 
 /// A time that wall clocks show on every day: `TimeOfDay(4, 30)`.
 public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible {
-  /// 0 to 23.
+  /// The hour, 0 to 23.
   public var hour: Int
-  /// 0 to 59.
+  /// The minute, 0 to 59.
   public var minute: Int
-  /// 0 to 59.
+  /// The second, 0 to 59.
   public var second: Int
 
-  /// Values out of range are refused when a rule with them is declared or used.
+  /// A time of day. Values out of range are refused when a rule with them is declared or used.
   public init(_ hour: Int, _ minute: Int = 0, _ second: Int = 0) {
     self.hour = hour
     self.minute = minute
@@ -27,7 +27,7 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
 
   var secondOfDay: Int64 { Int64(hour * 3600 + minute * 60 + second) }
 
-  /// `04:00`, or `04:00:30` where seconds count.
+  /// `04:00`, or `04:00:30` if the second is not 0.
   public var description: String {
     let shown = second == 0 ? [hour, minute] : [hour, minute, second]
     return shown.map { $0 < 10 && $0 >= 0 ? "0\($0)" : "\($0)" }.joined(separator: ":")

@@ -1,15 +1,15 @@
 import LarderSystem
 
-/// A time zone's rule for all later years: one offset, or two and the days on which clocks change.
+/// A time zone's rule for all later years: one offset, or two offsets and the days on which clocks change.
 ///
-/// Read from the line that ends a time zone file, in the form of POSIX's variable TZ with the extensions of RFC 9636
+/// It is read from the last line of a time zone file, in the form of POSIX's variable TZ with the extensions of RFC 9636,
 /// section 3.3: `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct YearlyChanges: Sendable, Hashable {
-  /// Seconds ahead of UTC.
+  /// The standard offset, in seconds ahead of UTC.
   let standard: Int64
   let summer: Summer?
 
-  /// The summer offset and its period. In the south the start lies after the end.
+  /// The summer offset and its period. In the south the period begins after its end in the same year.
   struct Summer: Sendable, Hashable {
     let offset: Int64
     let start: Day
@@ -19,19 +19,19 @@ struct YearlyChanges: Sendable, Hashable {
   /// A time of each year, by the clock before the change.
   struct Day: Sendable, Hashable {
     enum Rule: Sendable, Hashable {
-      /// 1 to 365, without the leap day.
+      /// Day 1 to 365, not counting the leap day.
       case ordinal(Int64)
-      /// 0 to 365, with it.
+      /// Day 0 to 365, counting the leap day.
       case offset(Int64)
-      /// The `week`th such weekday of the month, the last if it is 5.
+      /// The `week`th such weekday of the month; the last one if `week` is 5.
       case weekday(month: Int64, week: Int64, weekday: Int64)
     }
 
     let rule: Rule
-    /// Seconds after the start of the day, up to a week before or after it.
+    /// Seconds after the start of the day; up to a week before or after it.
     let time: Int64
 
-    /// Seconds that the clock shows, counted from 1970-01-01 00:00.
+    /// The seconds since 1970-01-01 00:00 that the clock shows.
     func wall(in year: Int64) -> Int64 {
       day(in: year).number * CalendarDate.secondsPerDay + time
     }
@@ -57,11 +57,11 @@ struct YearlyChanges: Sendable, Hashable {
     }
   }
 
-  /// The changes from the year before `moment` to the one after the next, in order.
+  /// The changes from two years before the year of `moment` to two years after it, in order.
   private func changes(around moment: Int64) -> [(moment: Int64, offset: Int64)] {
     guard let summer else { return [] }
     let year = CalendarDate(wall: moment + standard).year
-    // Where an end coincides with the next start summer never stops: the end is sorted first.
+    // If an end coincides with the next start, summer never stops: the end is sorted first.
     return (year - 2...year + 2).flatMap { year in
       [
         (summer.end.wall(in: year) - summer.offset, standard),
@@ -74,7 +74,7 @@ struct YearlyChanges: Sendable, Hashable {
     changes(around: moment).last { $0.moment <= moment }?.offset ?? standard
   }
 
-  /// When clocks change next; nil for never.
+  /// The next change of the clocks; nil if clocks do not change again.
   func change(after moment: Int64) -> Int64? {
     changes(around: moment).first { $0.moment > moment }?.moment
   }
@@ -106,7 +106,7 @@ extension YearlyChanges {
   }
 }
 
-/// The text of a rule, read from the front.
+/// The text of a rule; it is read from the front.
 private struct POSIXText {
   private var rest: ArraySlice<UInt8>
 
@@ -122,7 +122,7 @@ private struct POSIXText {
     return true
   }
 
-  /// At least three letters, or anything of letters, digits and signs between `<` and `>`.
+  /// Skips a name: at least three letters, or letters, digits and signs between `<` and `>`.
   mutating func name() -> Bool {
     if skip("<") {
       guard let end = rest.firstIndex(of: UInt8(ascii: ">")), end > rest.startIndex,
@@ -136,7 +136,7 @@ private struct POSIXText {
     return count >= 3
   }
 
-  /// `[+-]h[:m[:s]]` in seconds; POSIX counts offsets ahead of UTC as negative.
+  /// Reads `[+-]h[:m[:s]]` in seconds; in POSIX, offsets ahead of UTC are negative.
   mutating func offset() -> Int64? {
     let isNegative = skip("-")
     if !isNegative { _ = skip("+") }
@@ -150,7 +150,7 @@ private struct POSIXText {
     return isNegative ? -seconds : seconds
   }
 
-  /// `Jn`, `n` or `Mm.w.d`, and `/` with a time other than 2 o'clock.
+  /// Reads `Jn`, `n` or `Mm.w.d`, and `/` with a time other than 2 o'clock.
   mutating func day() -> YearlyChanges.Day? {
     let rule: YearlyChanges.Day.Rule
     if skip("J") {

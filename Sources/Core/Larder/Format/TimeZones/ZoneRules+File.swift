@@ -8,7 +8,7 @@ extension ZoneRules {
     static let short = Flaw(reason: "it ends too early")
   }
 
-  /// Reads a file as RFC 9636 describes it: `TZif`, version 1 to 4.
+  /// Reads a file in the form of RFC 9636: `TZif`, version 1 to 4.
   init(file bytes: [UInt8]) throws(Flaw) {
     var file = BigEndianReader(bytes)
     let first = try Head(&file)
@@ -16,7 +16,7 @@ extension ZoneRules {
       self = try Self.table(first, timeWidth: 4, &file, footer: false)
       return
     }
-    // A second table with 64-bit times follows; the first is for readers that know 32 bits only.
+    // A second table with 64-bit times follows; the first table is for readers with 32-bit times.
     try file.skip(first.count(timeWidth: 4))
     self = try Self.table(try Head(&file), timeWidth: 8, &file, footer: true)
   }
@@ -40,7 +40,7 @@ extension ZoneRules {
       letters = Int(try file.number(4) & 0xFFFF_FFFF)
     }
 
-    /// Bytes of the rest.
+    /// Bytes of the table behind the header.
     func count(timeWidth: Int) -> Int {
       times * (timeWidth + 1) + types * 6 + letters + leaps * (timeWidth + 4) + standard + universal
     }
@@ -49,7 +49,7 @@ extension ZoneRules {
   private static func table(
     _ head: Head, timeWidth: Int, _ file: inout BigEndianReader, footer: Bool
   ) throws(Flaw) -> ZoneRules {
-    // Checked before memory is reserved.
+    // Checked before memory is reserved for the table.
     guard head.count(timeWidth: timeWidth) <= file.left else { throw .short }
     guard head.leaps == 0 else { throw Flaw(reason: "it counts leap seconds") }
     guard (1...256).contains(head.types) else {
@@ -88,7 +88,7 @@ extension ZoneRules {
       changes: changes, offsets: offsets, later: footer ? try Self.footer(&file) : nil)
   }
 
-  /// The rule in the last line of the file; an empty line has none.
+  /// The rule in the last line of the file; nil for an empty line.
   private static func footer(_ file: inout BigEndianReader) throws(Flaw) -> YearlyChanges? {
     let newline = UInt8(ascii: "\n")
     guard try file.bytes(1).first == newline else { throw Flaw(reason: "it has no last line") }
@@ -102,7 +102,7 @@ extension ZoneRules {
   }
 }
 
-/// Bytes read from the front; numbers are big-endian and have a sign.
+/// Bytes that are read from the front; numbers are big-endian and signed.
 private struct BigEndianReader {
   private(set) var rest: ArraySlice<UInt8>
 

@@ -12,22 +12,22 @@ struct ZoneRules: Sendable, Hashable {
   /// RFC 9636, section 3.2: offsets lie between 25 hours behind UTC and 26 hours ahead of it.
   static let possibleOffsets: ClosedRange<Int64> = -89_999...93_599
 
-  /// Moments in seconds since 1970, in order.
+  /// The moments of changes, in seconds since 1970, in order.
   private let changes: [Int64]
-  /// Before the first change, and after each.
+  /// The offset before the first change, and the offset after each change.
   private let offsets: [Int64]
   private let later: YearlyChanges?
 
   static let utc = ZoneRules(changes: [], offsets: [0], later: nil)
 
-  /// - Precondition: one offset more than changes, which are in order.
+  /// - Precondition: there is one more offset than changes, and the changes are in order.
   init(changes: [Int64], offsets: [Int64], later: YearlyChanges?) {
     self.changes = changes
     self.offsets = offsets
     self.later = later
   }
 
-  /// Seconds ahead of UTC.
+  /// The offset at `moment`, in seconds ahead of UTC.
   func offset(at moment: Int64) -> Int64 {
     if let later, changes.last.map({ $0 <= moment }) ?? true { return later.offset(at: moment) }
     return offsets[index(behind: moment)]
@@ -39,7 +39,7 @@ struct ZoneRules: Sendable, Hashable {
     return index < changes.count ? changes[index] : later?.change(after: moment)
   }
 
-  /// The index of the first change after a time.
+  /// The index of the first change after `moment`.
   private func index(behind moment: Int64) -> Int {
     var low = 0
     var high = changes.count
@@ -52,7 +52,7 @@ struct ZoneRules: Sendable, Hashable {
 }
 
 extension ZoneRules {
-  /// Each zone is read once per process; there are some hundred at most.
+  /// The rules by zone: each zone is read once per process, and there are a few hundred zones.
   private static let known = Mutex<[String: ZoneRules]>([:])
 
   /// The largest file that is read; the largest zones have 4 kB.
@@ -72,7 +72,7 @@ extension ZoneRules {
   ) throws(LarderError) -> ZoneRules {
     guard isPossible(name) else { throw unknown(name, "the name is not one of a time zone") }
     for directory in directories {
-      // A pipe or a device might never end.
+      // Reading a pipe or a device might never end.
       guard let file = FileDescriptor.reading(directory + "/" + name),
         let status = file.status, status.isRegularFile
       else { continue }
@@ -96,7 +96,7 @@ extension ZoneRules {
     }
   }
 
-  /// Letters, digits, `_`, `+` and `-`, in parts that begin with a letter: no path can lead out of the database.
+  /// Whether all parts have only letters, digits, `_`, `+` and `-`, and begin with a letter: no path leaves the database.
   private static func isPossible(_ name: String) -> Bool {
     name.utf8.count <= 100
       && name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
@@ -123,14 +123,14 @@ extension ZoneRules {
     )
   }
 
-  /// The first time after `now`, in seconds, at which wall clocks of the zone reach a time of day; nil only for a zone that
-  /// has no days.
+  /// The first time after `now`, in seconds, at which wall clocks of the zone reach a time of day. Nil only for a zone without
+  /// any days.
   ///
-  /// On a day on which clocks skip that time it is the moment of the change; on a day on which they show it twice, the
-  /// first. A day that a zone skips, as Samoa did in 2011, has no time of day.
+  /// If clocks skip the time on a day, the result is the moment of the change; if they show it twice, the first moment. A day
+  /// that a zone skips, as Samoa did in 2011, has no time of day.
   func next(secondOfDay: Int64, after now: Int64) -> Int64? {
     let today = CalendarDate(wall: now + offset(at: now)).number
-    // Yesterday counts: a change may move its late evening into today. A day may be skipped.
+    // The loop begins yesterday, because a change may move yesterday's late evening into today. A day may be skipped.
     for number in today - 1...today + 8 {
       let day = CalendarDate(number: number)
       guard exists(day) else { continue }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-// Metadata, entity tag and modification date are one record that the transforms change apart from the value.
+// Metadata, entity tag and modification date are one record. The transforms change it separately from the value.
 extension TransformPipeline {
   /// The transformed metadata record; nil if the entry has no metadata or no transform changes it.
   func metadata(
@@ -19,8 +19,8 @@ extension TransformPipeline {
     return record + head + bytes
   }
 
-  /// Fields with metadata, entity tag and modification date as they were written. They are absent if they are damaged, cannot
-  /// be read here, or have not passed a transform that is required.
+  /// The fields, with metadata, entity tag and modification date as they were written. These three are absent if they are
+  /// damaged, cannot be read here, or have not passed a required transform.
   func readable(_ fields: EntryFields, of entry: TransformContext) -> EntryFields {
     do throws(LarderError) {
       if let plain = try plain(fields, of: entry) { return plain }
@@ -33,10 +33,10 @@ extension TransformPipeline {
     return rest
   }
 
-  /// The same for a write that replaces some of them and keeps the others.
+  /// Like `readable`, for a write that replaces some of the three and keeps the others.
   ///
-  /// - Throws: ``LarderError/Code/unreadable`` where the others would be lost, and where this process lacks a transform of the
-  ///   value that may have to cover what it writes.
+  /// - Throws: ``LarderError/Code/unreadable`` if the others would be lost, or if this process lacks a transform of the value
+  ///   that may have to cover the new fields.
   func changeable(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields {
@@ -58,7 +58,7 @@ extension TransformPipeline {
       hint: "check the transforms of the store and their keys, or write the entry anew")
   }
 
-  /// Nil if metadata, entity tag and modification date are damaged, or have not passed a transform that is required.
+  /// The fields before the transforms; nil if the three are damaged, or have not passed a required transform.
   private func plain(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields? {

@@ -3,22 +3,22 @@ import LarderSystem
 
 /// A value that transforms have changed, ready to be stored.
 struct TransformedValue {
-  /// Bytes of the value before.
+  /// Bytes of the value before the transforms.
   var size: Int
-  /// In place of the value; nil if no transform changed it.
+  /// The bytes to store in place of the value; nil if no transform changed it.
   var bytes: [UInt8]?
   var steps: TransformSteps?
-  /// Metadata, entity tag and modification date as transforms leave them; nil if no transform changes them.
+  /// Metadata, entity tag and modification date after the transforms; nil if no transform changes them.
   var metadata: [UInt8]?
 }
 
-/// The transforms of a store in their order, which every value passes on its way into the store and back.
+/// The transforms of a store in their order. Every value passes them on its way into the store and back.
 struct TransformPipeline: Sendable {
   let transforms: [any ValueTransform]
   var isEmpty: Bool { transforms.isEmpty }
-  /// Whether one of them is required.
+  /// Whether one of the transforms is required.
   let hasRequired: Bool
-  /// Whether one that changes metadata is required.
+  /// Whether a required transform changes metadata.
   let requiresMetadata: Bool
 
   init(_ transforms: [any ValueTransform]) {
@@ -27,12 +27,12 @@ struct TransformPipeline: Sendable {
     requiresMetadata = transforms.contains { $0.isRequired && $0.coversMetadata }
   }
 
-  /// The value and the metadata of an entry as they are to be stored.
+  /// The value and the metadata of an entry in the form to be stored.
   func apply(
     to value: Span<UInt8>, _ attributes: EntryAttributes, of entry: TransformContext
   ) throws(LarderError) -> TransformedValue {
     var transformed = TransformedValue(size: value.count)
-    // A negative entry has no value that could be hidden or made shorter.
+    // A negative entry has no value that a transform could hide or shorten.
     if !attributes.isNegative, let (bytes, steps) = try apply(transforms, to: value, entry) {
       transformed.bytes = bytes
       transformed.steps = steps
@@ -41,9 +41,9 @@ struct TransformPipeline: Sendable {
     return transformed
   }
 
-  /// The value that was written, from the bytes that are stored; nil if they are damaged.
+  /// The value that was written, from the stored bytes; nil if they are damaged.
   ///
-  /// - Throws: ``LarderError/Code/unreadable`` without a transform that changed it.
+  /// - Throws: ``LarderError/Code/unreadable`` if the store lacks a transform that changed the value.
   func restore(
     _ bytes: [UInt8], _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> [UInt8]? {
@@ -51,20 +51,20 @@ struct TransformPipeline: Sendable {
     return try revert(steps, bytes, entry)
   }
 
-  /// Whether an entry may be read as it is: it has passed every transform that is required.
+  /// Whether an entry may be read: it has passed every required transform.
   func accepts(_ header: EntryHeader, _ record: Span<UInt8>) -> Bool {
     if !hasRequired || header.flags.contains(.negative) { return true }
     let range = header.flags.contains(.transformed) ? header.field(.transforms, in: record) : nil
     return isComplete(range.flatMap { TransformSteps(record.extracting($0)) })
   }
 
-  /// The same for an entry that a write has found.
+  /// Whether an entry that a write has found may be read: it has passed every required transform.
   func accepts(_ entry: StoredEntry) -> Bool {
     if !hasRequired || entry.header.flags.contains(.negative) { return true }
     return isComplete(entry.fields.transforms)
   }
 
-  /// Whether the steps have every required transform among those that `concerns` selects.
+  /// Whether the steps include every required transform that `concerns` selects.
   func isComplete(
     _ steps: TransformSteps?, where concerns: (any ValueTransform) -> Bool = { _ in true }
   ) -> Bool {
@@ -78,7 +78,7 @@ struct TransformPipeline: Sendable {
 // MARK: Running transforms
 
 extension TransformPipeline {
-  /// The bytes after those of the transforms that changed them; nil if none did.
+  /// The bytes after all transforms, with the steps that changed them; nil if no transform changed them.
   func apply(
     _ transforms: [any ValueTransform], to value: Span<UInt8>, _ context: TransformContext
   ) throws(LarderError) -> (bytes: [UInt8], steps: TransformSteps)? {
@@ -111,7 +111,7 @@ extension TransformPipeline {
     return current.map { ($0, steps) }
   }
 
-  /// The bytes before the steps; nil if they are damaged.
+  /// The bytes before `steps`; nil if they are damaged.
   func revert(
     _ steps: TransformSteps, _ bytes: [UInt8], _ context: TransformContext
   ) throws(LarderError) -> [UInt8]? {

@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-/// The transforms that changed the bytes of an entry, in the order in which they were applied.
+/// The transforms that changed the bytes of an entry, in the order of their application.
 ///
-/// Each takes its number (1 byte), the size of the bytes before it (4 bytes), the length of its parameters (1 byte), and
-/// those.
+/// Each step has its number (1 byte), the size of the bytes before it (4 bytes), the length of its parameters (1 byte), and the
+/// parameters.
 struct TransformSteps: Equatable {
   struct Step: Equatable {
     var id: TransformID
@@ -19,14 +19,14 @@ struct TransformSteps: Equatable {
     }
   }
 
-  /// More are not possible.
+  /// The most steps.
   static let most = 8
 
   private(set) var all: [Step] = []
 
   init() {}
 
-  /// Nil if the bytes are not steps.
+  /// Nil if the bytes are no steps.
   init?(_ bytes: Span<UInt8>) {
     var offset = 0
     while offset < bytes.count {
@@ -48,7 +48,7 @@ struct TransformSteps: Equatable {
 
   mutating func append(_ step: Step) { all.append(step) }
 
-  /// The first `count` steps as they are stored.
+  /// The stored form of the first `count` steps; nil means all steps.
   func encoded(_ count: Int? = nil) -> [UInt8] {
     var bytes: [UInt8] = []
     for step in all.prefix(count ?? all.count) { step.append(to: &bytes) }
@@ -57,12 +57,12 @@ struct TransformSteps: Equatable {
 }
 
 extension EntryFields {
-  /// The transforms of the value; nil if none changed it, or the field is damaged.
+  /// The transforms of the value; nil if no transform changed it, or the field is damaged.
   var transforms: TransformSteps? {
     self[.transforms].flatMap { TransformSteps($0.span) }
   }
 
-  /// Metadata, entity tag and modification date.
+  /// The fields of metadata, entity tag and modification date.
   var metadataFields: EntryFields {
     get {
       var fields = EntryFields()
@@ -82,8 +82,8 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// Whether the fields of a record say that transforms changed the value: the field is the first one, or the one behind
-  /// the whole key.
+  /// Whether the fields of a record say that transforms changed the value: the field of transforms is the first one, or the one
+  /// behind the whole key.
   static func isTransformed(_ fields: Span<UInt8>) -> Bool {
     var reader = FieldReader(fields)
     guard let first = reader.next() else { return false }

@@ -2,27 +2,27 @@ import LarderSystem
 
 /// Changes the bytes of values on their way into the store, and back: compression or encryption.
 ///
-/// ``Store/Options/transforms`` gives a store its transforms. They are applied to every value that is written through it, in
-/// their order, and each entry names those that changed it. An entry that names none is read as it is.
+/// ``Store/Options/transforms`` gives a store its transforms. They apply in their order to every value that is written through
+/// the store, and each entry names the transforms that changed it. An entry without transforms is read as it is.
 ///
-/// They run inside the write, and at each read that is not answered from memory.
+/// Transforms run inside the write, and at each read that memory does not answer.
 public protocol ValueTransform: Sendable {
-  /// Names the transform in the entries.
+  /// The number of the transform in entries.
   var id: TransformID { get }
   /// Whether the transform also changes an entry's metadata, entity tag and modification date.
   var coversMetadata: Bool { get }
-  /// Whether reads miss entries that it has not changed, except negative ones.
+  /// Whether reads miss entries that this transform has not changed, except negative entries.
   var isRequired: Bool { get }
-  /// The changed bytes, and the parameters that ``revert(_:_:size:for:)`` needs; nil leaves the bytes as they are.
+  /// Changes bytes; returns the new bytes and the parameters for ``revert(_:_:size:for:)``, or nil to keep the bytes.
   func apply(
     _ bytes: Span<UInt8>, for context: TransformContext
   ) throws -> (bytes: [UInt8], parameters: [UInt8])?
-  /// The bytes that ``apply(_:for:)`` was given.
+  /// Returns the bytes that ``apply(_:for:)`` was given.
   ///
   /// The bytes and parameters come from a file and may be anything. A ``LarderError`` with the code
   /// ``LarderError/Code/unreadable`` reaches the reader; after any other error the entry counts as damaged.
   ///
-  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB. The caller checks it, too.
+  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB. The caller also checks it.
   func revert(
     _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
   ) throws -> [UInt8]
@@ -35,12 +35,12 @@ extension ValueTransform {
   public var isRequired: Bool { false }
 }
 
-/// Names a transform in an entry. 0 to 127 belong to Larder; 128 to 255 are free for applications.
+/// The number of a transform in an entry. 0 to 127 belong to Larder; 128 to 255 are free for applications.
 public struct TransformID: RawRepresentable, Hashable, Sendable {
   /// The number in the entry.
   public let rawValue: UInt8
 
-  /// The transform with that number.
+  /// The transform with the number `rawValue`.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Compression with Zstandard (RFC 8878).
@@ -57,7 +57,7 @@ public struct TransformID: RawRepresentable, Hashable, Sendable {
     }
   }
 
-  /// How a program gets the transform.
+  /// The steps by which a program gets the transform.
   var remedy: String {
     switch self {
     case .zstd:
@@ -71,7 +71,7 @@ public struct TransformID: RawRepresentable, Hashable, Sendable {
 
 /// The entry whose bytes a transform changes.
 public struct TransformContext: Sendable {
-  /// The part of the entry that the bytes belong to.
+  /// A part of an entry.
   public enum Part: Sendable {
     /// The value.
     case value
@@ -79,21 +79,21 @@ public struct TransformContext: Sendable {
     case metadata
   }
 
-  /// 16 random bytes that no other store has.
+  /// 16 random bytes of the store; no other store has the same bytes.
   public let store: [UInt8]
-  /// The namespace's number in the store; renaming keeps it, and clearing ends it.
+  /// The number of the namespace in the store. A rename keeps it; a clear gives the namespace another number.
   public let namespace: UInt32
   /// The entry's key.
   public let key: [UInt8]
   /// The version of the value; see ``Store/Entry/version``.
   public let version: UInt64
-  /// The part of the entry that the bytes belong to.
+  /// The part of the entry to which the bytes belong.
   public private(set) var part: Part
-  /// The transforms that were applied before this one, with their parameters.
+  /// The transforms that were applied before this transform, with their parameters.
   package internal(set) var previous: [UInt8] = []
   private let reader: EntryReader
 
-  /// The value of the entry under `key`.
+  /// The context for the value of the entry under `key`.
   init(_ key: [UInt8], in id: NamespaceID, version: UInt64, reader: EntryReader) {
     store = reader.identity
     namespace = id.rawValue
@@ -103,7 +103,7 @@ public struct TransformContext: Sendable {
     self.reader = reader
   }
 
-  /// The same entry, and another part of it.
+  /// The context for another part of the same entry.
   func of(_ part: Part) -> TransformContext {
     var context = self
     context.part = part
@@ -118,7 +118,7 @@ package enum TransformStorage {
 }
 
 extension TransformContext {
-  /// A value that a transform keeps in the store for itself; nil without one.
+  /// A value that a transform keeps for itself in the store; nil without such a value.
   package func stored(_ key: String) throws -> [UInt8]? {
     try key.withKeyBytes { key in
       let transaction = try reader.beginRead()
@@ -133,7 +133,7 @@ extension TransformContext {
     }
   }
 
-  /// Whether the entry is one that a transform keeps for itself.
+  /// Whether a transform keeps the entry for itself.
   package var isOfTransforms: Bool {
     get throws {
       try reader.identify(reader.transformStorage, in: reader.beginRead()).rawValue == namespace

@@ -7,14 +7,14 @@ import Synchronization
 ///       print("\(step.done) of \(step.total)")
 ///     }
 ///
-/// The loads run until every key is done or the prefetch is cancelled: by ``cancel()``, or by cancelling the task that
-/// iterates. The steps can be iterated once; the loads run whether or not they are.
+/// The loads run until every key is done or the prefetch is cancelled: by ``cancel()``, or by the cancellation of the task that
+/// iterates. The steps can be iterated once; the loads run even if nobody iterates.
 public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
-  /// One key that is done.
+  /// The result for one key.
   public struct Step: Sendable {
-    /// How the load of a key ended.
+    /// The outcome of the load of a key.
     public enum Outcome: Sendable {
-      /// Nothing was loaded: a fresh value or a fresh negative entry was stored already.
+      /// No load was needed: a fresh value or a fresh negative entry was stored already.
       case present
       /// The value was loaded.
       case loaded
@@ -23,11 +23,11 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     }
     /// The key.
     public var key: Key
-    /// How its load ended.
+    /// The outcome of its load.
     public var outcome: Outcome
-    /// The number of keys that are done, including this one.
+    /// The number of finished keys, including this one.
     public var done: Int
-    /// The number of all keys.
+    /// The total number of keys.
     public var total: Int
   }
 
@@ -39,23 +39,23 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     public internal(set) var loaded = 0
     /// Keys whose load failed.
     public internal(set) var failed = 0
-    /// Keys that were not tried because the prefetch was cancelled.
+    /// Keys without an attempt, because the prefetch was cancelled.
     public internal(set) var remaining = 0
   }
 
   private let steps: AsyncStream<Step>
   private let task: Task<Summary, Never>
 
-  /// Runs loads of any kind; ``Cache/prefetch(_:options:concurrency:pause:priority:load:)`` is the usual way.
+  /// Runs loads of any kind. ``Cache/prefetch(_:options:concurrency:pause:priority:load:)`` is the usual way.
   ///
   /// Throws ``LarderError/Code/invalidArgument`` for a concurrency below 1.
   ///
   /// - Parameters:
-  ///   - concurrency: how many loads run at a time, 1 or more.
-  ///   - clock: the clock that pauses are measured by, usually that of the store.
-  ///   - pause: how long each of the concurrent loads waits before the next one, given how many keys are done. A key that was
-  ///     present needs no pause.
-  ///   - load: returns whether there was anything to load. An error it throws is the outcome of that key.
+  ///   - concurrency: the number of loads at a time, 1 or more.
+  ///   - clock: the clock for the pauses, usually the clock of the store.
+  ///   - pause: how long each of the concurrent loads waits before the next one, given the number of finished keys. A key that
+  ///     was present needs no pause.
+  ///   - load: returns whether a load was needed. Its error becomes the outcome of the key.
   public convenience init(
     _ keys: some Sequence<Key>, concurrency: Int = 2, clock: any LarderClock = SystemClock(),
     priority: TaskPriority? = .utility, pause: @escaping @Sendable (Int) -> Duration,
@@ -71,8 +71,8 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   }
 
   /// - Parameters:
-  ///   - batch: how many keys a load has, 1 or more.
-  ///   - load: returns an outcome for each key. An error it throws is the outcome of all.
+  ///   - batch: the number of keys in a load, 1 or more.
+  ///   - load: returns an outcome for each key. Its error becomes the outcome of all its keys.
   init(
     _ keys: some Sequence<Key>, batch: Int, concurrency: Int, clock: any LarderClock,
     priority: TaskPriority?, pause: @escaping @Sendable (Int) -> Duration,
@@ -102,10 +102,10 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// The steps as keys are done.
+  /// The steps, in the order in which keys finish.
   public func makeAsyncIterator() -> AsyncStream<Step>.Iterator { steps.makeAsyncIterator() }
 
-  /// Starts no more loads and cancels those under way that no other caller waits for.
+  /// Starts no further loads, and cancels running loads for which no other caller waits.
   public func cancel() { task.cancel() }
 
   /// Waits until every key is done or the prefetch is cancelled.
@@ -113,16 +113,16 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Cache {
-  /// Loads those of the keys that are not fresh, in their order, before any caller asks for them.
+  /// Loads the keys that are not fresh, in their order, before any caller asks for them.
   ///
-  /// A step is done when its value is committed. A caller that asks for a key during its load shares it. A key without a value
-  /// counts as present if that was known, and as loaded if the load said so. Throws ``LarderError/Code/invalidArgument`` for a
-  /// concurrency below 1.
+  /// A step is done when its value is committed. A caller that asks for a key during its load shares the load. A key without a
+  /// value counts as present if a negative entry was stored, and as loaded if its load found no value. Throws
+  /// ``LarderError/Code/invalidArgument`` for a concurrency below 1.
   ///
   /// - Parameters:
-  ///   - concurrency: how many loads run at a time, 1 or more.
+  ///   - concurrency: the number of loads at a time, 1 or more.
   ///   - pause: how long each of the concurrent loads waits before the next one, by the store's clock.
-  ///   - load: loads the value of a key, of which it gets the stored value.
+  ///   - load: loads the value of a key; it gets the stored value of the key.
   public func prefetch<Name: StoreKey & Sendable>(
     _ keys: some Sequence<Name>, options: LoadOptions = LoadOptions(), concurrency: Int = 2,
     pause: Duration = .zero, priority: TaskPriority? = .utility,
@@ -138,11 +138,11 @@ extension Cache {
     }
   }
 
-  /// The same with a source that loads many keys in one call; see ``results(for:options:load:)``.
+  /// Like `prefetch`, with a source that loads many keys in one call; see ``results(for:options:load:)``.
   ///
   /// - Parameters:
-  ///   - batch: how many keys a call of the source has at most, 1 or more.
-  ///   - concurrency: how many calls run at a time, 1 or more.
+  ///   - batch: the most keys in a call of the source, 1 or more.
+  ///   - concurrency: the number of calls at a time, 1 or more.
   public func prefetch<Name: StoreKey & Sendable>(
     _ keys: some Sequence<Name>, inBatchesOf batch: Int, options: LoadOptions = LoadOptions(),
     concurrency: Int = 1, pause: Duration = .zero, priority: TaskPriority? = .utility,
@@ -188,7 +188,7 @@ package final class AskedKeys: Sendable {
   package func contains(_ key: Key) -> Bool { keys.withLock { $0.contains(key) } }
 }
 
-/// The keys of a prefetch, handed out one after the other to its workers.
+/// The keys of a prefetch. Its workers take them one after another.
 private final class PrefetchQueue<Key: Sendable>: Sendable {
   private struct State {
     var next = 0
@@ -206,7 +206,7 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
     self.report = report
   }
 
-  /// The keys of the next load; none at the end and once the task is cancelled.
+  /// The keys of the next load; empty at the end and once the task is cancelled.
   private func next() -> [Key] {
     if Task.isCancelled { return [] }
     return state.withLock { state in
@@ -216,7 +216,7 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
     }
   }
 
-  /// Loads keys until none is left or the task is cancelled.
+  /// Loads keys until no key is left or the task is cancelled.
   func work(
     _ clock: any LarderClock, pause: (Int) -> Duration,
     load: ([Key]) async throws -> [Prefetch<Key>.Step.Outcome]
@@ -244,9 +244,9 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
 
   private var hasNext: Bool { state.withLock { $0.next < keys.count } }
 
-  /// Records an outcome and returns how many keys are done.
+  /// Records an outcome and returns the number of finished keys.
   private func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {
-    // Reported under the lock, so that the steps come in the order of their numbers.
+    // The step is reported under the lock, so that the steps come in the order of their numbers.
     state.withLock { state in
       state.done += 1
       switch outcome {

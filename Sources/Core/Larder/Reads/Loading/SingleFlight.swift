@@ -1,28 +1,28 @@
 import LarderSystem
 import Synchronization
 
-/// The loads of this process by name: at most one per name, shared by every caller that asks for it.
+/// The loads of this process by name: at most one for each name. All callers that ask for a name share its load.
 ///
-/// A load is in the table while it runs, and while its value waits for a commit.
+/// The table has a load while the load runs, and while its value waits for a commit.
 package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   private let loads = Mutex<[Name: any AnyInFlightLoad]>([:])
 
   package init() {}
 
-  /// How many loads are in the table.
+  /// The number of loads in the table.
   package var count: Int { loads.withLock { $0.count } }
 
-  /// How many callers wait, or are about to, for loads whose name satisfies `isCounted`.
+  /// The number of callers that wait, or are about to wait, for loads whose name satisfies `isCounted`.
   package func callers(where isCounted: (Name) -> Bool = { _ in true }) -> Int {
     loads.withLock { loads in
       loads.reduce(0) { sum, load in isCounted(load.key) ? sum + load.value.callers : sum }
     }
   }
 
-  // MARK: Loads with a task of their own
+  // MARK: Loads with their own task
 
-  /// Throws ``LoadCycle`` if the caller runs inside a load that the load `name` waits for. This is checked even for a load that
-  /// is not joined: a load that reloads its own key would never end.
+  /// Throws ``LoadCycle`` if the caller runs inside a load for which the load `name` waits. This is checked even if the caller
+  /// joins no load: a load that reloads its own key would never end.
   func checkCycle(_ name: Name) throws {
     guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
       return
@@ -32,7 +32,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Waits for a load that the caller has joined, and throws ``LoadCycle`` in place of a wait that would not end.
+  /// Waits for a load that the caller has joined. Throws ``LoadCycle`` if the wait would never end.
   func outcome<Outcome: Sendable>(
     of load: InFlightLoad<Outcome>, _ name: Name
   ) async throws -> Outcome {
@@ -56,8 +56,8 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   /// Joins the load `name`, or begins it; the caller then waits or leaves.
   ///
-  /// - Parameter joins: whether a load of that name that is in the table may be joined. Otherwise the new load takes its place,
-  ///   and callers of the old load still wait for the old one.
+  /// - Parameter joins: whether the present load of that name may be joined. Otherwise the new load takes its place in the
+  ///   table, and callers of the old load still wait for the old load.
   func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {
@@ -76,24 +76,24 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     return load
   }
 
-  /// The load of that name, whether it runs or its value is being committed.
+  /// The load `name`, while it runs or its value is being committed.
   func load<Outcome: Sendable>(named name: Name) -> InFlightLoad<Outcome>? {
     loads.withLock { $0[name] as? InFlightLoad<Outcome> }
   }
 
-  /// Callers that come from now on do not join `load`.
+  /// Takes `load` out of the table, so that later callers do not join it.
   func remove(_ load: some AnyObject, _ name: Name) {
     loads.withLock { loads in
       if loads[name] === load { loads[name] = nil }
     }
   }
 
-  /// Callers that come from now on join none of the loads whose names pass.
+  /// Takes the loads whose names pass out of the table, so that later callers do not join them.
   func removeAll(where passes: (Name) -> Bool) {
     loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
   }
 
-  // MARK: Loads that a caller runs itself
+  // MARK: Loads that the caller runs itself
 
   /// A place among the callers of a load that another task runs.
   package struct Joined<Outcome: Sendable>: Sendable {
@@ -116,7 +116,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Ends the load `name` that ``join(_:for:)`` began and resumes every caller that joined it.
+  /// Ends the load `name`, which ``join(_:for:)`` began, and resumes every caller that joined it.
   package func complete<Outcome: Sendable>(_ name: Name, with outcome: Outcome) {
     let load = loads.withLock { $0.removeValue(forKey: name) }
     (load as? InFlightLoad<Outcome>)?.complete(.success(outcome))

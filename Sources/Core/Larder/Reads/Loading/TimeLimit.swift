@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension StoreClock {
-  /// The outcome of `body`; that of `otherwise` if it takes longer than `limit`, and then it is cancelled.
+  /// The outcome of `body`. If `body` takes longer than `limit`, it is cancelled, and the outcome is that of `otherwise`.
   func run<Outcome: Sendable>(
     within limit: Duration?, _ body: @escaping @Sendable () async throws -> Outcome,
     else otherwise: @escaping @Sendable () throws -> Outcome

@@ -12,20 +12,20 @@ extension CacheMemory {
   @inline(__always)
   static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> 60) }
 
-  /// The item under `key` if it is certain without a lookup in the store that it is current and fresh.
+  /// The item under `key`, if it is certainly current and fresh without a lookup in the store.
   ///
-  /// A commit that ended before this call has a number up to `newest`, which is read first. The call takes only the lock of the
-  /// key's shard, which makes the counts exact, too.
+  /// A write that ended before this call has a number up to `newest`, which is read first. The call takes only the lock of the
+  /// key's shard; that lock also makes the counts exact.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment
-    // The store is closed, or belongs to another process after a fork: the lookup in the store reports that.
+    // The store is closed, or a forked child must not use it: the lookup in the store reports that.
     if newest == 0 { return nil }
     let hash = hash(of: key)
     let stripe = Self.stripe(of: hash)
     return shards.withLock(stripe) { table in
       guard let item = table.find(hash, key), item.isCurrent(at: newest) else { return nil }
-      // Most entries do not expire: then no clock is read.
+      // Most entries do not expire; then no clock is read.
       guard item.neverExpires || isFresh(item) else { return nil }
       item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
       counters.count(MemoryCounts.Kind.hits.rawValue, stripe: stripe)
@@ -40,7 +40,7 @@ extension CacheMemory {
     return item.isFresh(at: now)
   }
 
-  /// The item under `key`, to be compared with the store.
+  /// The item under `key`, for a comparison with the store.
   func item(_ key: Span<UInt8>) -> MemoryItem? {
     let hash = hash(of: key)
     return shards.withLock(Self.stripe(of: hash)) { $0.find(hash, key) }
@@ -58,7 +58,7 @@ extension CacheMemory {
 
   func countMiss() { counters.count(MemoryCounts.Kind.misses.rawValue) }
 
-  /// Keeps the value that an entry has in a snapshot.
+  /// Keeps a value that an entry has in a snapshot.
   ///
   /// A present value of a later snapshot stays.
   func keep<Value: Sendable>(
@@ -69,7 +69,7 @@ extension CacheMemory {
     let limits = limits
     let size = MemoryUsage(cost: cost, entries: 1)
     guard limits.capacity.holds(size), let spare = budget.reserve(cost, for: self) else {
-      // An older value must not stay in the place of a value that cannot be kept.
+      // An older value must not stay in place of a value that cannot be kept.
       if let item = item(key) { remove(item) }
       return
     }
@@ -79,13 +79,13 @@ extension CacheMemory {
     budget.release(put(item, spare: spare, now: now))
   }
 
-  /// Inserts an item and evicts others for it.
+  /// Inserts an item and evicts other items for it.
   ///
-  /// - Parameter spare: the cost that the budget has left besides the item.
-  /// - Returns: the cost of all values that are not kept, for the budget.
+  /// - Parameter spare: the cost that is left in the budget beside the item.
+  /// - Returns: the total cost of values that are no longer kept, for the budget.
   private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
     let size = MemoryUsage(cost: item.cost, entries: 1)
-    // Released after the lock.
+    // These items are released after the lock.
     var leaving: [MemoryItem] = []
     var replaced: MemoryItem?
     let isKept = state.withLock { state in
@@ -94,7 +94,7 @@ extension CacheMemory {
       let stripe = Self.stripe(of: item.hash)
       let present = shards.withLock(stripe) { $0.item(withKeyOf: item) }
       if let present, present.snapshot > item.snapshot { return false }
-      // While the caches of the store are full, this one is as large as it can be.
+      // While the caches of the store are full, this memory cannot grow.
       let bound = MemoryUsage(
         cost: state.policy.usage.cost.saturatingAdding(item.cost).saturatingAdding(spare),
         entries: .max)

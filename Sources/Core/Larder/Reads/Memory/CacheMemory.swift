@@ -4,11 +4,11 @@ import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.
 ///
-/// Reads from it are always current. Each value carries the number of the commit at which it last matched its entry. A read
-/// returns it without a lookup only if no process has committed since. Otherwise one lookup compares the versions.
+/// Values from it are always current. Each value carries the ``ReadTransaction/moment`` at which it last matched its entry. A
+/// read returns the value without a lookup only if no process has written since; otherwise one lookup compares the versions.
 ///
-/// Caches of one store and namespace share it if their codecs have the same type and are interchangeable: the type has no
-/// stored properties, or the codecs are equal. Any other cache has its own.
+/// Caches of one store and namespace share a memory if their codecs have the same type and are interchangeable: the type has no
+/// stored properties, or the codecs are equal. Any other cache has its own memory.
 public final class CacheMemory: Sendable {
   static let shardCount = 16
 
@@ -16,19 +16,19 @@ public final class CacheMemory: Sendable {
   let counters = StripedCounters()
   let budget: MemoryBudget
   private let handle: NamespaceHandle
-  // A hit reads these here: to reach them through the store would cost reference counting.
-  /// Tells the newest state of the store.
+  // A hit reads these properties here: access through the store would cost reference counting.
+  /// Tells the mark of the newest state of the store.
   let reader: EntryReader
   let clock: StoreClock
   let keyHash = KeyHash()
   /// The tables for lookups, each with its own lock.
   let shards: LockStripes<MemoryTable>
-  /// The policy and the limits. A change of the shards' tables holds this lock, and takes a shard's lock within it.
+  /// The policy and the limits. A change of the shards' tables holds this lock, and inside it the lock of a shard.
   let state: Mutex<State>
 
   /// The policy's ``MemoryPolicy/firstRecent``, for hits.
   let firstRecent = Atomic<UInt64>(0)
-  /// How many caches use it.
+  /// The number of caches that use this memory.
   let owners = Atomic<Int>(0)
 
   struct State {
@@ -53,7 +53,7 @@ public final class CacheMemory: Sendable {
     handle.memory.withLock { $0.retire(counters) }
   }
 
-  /// The limits of this memory, in this process. Lowering them drops values at once.
+  /// The limits of this memory, in this process. A lower limit drops values at once.
   public var limits: MemoryLimits {
     get { state.withLock { $0.limits } }
     set {
@@ -62,25 +62,25 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// The cost and the number of the values kept now.
+  /// The cost and the number of the values that are kept now.
   var usage: MemoryUsage { state.withLock { $0.policy.usage } }
 
-  /// Whether no cache uses it and it keeps nothing.
+  /// Whether no cache uses the memory and it keeps no value.
   var isUnused: Bool { owners.load(ordering: .relaxed) == 0 && usage.entries == 0 }
 
-  /// The usage, and the hits and misses since the process began.
+  /// The usage, and the hits and misses since the start of the process.
   public var statistics: MemoryStatistics {
     let (usage, limits) = state.withLock { ($0.policy.usage, $0.limits) }
     return MemoryStatistics(
       usage: usage, capacity: limits.capacity, counts: MemoryCounts(counters))
   }
 
-  /// Drops values until they cost no more than `cost`: first those that were never used, then by the eviction policy.
+  /// Drops values until they cost at most `cost`: first unused values, then values that the eviction policy selects.
   func trim(to cost: Int) {
     trim { _ in MemoryUsage(cost: max(0, cost), entries: .max) }
   }
 
-  /// Drops values until no more than this fraction of them is left, in number and cost; 0 to 1.
+  /// Drops values until at most this fraction of them is left, in number and cost; 0 to 1.
   public func trim(toFraction fraction: Double) {
     trim { usage in usage.scaled(by: fraction) }
   }
@@ -97,7 +97,7 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// Evicts values of this cost, to make room in the budget of the store.
+  /// Evicts values with a total cost of `cost`, to make room in the budget of the store.
   func evict(_ cost: Int) {
     change { policy, leaving in
       let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)
@@ -106,7 +106,7 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// Takes an item out, unless another has replaced it.
+  /// Removes an item, unless another item has replaced it.
   func remove(_ item: MemoryItem) {
     change { policy, leaving in
       guard item.place != MemoryQueue.end else { return }
@@ -114,7 +114,7 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// Changes the kept values. Removed values are released without a lock, because their deinitialisers may run any code.
+  /// Changes the kept values. Removed values are released outside the lock, because their deinitialisers may run any code.
   private func change(_ body: (inout MemoryPolicy, inout [MemoryItem]) -> Void) {
     var leaving: [MemoryItem] = []
     state.withLock { state in
@@ -124,7 +124,7 @@ public final class CacheMemory: Sendable {
     budget.release(leaving.reduce(0) { $0 + $1.cost })
   }
 
-  /// Takes items out of the tables. The caller holds the lock of `state`.
+  /// Removes items from the tables. The caller holds the lock of `state`.
   func forget(_ leaving: [MemoryItem]) {
     for item in leaving {
       let isGone = shards.withLock(Self.stripe(of: item.hash)) { $0.remove(item) }

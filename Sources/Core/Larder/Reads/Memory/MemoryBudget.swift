@@ -1,18 +1,18 @@
 import Synchronization
 
-/// The limit of the cost of all decoded values of a store in this process.
+/// The limit on the total cost of all decoded values of a store in this process.
 ///
-/// A value is kept only after its cost was reserved here, so the sum is within the limit after every operation. When there
-/// is no room, one cache evicts: the growing one if it has an equal share or more, else the largest. So a scan through one
-/// cache takes from the others at most their excess over an equal share.
+/// A value is kept only after its cost was reserved here, so the sum is within the limit after every operation. Without room,
+/// one cache evicts: the growing cache if it has an equal share or more, otherwise the largest cache. So a scan through one
+/// cache takes from other caches at most their excess over an equal share.
 final class MemoryBudget: Sendable {
-  /// The limit of a store that declares none.
+  /// The limit of a store that declares no limit.
   static let defaultLimit = 64_000_000
 
   private struct State {
     var limit = MemoryBudget.defaultLimit
     var used = 0
-    /// A weak reference would make each count of a reference, and so each hit, slower.
+    /// Strong references: a weak one would slow each reference count, and so each hit.
     var members: [CacheMemory] = []
   }
 
@@ -20,7 +20,7 @@ final class MemoryBudget: Sendable {
 
   var used: Int { state.withLock { $0.used } }
 
-  /// Lowering it evicts values before this returns.
+  /// The limit. A lower limit evicts values before the setter returns.
   var limit: Int {
     get { state.withLock { $0.limit } }
     set {
@@ -29,7 +29,7 @@ final class MemoryBudget: Sendable {
     }
   }
 
-  /// Evicts values until all caches together cost no more than this.
+  /// Evicts values until all caches together cost at most `cost`.
   func trim(to cost: Int) {
     while true {
       let excess = used - cost
@@ -43,7 +43,7 @@ final class MemoryBudget: Sendable {
 
   func add(_ memory: CacheMemory) { state.withLock { $0.members.append(memory) } }
 
-  /// Removes memories whose caches are gone.
+  /// Removes memories whose caches no longer exist.
   func remove(where isGone: (CacheMemory) -> Bool) {
     let gone = state.withLock { state in
       let gone = state.members.filter(isGone)
@@ -53,10 +53,10 @@ final class MemoryBudget: Sendable {
     for memory in gone { memory.removeAll() }
   }
 
-  /// All that share the budget.
+  /// The memories that share the budget.
   var members: [CacheMemory] { state.withLock { $0.members } }
 
-  /// Reserves a cost for a value of `memory`; returns the cost that is left, or nil if there is not enough.
+  /// Reserves a cost for a value of `memory`. Returns the cost that is left in the budget, or nil without room.
   func reserve(_ cost: Int, for memory: CacheMemory) -> Int? {
     while true {
       let (spare, missing) = state.withLock { state -> (Int?, Int) in
@@ -75,7 +75,7 @@ final class MemoryBudget: Sendable {
     if cost != 0 { state.withLock { $0.used -= cost } }
   }
 
-  /// Evicts this cost from one cache, or all that it has; false if all caches are empty.
+  /// Evicts values of this cost from one cache, or all its values; false if all caches are empty.
   private func makeRoom(_ cost: Int, for growing: CacheMemory) -> Bool {
     let holders = members.map { (memory: $0, cost: $0.usage.cost) }.filter { $0.cost > 0 }
     guard let largest = holders.max(by: { $0.cost < $1.cost }) else { return false }
@@ -86,8 +86,8 @@ final class MemoryBudget: Sendable {
   }
 }
 
-/// Counts the caches that use a memory; the copies of a cache share one. A memory that cannot be shared is removed with the
-/// last copy of its cache.
+/// Counts the caches that use a memory; all copies of a cache share one owner. A memory that cannot be shared is removed with
+/// the last copy of its cache.
 final class MemoryOwner: Sendable {
   let memory: CacheMemory
   private let isShared: Bool

@@ -2,36 +2,36 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The facts of a decoded value that tell whether it is still current; ``MemoryBox`` adds the value.
+/// The facts that tell whether a decoded value is still current; ``MemoryBox`` adds the value.
 ///
-/// A pair of namespace id and version names one value for ever, so the value never changes. The facts that a touch or a
-/// commit can change are atomics that belong together, and are read and written under the lock of the item's shard.
-/// `Sendable` is unchecked because the compiler checks no class that another inherits from; all properties are constants.
+/// A pair of namespace id and version names one value for ever, so the value never changes. The facts that a touch or a commit
+/// can change are atomics that belong together. They are read and written under the lock of the item's shard. `Sendable` is
+/// unchecked because the compiler cannot check a class with subclasses; all properties are constants.
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
-  /// The first and last bytes of the key: the whole key if it has up to 16. A lookup then needs no other cache line.
+  /// The first and last bytes of the key: the whole key if it has up to 16 bytes. Then a lookup needs no other cache line.
   private let ends: (UInt64, UInt64)
   let hash: UInt64
   let id: NamespaceID
   let version: UInt64
   let cost: Int
-  /// The end of its life in memory, however long the entry lives.
+  /// The end of the value's life in memory, even if the entry lives longer.
   let end: Int64
 
-  /// The transaction at which this was last known to be the entry's value.
+  /// The mark of the state in which this was last known to be the entry's value; see ``ReadTransaction/moment``.
   private let stamp: Atomic<UInt64>
-  /// From here on it must not be given without a look at the entry.
+  /// From this time on the value must not be returned without a lookup of the entry.
   private let expires: Atomic<Int64>
-  /// When the entry was written, as the version was first seen here.
+  /// The time of the entry's write, as this process first saw the version.
   let writtenAt: Int64
-  /// The same if that can matter: an entry from the future is not fresh.
+  /// The time of the write if it matters: an entry from the future is not fresh.
   private let written: Atomic<Int64>
 
-  /// Hits and the policy may lose each other's changes.
+  /// The access statistics. A hit and the policy may overwrite each other's changes.
   private let storedStats = Atomic<UInt8>(0)
   private let storedNumber = Atomic<UInt64>(0)
-  /// The place in the policy's queue; changed under the policy's lock only.
+  /// The place in the policy's queue; it changes only under the policy's lock.
   private let storedPlace = Atomic<Int>(MemoryQueue.end)
 
   init(
@@ -63,7 +63,7 @@ class MemoryItem: @unchecked Sendable {
 
   final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
-  /// Whether the value was known to be current at that transaction or a later one. 0 means no transaction.
+  /// Whether the value was known to be current in that state or a later one. 0 means no state.
   @inline(__always)
   final func isCurrent(at transaction: UInt64) -> Bool {
     stamp.load(ordering: .relaxed) >= transaction
@@ -77,7 +77,7 @@ class MemoryItem: @unchecked Sendable {
     stamp.store(snapshot, ordering: .relaxed)
   }
 
-  /// Whether this is the value of an entry with that header, and young enough to be given again.
+  /// Whether this is the value of an entry with that header, and young enough to be returned again.
   final func isValue(of header: EntryHeader, id: NamespaceID, at now: Int64) -> Bool {
     version == header.version && self.id == id && (end == .max || now < end)
   }
@@ -85,7 +85,7 @@ class MemoryItem: @unchecked Sendable {
   @inline(__always)
   final var neverExpires: Bool { expires.load(ordering: .relaxed) == EntryHeader.never }
 
-  /// Whether an entry with these times is fresh: what ``EntryHeader/state(at:)`` says of it.
+  /// Whether an entry with these times is fresh, as ``EntryHeader/state(at:)`` decides.
   @inline(__always)
   final func isFresh(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
@@ -93,7 +93,7 @@ class MemoryItem: @unchecked Sendable {
     return now < expires && written.load(ordering: .relaxed) <= now &+ 60_000
   }
 
-  /// Whether the coarse clock could be wrong about it.
+  /// Whether the coarse clock could be wrong about the item.
   @inline(__always)
   final func isNearItsEnd(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
@@ -126,8 +126,8 @@ extension MemoryItem {
   /// Whether the value was ever used since its insertion.
   final var isUsed: Bool { word & 0x40 != 0 }
 
-  /// Records a use: ``AccessStats/use()`` without taking the word apart. It changes nothing of an item in constant use, and
-  /// of an item as new as `firstRecent` only that it was used.
+  /// Records a use; it equals ``AccessStats/use()`` without decoding the word. For an item in constant use nothing changes. For
+  /// an item as new as `firstRecent` it only notes that the item was used.
   @inline(__always)
   final func recordUse(firstRecent: UInt64) {
     let word = word
@@ -137,20 +137,20 @@ extension MemoryItem {
     self.word = next
   }
 
-  /// Takes over the age and the statistics of the value that this one replaces.
+  /// Takes over the age and the statistics of the value that this value replaces.
   final func inherit(from other: MemoryItem) {
     word = other.word
     number = other.number
   }
 
-  /// Counts the insertions of the memory; changed under the policy's lock only.
+  /// The number of the insertion into the memory; it changes only under the policy's lock.
   final var number: UInt64 {
     get { storedNumber.load(ordering: .relaxed) }
     set { storedNumber.store(newValue, ordering: .relaxed) }
   }
 }
 
-/// A decoded value with its facts, in one object: a hit counts one reference to it, and touches no other.
+/// A decoded value and its facts in one object, so a hit changes only one reference count.
 @usableFromInline
 final class MemoryBox<Value: Sendable>: MemoryItem, @unchecked Sendable {
   @usableFromInline let value: Value

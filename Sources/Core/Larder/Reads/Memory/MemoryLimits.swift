@@ -1,15 +1,15 @@
 /// The limits of the decoded values of a namespace in memory; nil for no limit.
 ///
-/// They hold after every operation, in each process separately.
+/// They hold after every operation, separately in each process.
 public struct MemoryLimits: Hashable, Sendable {
-  /// The largest cost of all values together: bytes of their encoded form, unless the cache has a cost function. A value
-  /// that costs more is not kept.
+  /// The largest total cost of the values: bytes of their encoded form, unless the cache has a cost function. A value with a
+  /// higher cost is not kept.
   public var cost: Int?
   /// The largest number of values.
   public var entries: Int?
   /// The longest time for which a value is returned from memory before it is decoded again; nil for no bound.
   ///
-  /// Values from memory are current without it. It bounds the age of objects that a value holds, such as an image.
+  /// Values from memory are current without this limit. It limits the age of objects inside a value, such as an image.
   public var lifetime: Duration?
 
   /// Limits of cost, number and lifetime; nil for no limit.
@@ -19,21 +19,21 @@ public struct MemoryLimits: Hashable, Sendable {
     self.lifetime = lifetime
   }
 
-  /// 16 MB of encoded values and 10,000 of them.
+  /// 16 MB of encoded values, and 10,000 values.
   ///
-  /// Enough for the values that an application shows again within minutes, and little enough for ten such caches in one
-  /// process. A decoded value can take several times its bytes as JSON, and each takes some hundreds of bytes more. All caches
-  /// of a store also share its ``StoreLimits/memory``.
+  /// Enough for the values that an application shows again within minutes, and small enough for ten such caches in one process.
+  /// A decoded value can take several times its bytes as JSON, and some hundreds of bytes more. All caches of a store also
+  /// share its ``StoreLimits/memory``.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
-  /// No values are kept: each read decodes.
+  /// No values are kept: each read decodes its value.
   public static let off = MemoryLimits(cost: 0, entries: 0)
 
   var capacity: MemoryUsage {
     MemoryUsage(cost: max(0, cost ?? .max), entries: max(0, entries ?? .max))
   }
 
-  /// The end of the lifetime of a value that is decoded at `now`, in milliseconds since 1970.
+  /// The end of the lifetime of a value decoded at `now`, in milliseconds since 1970.
   func end(from now: Int64) -> Int64 {
     lifetime.map { Timestamp(milliseconds: now).advanced(by: $0).milliseconds } ?? .max
   }
@@ -46,22 +46,22 @@ public struct MemoryUsage: Hashable, Sendable {
   /// The number of values.
   public var entries: Int
 
-  /// A usage of this cost and this number of values.
+  /// A usage with this cost and this number of values.
   init(cost: Int = 0, entries: Int = 0) {
     self.cost = cost
     self.entries = entries
   }
 
-  /// Whether this, as a capacity, has room for a usage.
+  /// Whether this capacity has room for `usage`.
   func holds(_ usage: MemoryUsage) -> Bool { usage.cost <= cost && usage.entries <= entries }
 
-  /// The fraction of this, as a capacity, that a usage takes: of the cost or of the number, whichever is more.
+  /// The fraction of this capacity that `usage` takes: of the cost or of the number, whichever is larger.
   func share(of usage: MemoryUsage) -> Double {
     max(
       Double(usage.cost) / Double(max(cost, 1)), Double(usage.entries) / Double(max(entries, 1)))
   }
 
-  /// A fraction of both; `fraction` is clamped to 0...1.
+  /// A fraction of cost and number; `fraction` is clamped to 0...1.
   func scaled(by fraction: Double) -> MemoryUsage {
     let fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     return MemoryUsage(
@@ -69,7 +69,7 @@ public struct MemoryUsage: Hashable, Sendable {
       entries: Int(Int64(saturating: Double(entries) * fraction)))
   }
 
-  /// The smaller of each.
+  /// The smaller cost and the smaller number of the two usages.
   func limited(to other: MemoryUsage) -> MemoryUsage {
     MemoryUsage(cost: min(cost, other.cost), entries: min(entries, other.entries))
   }

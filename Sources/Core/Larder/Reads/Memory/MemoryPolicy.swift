@@ -1,18 +1,18 @@
-/// The decoded values of one memory in the order in which they came, and the state of the policy that evicts them.
+/// The decoded values of one memory in the order of their insertion, and the state of the policy that evicts them.
 ///
-/// The policy is the policy of the store, ``EvictionQueue``; the statistics are in the items themselves. A memory prefers new
-/// values to values that were never used: the entry stays in the store, so a wrong choice costs one decoding.
+/// It uses the policy of the store, ``EvictionQueue``; the items themselves have the statistics. A memory prefers new values to
+/// values that were never used: the entry stays in the store, so a wrong choice costs one decoding.
 struct MemoryPolicy: EvictionQueue {
   private(set) var queue = MemoryQueue()
   private var ghosts = MemoryGhosts()
   var policy = PolicyState()
-  /// A place in the queue, or ``MemoryQueue/end``.
+  /// The clock hand: a place in the queue, or ``MemoryQueue/end``.
   var clockHand = MemoryQueue.end
-  /// The next item whose frequency is halved: one for every eight insertions.
+  /// The next item whose frequency is halved: one item for every eight insertions.
   private var aging = MemoryQueue.end
   private var insertions: UInt64 = 0
 
-  // For the operation under way.
+  // Valid during one operation.
   private var capacity = MemoryUsage(cost: .max, entries: .max)
   /// The size of an item that is about to be inserted.
   private var pending = MemoryUsage()
@@ -20,7 +20,7 @@ struct MemoryPolicy: EvictionQueue {
   private var leaving: [MemoryItem] = []
 
   var usage: MemoryUsage { queue.usage }
-  /// The uses of items with this number or a later one do not count, because the items are too new.
+  /// Uses of items with this number or a later number do not count, because the items are too new.
   var firstRecent: UInt64 { insertions &+ 1 &- UInt64(max(1, queue.window.entries) - 1) / 4 }
 
   /// Makes room for a new item and appends it; returns the evicted items.
@@ -40,7 +40,7 @@ struct MemoryPolicy: EvictionQueue {
     return end()
   }
 
-  /// Gives another value of the same key the place and the statistics of the old one; returns the evicted items.
+  /// Gives a new value of a key the place and the statistics of its old value; returns the evicted items.
   mutating func replace(
     _ old: MemoryItem, by new: MemoryItem, capacity: MemoryUsage, now: Int64
   ) -> [MemoryItem] {
@@ -54,14 +54,14 @@ struct MemoryPolicy: EvictionQueue {
     return end()
   }
 
-  /// Evicts until a capacity has room for the present items; returns the evicted ones.
+  /// Evicts until the present items fit into `capacity`; returns the evicted items.
   mutating func makeRoom(capacity: MemoryUsage, now: Int64) -> [MemoryItem] {
     begin(capacity, now)
     makeRoom()
     return end()
   }
 
-  /// Evicts until a capacity has room: first the items that were never used, the oldest first. O(n).
+  /// Evicts until the items fit into `capacity`: first the items that were never used, oldest first. O(n).
   mutating func trim(to capacity: MemoryUsage) -> [MemoryItem] {
     begin(capacity, .min)
     var place = queue.oldest
@@ -74,7 +74,7 @@ struct MemoryPolicy: EvictionQueue {
     return end()
   }
 
-  /// Takes an item out without a ghost; returns it.
+  /// Removes an item without a ghost; returns it.
   mutating func remove(_ item: MemoryItem) -> [MemoryItem] {
     _ = remove(item.place)
     return end()
@@ -107,7 +107,7 @@ struct MemoryPolicy: EvictionQueue {
   }
 }
 
-/// The policy's view: an entry is its place in the queue.
+/// The policy's view of the memory: an entry is its place in the queue.
 extension MemoryPolicy {
   typealias Failure = Never
 

@@ -1,20 +1,20 @@
 import LarderSystem
 import Synchronization
 
-/// How short the machine is of memory, as far as this process is concerned.
+/// How scarce memory is for this process.
 ///
-/// On Linux it is the pressure stall information of the process's control group, or of the machine, and the part of the group's
-/// memory that cannot be reclaimed. On macOS it is the system's memory pressure.
+/// On Linux it comes from the pressure stall information of the process's control group, or of the machine, and from the part
+/// of the group's memory that cannot be reclaimed. On macOS it is the system's memory pressure.
 package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
-  /// Tasks wait for memory for a tenth of the time, or nine tenths of the limit are used: half of the decoded values go.
+  /// Tasks wait for memory a tenth of the time, or nine tenths of the limit are used: half of the decoded values are dropped.
   case warning
-  /// All tasks wait for memory for a twentieth of the time, or the limit is nearly used: nine tenths of the values go.
+  /// All tasks wait for memory a twentieth of the time, or the limit is nearly used: nine tenths of the values are dropped.
   case critical
 
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-  /// The part of the decoded values to keep; nil for all.
+  /// The fraction of the decoded values to keep; nil for all values.
   var keptFraction: Double? {
     switch self {
     case .normal: nil
@@ -28,9 +28,9 @@ extension MemoryPressure {
   /// Computes the pressure from the files of Linux.
   ///
   /// - Parameters:
-  ///   - stalls: a file `memory.pressure` or `/proc/pressure/memory`; without one there is no pressure.
-  ///   - limit: a file `memory.max`: a number, or `max` for none.
-  ///   - statistics: a file `memory.stat`. Its `anon` bytes cannot be reclaimed without swapping, unlike those of files.
+  ///   - stalls: the file `memory.pressure` or `/proc/pressure/memory`; nil means no pressure.
+  ///   - limit: the file `memory.max`: a number, or `max` for no limit.
+  ///   - statistics: the file `memory.stat`. Its `anon` bytes can be reclaimed only by swapping, unlike the bytes of files.
   package init(stalls: String?, limit: String?, statistics: String?) {
     var found = MemoryPressure.normal
     for line in stalls?.split(separator: "\n") ?? [] {
@@ -62,7 +62,7 @@ extension MemoryPressure {
   import Dispatch
 
   extension MemoryPressure {
-    /// The last event of the system.
+    /// The last event from the system.
     private static let level = Atomic(MemoryPressure.normal.rawValue)
     private static let source: any DispatchSourceMemoryPressure = {
       let source = DispatchSource.makeMemoryPressureSource(
@@ -77,7 +77,7 @@ extension MemoryPressure {
       return source
     }()
 
-    /// The pressure now.
+    /// The present pressure.
     package static func current() -> MemoryPressure {
       _ = source
       return MemoryPressure(rawValue: level.load(ordering: .relaxed)) ?? .normal
@@ -85,7 +85,7 @@ extension MemoryPressure {
   }
 #else
   extension MemoryPressure {
-    /// The directory of the process's control group, in the second version of their hierarchy; nil without one.
+    /// The directory of the process's control group, in version 2 of the hierarchy; nil without a group.
     private static let group: String? = {
       guard
         let line = text("/proc/self/cgroup")?.split(separator: "\n")
@@ -94,7 +94,7 @@ extension MemoryPressure {
       return "/sys/fs/cgroup" + line.dropFirst(3)
     }()
 
-    /// The pressure now: reads three small files.
+    /// The present pressure: reads three small files.
     package static func current() -> MemoryPressure {
       let stalls = group.flatMap { text($0 + "/memory.pressure") }
       return MemoryPressure(
@@ -114,10 +114,10 @@ extension MemoryPressure {
 #endif
 
 extension MemoryRegistry {
-  /// Looks at the pressure at most so often, in milliseconds.
+  /// The least time between two looks at the pressure, in milliseconds.
   private static let pressureInterval: Int64 = 1000
 
-  /// Drops decoded values while memory is short. It runs before another value is kept; most calls compare two numbers.
+  /// Drops decoded values while memory is scarce. It runs before another value is kept; most calls only compare two numbers.
   ///
   /// - Parameter now: milliseconds by the store's clock. A clock that was set back counts as time that has passed.
   func trimUnderPressure(at now: Int64) {

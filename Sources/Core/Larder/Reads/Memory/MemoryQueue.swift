@@ -1,8 +1,8 @@
-/// All items in the order in which they came, the oldest first: main, then the window. Every operation is O(1).
+/// All items in the order of their insertion, oldest first: main, then the window. Every operation is O(1).
 ///
-/// A place is a number that belongs to an item until it is removed, and to another item afterwards.
+/// A place is a number that belongs to an item until the item is removed. Later it may belong to another item.
 struct MemoryQueue {
-  /// The place in front of the oldest and behind the newest.
+  /// The place in front of the oldest item and behind the newest item.
   static let end = 0
 
   private struct Node {
@@ -13,9 +13,9 @@ struct MemoryQueue {
   }
 
   private var nodes = [Node(older: end, newer: end)]
-  /// Free nodes, each naming the next as its `newer`.
+  /// Free nodes; each names the next free node as its `newer`.
   private var free = end
-  /// The oldest of the window; ``end`` if the window is empty.
+  /// The oldest item of the window; ``end`` if the window is empty.
   private(set) var firstInWindow = end
   private(set) var window = MemoryUsage()
   private(set) var main = MemoryUsage()
@@ -46,7 +46,7 @@ struct MemoryQueue {
     item.place = place
   }
 
-  /// Gives another value of the same key the place of the old one.
+  /// Gives the new value of a key the place of its old value.
   mutating func replace(_ old: MemoryItem, by new: MemoryItem) {
     let place = old.place
     let difference = MemoryUsage(cost: new.cost - old.cost)
@@ -69,7 +69,7 @@ struct MemoryQueue {
     item.place = Self.end
   }
 
-  /// Makes the oldest of the window the newest of main; nil if the window is empty.
+  /// Makes the oldest item of the window the newest item of main; nil if the window is empty.
   mutating func promote() -> Int? {
     let place = firstInWindow
     if place == Self.end { return nil }
@@ -81,7 +81,7 @@ struct MemoryQueue {
     return place
   }
 
-  /// Takes everything out.
+  /// Removes and returns all items.
   mutating func removeAll() -> [MemoryItem] {
     let items = nodes.compactMap(\.item)
     for item in items { item.place = Self.end }
@@ -90,10 +90,10 @@ struct MemoryQueue {
   }
 }
 
-/// The ghosts of evicted values, for as long as four capacities' worth of evictions.
+/// The ghosts of evicted values; each stays for four times as many evictions as the memory has entries.
 ///
-/// Words of 64 bits in buckets of four: 32 bits of the key's hash, 27 of the time of the eviction, the part and the
-/// frequency. It may forget, and once in a billion times mistake one key for another; both cost little.
+/// Words of 64 bits in buckets of four: 32 bits of the key's hash, 27 of the time of the eviction, the part and the frequency.
+/// The table may forget a ghost, and once in a billion times confuse two keys; both cost little.
 struct MemoryGhosts {
   private static let clockBits: UInt64 = 27
   private static let clockMask: UInt64 = (1 << clockBits) - 1
@@ -101,10 +101,10 @@ struct MemoryGhosts {
   private static let perEntry = 4
 
   private var words: [UInt64] = []
-  /// The largest number of entries that the cache had so far; at least 16.
+  /// The largest number of entries so far; at least 16.
   private(set) var entries = 16
 
-  /// Takes the ghost of a key out; nil for a key without one, or if it is too old. Time is counted in evictions.
+  /// Removes and returns the ghost of a key; nil if the key has no ghost, or an outdated one. Time is counted in evictions.
   mutating func take(_ hash: UInt64, at now: UInt64) -> Ghost? {
     let print = Self.print(hash)
     for index in bucket(of: print) where words[index] != 0 && words[index] >> 32 == print {
@@ -126,7 +126,7 @@ struct MemoryGhosts {
     place(word, print: print, at: now)
   }
 
-  /// Makes room for the ghosts of so many entries.
+  /// Makes room for the ghosts of `count` entries.
   mutating func grow(to count: Int) {
     guard count > entries || words.isEmpty else { return }
     entries = max(entries, count)
@@ -137,7 +137,7 @@ struct MemoryGhosts {
     for word in old where word != 0 { place(word, print: word >> 32, at: word >> 5) }
   }
 
-  /// Puts a word into a free one of the bucket or in the place of the oldest.
+  /// Puts a word into a free place of its bucket, or in place of the oldest word.
   private mutating func place(_ word: UInt64, print: UInt64, at now: UInt64) {
     let bucket = bucket(of: print)
     var chosen = bucket.lowerBound
@@ -166,12 +166,12 @@ struct MemoryGhosts {
     return first * Self.bucket..<(first + 1) * Self.bucket
   }
 
-  /// Never 0, so that a word in use is not either.
+  /// The hash bits of a word. They are never 0, so a used word is never 0.
   private static func print(_ hash: UInt64) -> UInt64 { max(1, hash >> 24 & 0xFFFF_FFFF) }
 }
 
 extension Int {
-  /// The smallest power of two that is not smaller.
+  /// The smallest power of two that is not smaller than this number.
   var nextPowerOfTwo: Int {
     self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
   }

@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The memories of a store's caches in this process. Caches find a memory that they can share by namespace and codec.
+/// The memories of a store's caches in this process. A cache finds a memory that it can share by namespace and codec.
 final class MemoryRegistry: Sendable {
   let budget = MemoryBudget()
-  /// How short the system is of memory; nil if the memory tier does not trim itself.
+  /// Tells how scarce memory is; nil if the memory tier does not trim itself.
   let pressure: (@Sendable () -> MemoryPressure)?
-  /// When the pressure was last looked at, by the store's clock.
+  /// The time of the last look at the pressure, by the store's clock.
   let pressureChecked = Atomic<Int64>(0)
 
   private struct Place: Hashable {
@@ -18,8 +18,8 @@ final class MemoryRegistry: Sendable {
   private struct Shared {
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for. Each counts once, so that two caches with different limits do not replace each
-    /// other's limit again and again.
+    /// The limits that caches have asked for. Each counts only once, so two caches with different limits do not replace each
+    /// other's limits again and again.
     var asked: [MemoryLimits]
   }
 
@@ -27,20 +27,20 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [Place: [Shared]] = [:]
-    /// With so many places the unused memories are released. Twice as many as are left then, so that it costs O(1).
+    /// With this many places the unused memories are released, for O(1) each: then it becomes twice the number of places left.
     var most = fewest
   }
 
   private let state = Mutex(State())
-  /// The snapshot and the generation of the metadata in which the limit was last read.
+  /// The snapshot, and the generation of the metadata, in which the limit was last read.
   private let looked = Mutex((snapshot: UInt64(0), generation: UInt64(0)))
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
   /// The memory for a cache; nil for limits of 0.
   ///
-  /// - Parameter limits: nil leaves those of a memory that exists, and so do limits that were asked for before; a new memory
-  ///   then has the default limits.
+  /// - Parameter limits: nil, or limits that were asked for before, leave the limits of an existing memory; with nil a new
+  ///   memory has the default limits.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> MemoryOwner? {
@@ -49,7 +49,7 @@ final class MemoryRegistry: Sendable {
       return MemoryOwner(make(handle, limits: limits, in: engine), isShared: false)
     }
     let place = Place(namespace: ExactString(handle.name), codec: ObjectIdentifier(C.self))
-    // The unused memories are released after the lock: the deinitialiser of a codec may run any code.
+    // Unused memories are released after the lock: the deinitialiser of a codec may run any code.
     let (owner, isChanged, _) = state.withLock { state -> (MemoryOwner, Bool, unused: [Shared]) in
       if let index = state.shared[place]?.firstIndex(where: { isAlike($0.codec) }),
         let known = state.shared[place]?[index]
@@ -69,7 +69,7 @@ final class MemoryRegistry: Sendable {
     return owner
   }
 
-  /// O(places). Only a caller with this lock can make another owner of a memory that has none.
+  /// Removes unused memories; O(places). Only a caller with this lock can make a new owner of a memory without an owner.
   private func removeUnused(_ state: inout State) -> [Shared] {
     let unused = state.shared.values.joined().filter(\.memory.isUnused)
     let names = Set(unused.map { ObjectIdentifier($0.memory) })
@@ -106,7 +106,7 @@ final class MemoryRegistry: Sendable {
     return memory
   }
 
-  /// A test whether another codec reads values in the same way; nil for a codec that cannot be compared.
+  /// A test whether another codec reads values in the same way; nil if the codec cannot be compared.
   private static func comparison<C: Codec>(with codec: C) -> ((any Sendable) -> Bool)? {
     if let codec = codec as? any Equatable { return { other in isEqual(codec, other) } }
     return MemoryLayout<C>.size == 0 ? { $0 is C } : nil
@@ -127,7 +127,7 @@ extension MemoryRegistry {
     for memory in budget.members { memory.removeAll() }
   }
 
-  /// Drops the values of a namespace that was cleared: they are not current, and only take room.
+  /// Drops the values of a cleared namespace: they are outdated and only take room.
   func removeAll(of namespace: String) {
     let namespace = ExactString(namespace)
     for memory in budget.members where memory.namespace == namespace { memory.removeAll() }
@@ -135,7 +135,7 @@ extension MemoryRegistry {
 }
 
 extension StoreSettings {
-  /// The limit of ``StoreLimits/memory`` that holds.
+  /// The limit ``StoreLimits/memory`` that is in force.
   var memoryLimit: Int {
     limits.memory ?? (overrides.memory == Limits.unlimited ? .max : MemoryBudget.defaultLimit)
   }
@@ -143,7 +143,7 @@ extension StoreSettings {
 
 extension StoreEngine {
   /// Applies a limit that another process has set. It runs for each decoded value; without a commit since the last call it
-  /// costs one comparison.
+  /// costs only a comparison.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
     guard memory.isNew(transaction.id) else { return }
     do {
@@ -152,8 +152,8 @@ extension StoreEngine {
       else { return }
       memory.budget.limit = try metadata.settings(in: transaction).memoryLimit
     } catch {
-      // A damaged record of the limits must not fail a read: the limit stays as it is, and the next write or `verify` reports
-      // the damage.
+      // A damaged record of the limits must not make a read fail: the limit stays as it is, and the next write or `verify`
+      // reports the damage.
     }
   }
 }

@@ -2,22 +2,22 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The usage of memory by decoded values in this process, and the outcomes of reads since the process began.
+/// The memory that decoded values use in this process, and the outcomes of reads since the start of the process.
 public struct MemoryStatistics: Hashable, Sendable {
-  /// The cost and the number of the values kept now.
+  /// The cost and the number of the values that are kept now.
   public var usage: MemoryUsage
   /// The limit of ``usage``; `Int.max` for no limit.
   public var capacity: MemoryUsage
-  /// Reads answered from memory without a lookup in the store, because no process committed since the last comparison.
+  /// Reads answered from memory without a lookup in the store, because no process has written since the last comparison.
   public var hits: UInt64
-  /// Reads answered from memory after one lookup, which found that the value is still current.
+  /// Reads answered from memory after a lookup, which found that the value is still current.
   public var revalidatedHits: UInt64
   /// Reads that memory could not answer.
   public var misses: UInt64
   /// Values evicted to make room.
   public var evictions: UInt64
 
-  /// Reads answered from memory among all; nil before the first.
+  /// The fraction of reads that memory answered; nil before the first read.
   public var hitRate: Double? {
     let served = hits &+ revalidatedHits
     let all = served &+ misses
@@ -48,13 +48,13 @@ public struct MemoryStatistics: Hashable, Sendable {
   }
 }
 
-/// The outcomes of reads in memory.
+/// The outcomes of reads of a memory.
 struct MemoryCounts: Equatable {
   enum Kind: Int, CaseIterable {
     case hits, revalidatedHits, misses, evictions
   }
 
-  // A vector needs no allocation: each write asks every memory.
+  // A vector, because it needs no allocation: each write asks every memory.
   private var counts = SIMD4<UInt64>()
 
   init() {}
@@ -73,7 +73,7 @@ struct MemoryCounts: Equatable {
   }
 }
 
-/// The counts of a namespace's memories in this process: those in use, and the sum of the released ones.
+/// The counts of a namespace's memories in this process: the memories in use, and the sum of released memories.
 struct MemoryTallies {
   private var live: [StripedCounters] = []
   private var gone = MemoryCounts()
@@ -94,9 +94,9 @@ struct MemoryTallies {
 }
 
 extension Store {
-  /// The usage of memory by the decoded values of all caches of the store in this process, and the outcomes of reads.
+  /// The memory that the decoded values of all caches of the store use in this process, and the outcomes of reads.
   ///
-  /// The capacity's cost is the store's limit ``StoreLimits/memory``, which the caches share.
+  /// The cost in the capacity is the store's limit ``StoreLimits/memory``, which the caches share.
   public var memory: MemoryStatistics {
     let members = engine.memory.budget.members
     var sum = members.reduce(MemoryStatistics()) { $0 + $1.statistics }
@@ -104,16 +104,16 @@ extension Store {
     return sum
   }
 
-  /// Drops decoded values until each cache has at most this fraction of its own, in number and cost; 0 to 1.
+  /// Drops decoded values until each cache has at most this fraction of its own values, in number and cost; 0 to 1.
   ///
-  /// Call it when the system warns that memory is low.
+  /// Call this when the system warns that memory is scarce.
   public func trimMemory(toFraction fraction: Double) {
     for memory in engine.memory.budget.members { memory.trim(toFraction: fraction) }
   }
 }
 
 extension Store.Namespace {
-  /// The usage of memory by the decoded values of all caches of the namespace in this process, and the outcomes of reads.
+  /// The memory that the decoded values of all caches of the namespace use in this process, and the outcomes of reads.
   public var memory: MemoryStatistics {
     engine.memory.budget.members.filter { $0.namespace == ExactString(name) }
       .reduce(MemoryStatistics()) { $0 + $1.statistics }

@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// Items by key: a hash table with open addressing, at most three quarters full.
+/// Items by key, in a hash table with open addressing that is at most three quarters full.
 ///
-/// A lookup touches one slot and the item it finds; a hash of 0 marks a free slot.
+/// A lookup reads one slot and the item in it; a hash of 0 marks a free slot.
 struct MemoryTable {
   private struct Slot {
     var hash: UInt64 = 0
@@ -28,7 +28,7 @@ struct MemoryTable {
     }
   }
 
-  /// The item that has the key of another.
+  /// The item that has the same key as `item`.
   func item(withKeyOf item: MemoryItem) -> MemoryItem? {
     index(of: item).flatMap { slots[$0].item }
   }
@@ -43,7 +43,7 @@ struct MemoryTable {
     return nil
   }
 
-  /// Inserts an item, and returns the former item of the key.
+  /// Inserts an item, and returns the former item of its key.
   mutating func put(_ item: MemoryItem) -> MemoryItem? {
     if let index = index(of: item) {
       let previous = slots[index].item
@@ -56,7 +56,7 @@ struct MemoryTable {
     return nil
   }
 
-  /// Removes this item; false if its key has another item or is absent.
+  /// Removes this item; false if its key is absent or has another item.
   mutating func remove(_ item: MemoryItem) -> Bool {
     guard let index = index(of: item), slots[index].item === item else {
       return false
@@ -67,7 +67,7 @@ struct MemoryTable {
     return true
   }
 
-  /// Moves up the items that stand behind the gap because their own slot was taken, so that no lookup ends at the gap.
+  /// Moves items behind the gap up if their own slot was taken, so that no lookup ends at the gap.
   private mutating func closeGap(at gap: Int) {
     var gap = gap
     var index = (gap + 1) & mask
@@ -94,10 +94,10 @@ struct MemoryTable {
   }
 }
 
-/// A hash of keys with two random secrets, so that keys cannot be chosen to collide.
+/// A hash of keys with two random secrets, so that nobody can choose keys that collide.
 ///
-/// Each pair of words is multiplied after both were mixed with a secret. ``Checksum`` mixes one of them with a constant: a
-/// key with that word makes the product 0, whatever the seed is, and all such keys collide.
+/// Each pair of words is multiplied after both words were mixed with a secret. ``Checksum`` mixes one of them with a constant:
+/// a key with that constant makes the product 0, whatever the seed is, and all such keys collide.
 struct KeyHash: Sendable {
   private let first = UInt64.random(in: .min ... .max)
   private let second = UInt64.random(in: .min ... .max)
@@ -116,7 +116,7 @@ struct KeyHash: Sendable {
       state ^ UInt64(truncatingIfNeeded: count), Checksum.mix(low ^ second, high ^ state))
   }
 
-  /// The bytes from `start` on as two words: of 0 to 16 bytes each is in at least one of them.
+  /// The bytes from `start` on as two words. Each of up to 16 bytes is in at least one word.
   @inline(__always)
   static func ends(of key: Span<UInt8>, from start: Int) -> (low: UInt64, high: UInt64) {
     let count = key.count &- start

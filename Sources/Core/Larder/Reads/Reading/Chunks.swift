@@ -6,9 +6,9 @@ struct ChunkedPayload {
   var count: Int
   var checksum: UInt64
 
-  /// Bytes of the payload.
+  /// The number of bytes of the payload.
   static let size = 16
-  /// The seed of ``checksum``, which keeps it apart from checksums of other kinds.
+  /// The seed of ``checksum``; it differs from the seeds of other checksums.
   static let seed: UInt64 = 3
 
   init(of value: Span<UInt8>) {
@@ -32,9 +32,9 @@ struct ChunkedPayload {
   }
 }
 
-/// Puts the value of an entry together from its chunks.
+/// Assembles the value of an entry from its chunks.
 struct ChunkAssembly {
-  /// The first bytes of the keys of all chunks of the value.
+  /// The first bytes of the keys of the value's chunks.
   let prefix: [UInt8]
   private let expected: ChunkedPayload
   private var value: [UInt8] = []
@@ -50,7 +50,7 @@ struct ChunkAssembly {
 
   /// Appends the next record of the chunks database.
   ///
-  /// - Returns: false if the record is not the next chunk, or none is missing: then no more records are needed.
+  /// - Returns: false if the record is not the next chunk, or if all chunks are here: then no further record is needed.
   mutating func append(_ key: Span<UInt8>, _ chunk: Span<UInt8>) -> Bool {
     guard value.count < expected.count, key.count == prefix.count + 4,
       key.starts(with: prefix.span), key.bigEndian(at: prefix.count) == next
@@ -69,7 +69,7 @@ struct ChunkAssembly {
 }
 
 extension EntryReader {
-  /// The value of an entry in chunks; nil if it is damaged.
+  /// The value of an entry in chunks; nil if the value is damaged.
   func assemble(
     _ payload: Span<UInt8>, id: NamespaceID, version: UInt64,
     in transaction: borrowing ReadTransaction

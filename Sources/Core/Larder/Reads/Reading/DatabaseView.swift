@@ -1,11 +1,11 @@
 import LMDB
 
-/// The databases as a snapshot has them, or as a write has changed them so far.
+/// The databases in a snapshot, or in a write with its changes so far.
 protocol DatabaseView: ~Copyable {
   @_lifetime(borrow self)
   func cursor(in database: Database) throws(LMDBError) -> Cursor
 
-  /// The value of `key`; nil if it is absent.
+  /// The value of `key`; nil if the key is absent.
   @_lifetime(borrow self)
   func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
 }

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// The namespace's id in a snapshot; ``NamespaceID/store`` if there is no such namespace.
+  /// The namespace's id in a snapshot; ``NamespaceID/store`` if the namespace does not exist.
   @inline(__always)
   func identify(
     _ handle: NamespaceHandle, in transaction: borrowing ReadTransaction
@@ -14,7 +14,7 @@ extension EntryReader {
     }
   }
 
-  /// Whether there is a fresh value under `key`; counts as no read.
+  /// Whether a fresh value is under `key`; does not count as a read.
   func hasFresh(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Bool {
@@ -24,12 +24,12 @@ extension EntryReader {
       == .fresh
   }
 
-  /// A read of the application: finds the entry under `key` and lends its value to `body` if it is fresh.
+  /// A read of the application: finds the entry under `key`, and lends its value to `body` if the value is fresh.
   ///
   /// - Parameters:
   ///   - id: the namespace's id in this transaction; see ``identify(_:in:)``.
-  ///   - recordsAccess: whether the access table learns of the access, and an expired entry is queued for removal.
-  ///   - isKnown: called with the version that would be lent. If it returns true, the caller has that value: the read is
+  ///   - recordsAccess: whether the access is recorded in the access table, and an expired entry is queued for removal.
+  ///   - isKnown: called with the version that would be lent. True means that the caller already has that value: the read is
   ///     counted as a hit, but not as an access, and nothing is lent.
   @inline(__always)
   func lend(
@@ -86,9 +86,9 @@ extension EntryReader {
     if !isWhole { handle.count(.damaged, stripe: transaction.stripe) }
   }
 
-  /// Lends the value that was found, in one piece, put together from chunks, or as it was before transforms.
+  /// Lends the value of a lookup in one piece, assembled from chunks or restored by transforms if necessary.
   ///
-  /// - Returns: false if it is damaged; `body` was not called then.
+  /// - Returns: false if the value is damaged; then `body` was not called.
   func withValue(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction,
     _ body: (Span<UInt8>) throws -> Void
@@ -102,7 +102,7 @@ extension EntryReader {
     return true
   }
 
-  /// A value in chunks or changed by transforms, as it was written; nil if it is damaged.
+  /// A value in chunks or changed by transforms, as the caller wrote it; nil if it is damaged.
   func wholeValue(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
@@ -113,7 +113,7 @@ extension EntryReader {
       found.payload, found.header, fields, key: key.copied, in: found.id, transaction)
   }
 
-  /// The same of an entry that is parsed already.
+  /// The value of a parsed entry in chunks or with transforms, as the caller wrote it; nil if it is damaged.
   func wholeValue(
     _ payload: Span<UInt8>, _ header: EntryHeader, _ fields: EntryFields, key: [UInt8],
     in id: NamespaceID, _ transaction: borrowing ReadTransaction
@@ -126,7 +126,7 @@ extension EntryReader {
     return try transforms.restore(stored, fields, of: context)
   }
 
-  /// Tells the access table, and the time to idle, that the application has read an entry.
+  /// Records a read of the application in the access table, and for the time to idle.
   func recordAccess(_ found: borrowing Lookup, key: Span<UInt8>, at now: Int64) {
     access.touch(
       found.keyHash, sequence: found.header.sequence, of: found.id, in: now / 60_000)
@@ -135,7 +135,7 @@ extension EntryReader {
     }
   }
 
-  /// Looks up a key for a read of the application. An outcome that `isAccepted` refuses is recorded as a miss, and gives nil.
+  /// Looks up a key for a read of the application. Counts a miss and returns nil if `isAccepted` refuses the outcome.
   @_lifetime(borrow transaction)
   func lookUpOrCountMiss(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
@@ -149,7 +149,7 @@ extension EntryReader {
     return nil
   }
 
-  /// Counts a read of the application that found no fresh value, and queues an expired entry for removal.
+  /// Counts a read of the application without a fresh value, and queues an expired entry for removal.
   @inline(never)
   func recordMiss(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,

@@ -1,24 +1,24 @@
 import LMDB
 import LarderSystem
 
-/// The result of looking up a key in a snapshot; get, load, inspection and the shell all use it.
+/// The result of the lookup of a key in a snapshot. Reads, loads, inspections and the shell use it.
 ///
-/// ``EntryReader/lookUp(_:in:keyHash:at:_:)`` has no side effects. A caller that serves a read of the application reports it
-/// with ``EntryReader/recordMiss(_:key:of:in:recordsAccess:)`` or ``EntryReader/recordAccess(_:key:at:)``; a caller that only
-/// inspects does not. ``EntryReader/withValue(of:in:_:)`` lends the value, and
-/// ``EntryReader/entry(_:key:of:in:)`` makes the facts. The snapshot lends the record.
+/// ``EntryReader/lookUp(_:in:keyHash:at:_:)`` has no side effects. A caller that serves a read of the application reports the
+/// read with ``EntryReader/recordMiss(_:key:of:in:recordsAccess:)`` or ``EntryReader/recordAccess(_:key:at:)``. A caller that
+/// only inspects does not. ``EntryReader/withValue(of:in:_:)`` lends the value, and ``EntryReader/entry(_:key:of:in:)`` makes
+/// the facts. The snapshot lends the record.
 struct Lookup: ~Escapable {
   /// The kinds of result.
   enum Outcome {
-    /// A value that can be served.
+    /// A fresh value.
     case fresh
-    /// A value past its freshness, within its stale window.
+    /// A value that is no longer fresh, within its stale window.
     case stale
-    /// A negative entry that has not expired: it records that there is no value.
+    /// A negative entry that has not expired: its key has no value.
     case negative
-    /// An entry past its end; it is still stored.
+    /// An expired entry that is still stored.
     case expired
-    /// No entry of this key, or an entry that a tag invalidation has removed.
+    /// The key has no entry, or a tag invalidation has removed it.
     case absent
     /// A record that cannot be read, or whose checksum does not match.
     case damaged
@@ -27,10 +27,10 @@ struct Lookup: ~Escapable {
   let outcome: Outcome
   let id: NamespaceID
   let keyHash: UInt64
-  /// The header. Its times include accesses that are not yet written to disk. Without meaning if the outcome is `absent` or
+  /// The header. Its times include accesses that are not written to disk yet. It has no meaning if the outcome is `absent` or
   /// `damaged`.
   let header: EntryHeader
-  /// The whole record; empty if nothing is stored.
+  /// The whole record; empty without a record.
   let record: Span<UInt8>
 
   @inline(__always)
@@ -45,23 +45,23 @@ struct Lookup: ~Escapable {
     self.record = record
   }
 
-  /// Whether the value is in one piece and the entry has no fields that a read must heed.
+  /// Whether the value is in one piece and the entry has no fields that matter for a read.
   @inline(__always)
   var isPlain: Bool { header.flags.isSubset(of: .pinned) }
 
-  /// The value, or of a value in chunks its length and checksum.
+  /// The value; for a value in chunks, its length and checksum.
   @inline(__always)
   var payload: Span<UInt8> {
     @_lifetime(copy self)
     get { record.extracting(header.payloadStart..<record.count) }
   }
 
-  /// The time to idle; nil for an entry whose end no access moves.
+  /// The time to idle; nil if accesses do not move the end of the entry.
   var idle: IdleInterval? { header.flags.contains(.idle) ? header.idle(in: record) : nil }
 }
 
 extension EntryHeader {
-  /// Stands in for the header of a record that is absent or damaged.
+  /// A placeholder for the header of an absent or damaged record.
   @inline(__always)
   static var none: EntryHeader {
     EntryHeader(
@@ -71,12 +71,12 @@ extension EntryHeader {
 }
 
 extension EntryReader {
-  /// Finds the entry of a key in a snapshot: one descent of the tree, one parse, one checksum. For an entry with a short key, a
-  /// value in one piece, no tags and no time to idle it copies, allocates, locks and counts nothing. The first lookup after a
-  /// commit also looks up the root of the tree.
+  /// Finds the entry of a key in a snapshot: one descent of the tree, one parse, one checksum. If the entry has a short key, a
+  /// value in one piece, no tags and no time to idle, this copies, allocates, locks and counts nothing. The first lookup after
+  /// a commit also looks up the root of the tree.
   ///
   /// - Parameters:
-  ///   - id: the namespace's in this snapshot; ``NamespaceID/store`` if there is no such namespace.
+  ///   - id: the namespace's id in this snapshot; ``NamespaceID/store`` if the namespace does not exist.
   ///   - keyHash: ``Checksum/keyHash(of:in:)``.
   ///   - now: ``StoreClock/coarseNow``.
   @inline(__always)
@@ -95,7 +95,7 @@ extension EntryReader {
       return try lookUpUncommon(region, key: key, in: id, keyHash: keyHash, at: now, transaction)
     }
     let state = clock.state(of: header, at: now)
-    // To verify a large value that cannot be served would read all of it from the disk for nothing.
+    // To verify a large value that cannot be served would read all of it from the disk in vain.
     guard state == .expired || isIntact(header, record: record, keyHash: keyHash) else {
       return Lookup(.damaged, id: id, keyHash: keyHash, header: .none, record: record)
     }
@@ -103,8 +103,8 @@ extension EntryReader {
       Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
   }
 
-  /// Keys of more than 250 bytes, values in chunks or changed by transforms, entries with a time to idle or tags, negative
-  /// entries, and damage.
+  /// Looks up keys of more than 250 bytes, values in chunks or changed by transforms, entries with a time to idle or tags,
+  /// negative entries, and damaged records.
   @inline(never)
   @_lifetime(borrow transaction)
   private func lookUpUncommon(
@@ -139,7 +139,7 @@ extension EntryReader {
     return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
   }
 
-  /// The record of the write buffer that lies on top of the snapshot, or else that in the snapshot. A removal has no bytes.
+  /// The record of the write buffer over the snapshot, otherwise the record in the snapshot. A removal has no bytes.
   @inline(__always)
   private func find(
     _ key: Span<UInt8>, _ keyHash: UInt64, id: NamespaceID,
@@ -149,7 +149,7 @@ extension EntryReader {
     return try find(key, id: id, in: transaction)
   }
 
-  /// The whole record of an entry key. For a long key the caller compares the whole key.
+  /// The whole record of an entry key. For a long key the caller must compare the whole key.
   @inline(__always)
   func find(
     _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction
@@ -166,7 +166,7 @@ extension EntryReader {
     }
   }
 
-  /// Whether the checksum matches. That of a large value is computed once a second; see ``VerifiedValues``.
+  /// Whether the checksum matches. The checksum of a large value is computed once a second; see ``VerifiedValues``.
   @inline(__always)
   func isIntact(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > VerifiedValues.threshold

@@ -2,25 +2,25 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// How reading a piece of a value is counted.
+/// How the read of a piece is counted.
 package enum PieceRole: Sendable {
-  /// A read and an access; the entry must be fresh.
+  /// As a read and an access; the entry must be fresh.
   case first
-  /// No hit and no access; the entry may have expired since the first piece.
+  /// As neither a hit nor an access; the entry may have expired since the first piece.
   case next
-  /// An access: the entry is a part of a larger value. It may have expired.
+  /// As an access: the entry is a part of a larger value. It may have expired.
   case part
 }
 
 extension Store.Namespace {
-  /// Copies the bytes `range` of the value under `key`, or those of them that there are.
+  /// Copies the bytes `range` of the value under `key`, as far as they exist.
   ///
-  /// Serves a slow reader of a large value, which holds no snapshot between two pieces. O(log n) and O(bytes of the piece);
-  /// the first piece of a version also reads the whole value once per process, to verify its checksum.
+  /// For slow readers of a large value: no snapshot is held between two pieces. O(log n) and O(bytes of the piece). The first
+  /// piece of a version also reads the whole value once per process, to verify its checksum.
   ///
   /// - Parameters:
-  ///   - role: how reading the piece is counted.
-  ///   - isSame: whether the stored entry still has the value that the reader began with.
+  ///   - role: how the read of the piece is counted.
+  ///   - isSame: whether the stored entry still has the value with which the reader began.
   /// - Returns: nil without such an entry, or if its value is damaged.
   package func piece(
     of key: some StoreKey, _ range: Range<Int>, as role: PieceRole,
@@ -37,11 +37,11 @@ extension Store.Namespace {
     }
   }
 
-  /// Lends the value under `key` to `body`, as a read of the application, if it still has that version.
+  /// Lends the value under `key` to `body`, as a read of the application, if the value still has version `version`.
   ///
-  /// Serves a caller that knows the rest of the entry: no facts are made. O(log n).
+  /// For a caller that knows the rest of the entry: it makes no facts. O(log n).
   ///
-  /// - Returns: nil, and nothing is counted, for another version and for a value that is not stored in one piece as it is.
+  /// - Returns: nil, without counting, for another version, a value in chunks, and a value changed by transforms.
   package func withValue<Result>(
     of key: some StoreKey, version: UInt64, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -107,13 +107,13 @@ extension Snapshot {
 }
 
 extension EntryReader {
-  /// Values of more bytes are not kept between two pieces.
+  /// Larger values, in bytes, are not kept between two pieces.
   private static let largestPiecewise = 64 << 20
 
-  /// A piece of a value that transforms have changed; nil if it is damaged.
+  /// A piece of a value that transforms have changed; nil if the value is damaged.
   ///
-  /// The whole value is restored for the first piece and kept in memory until the last piece is read, or another value is
-  /// read in pieces.
+  /// The whole value is restored for the first piece. It stays in memory until its last piece is read, or another value is read
+  /// in pieces.
   fileprivate func transformedPiece(
     of found: borrowing Lookup, _ range: Range<Int>, ofSize size: Int, key: Span<UInt8>,
     in transaction: borrowing ReadTransaction
@@ -154,7 +154,7 @@ extension EntryReader {
 
   /// Lends the bytes `range` of a value in chunks to `visit`, chunk by chunk.
   ///
-  /// - Returns: false if a chunk is missing or has another length than it must have.
+  /// - Returns: false if a chunk is missing or has a wrong length.
   private func visitChunks(
     _ prefix: [UInt8], in range: Range<Int>, of count: Int,
     in transaction: borrowing ReadTransaction, _ visit: (Span<UInt8>) -> Void

@@ -2,17 +2,17 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// How many records, and how many bytes of them, a scan reads in one snapshot before it takes a new one.
+  /// The most records, and their most bytes, that a scan reads in one snapshot.
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 
   /// Visits the entries of a namespace in stored order, from behind `position`, in one snapshot and for a bounded number of
-  /// records. Damaged and invalidated entries are skipped, expired ones are not.
+  /// records. It skips damaged and invalidated entries, but not expired entries.
   ///
   /// - Parameters:
   ///   - damaged: called for each damaged entry.
   ///   - visit: called with the entry, its key and its payload; returns whether to continue.
-  /// - Returns: the entry key of the last record that was read, behind which the scan continues; nil at the end.
+  /// - Returns: the entry key of the last record that was read; the scan continues behind it. Nil at the end.
   func scan(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
@@ -30,7 +30,7 @@ extension EntryReader {
     }
   }
 
-  /// The entry of a record and its key; nil if the key has another prefix, or the entry is damaged or invalidated.
+  /// The entry of a record, and its key; nil if the key has another prefix, or the entry is damaged or invalidated.
   func intactEntry(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID, _ prefix: [UInt8],
     in transaction: borrowing ReadTransaction
@@ -52,9 +52,9 @@ extension EntryReader {
     return !isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id))
   }
 
-  /// Visits the records whose entry keys may be those of keys that begin with `prefix`.
+  /// Visits the records whose entry keys may belong to keys that begin with `prefix`.
   ///
-  /// - Parameter verifiesPlain: whether plain entries are verified here, a leaf at a time.
+  /// - Parameter verifiesPlain: whether this function verifies plain entries, a leaf at a time.
   /// - Throws: a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
   func scanRecords(
@@ -76,7 +76,7 @@ extension EntryReader {
   ) throws -> [UInt8]? {
     var entryPrefix: [UInt8] = []
     entryPrefix.append(id: id)
-    // A long key is stored with its first bytes. The caller compares a longer prefix with the whole key.
+    // A long key is stored with its first bytes only. The caller compares a longer prefix with the whole key.
     entryPrefix += prefix.prefix(StoredKey.headCount)
     let start =
       position.map { $0.lexicographicallyPrecedes(entryPrefix) ? entryPrefix : $0 } ?? entryPrefix
@@ -96,8 +96,8 @@ extension EntryReader {
         guard key.count > 4, key.halfWord(at: 0) == idBytes,
           prefix.isEmpty || key.starts(with: entryPrefix.span)
         else {
-          // A run ends in front of a key that is not greater than the one before. So a damaged key that seems to be behind the
-          // range is the last of its run, and `next` throws if the key after it is less.
+          // A run ends in front of a key that is not greater than the key before. So a damaged key that seems to be behind the
+          // range is the last key of its run, and `next` throws if the following key is less.
           if index == runs.count &- 1 { try runs.next() }
           return nil
         }
@@ -118,7 +118,7 @@ extension EntryReader {
     return nil
   }
 
-  /// Lends the value of an entry that a scan has found, as it was written; nil if it is damaged.
+  /// Lends the value of a scanned entry, as the caller wrote it; nil if the value is damaged.
   func withValue<Result>(
     of entry: StoredEntry, _ payload: Span<UInt8>, key: [UInt8],
     in transaction: borrowing ReadTransaction, _ body: (Span<UInt8>) throws -> Result

@@ -1,13 +1,13 @@
 import LMDB
 import LarderSystem
 
-/// A record that a scan comes to.
+/// A record that a scan visits.
 struct ScannedRecord: ~Escapable {
   let entryKey: Span<UInt8>
   let record: Span<UInt8>
-  /// Whether the record is an entry with a plain header and a short key that is known to be fresh and intact.
+  /// Whether the record is an entry with a plain header and a short key that was verified as fresh and intact.
   let isVerified: Bool
-  /// When its run was read.
+  /// The time at which the record's run was read.
   let now: Int64
 
   @_lifetime(copy entryKey, copy record)
@@ -28,9 +28,9 @@ struct ScannedRecord: ~Escapable {
 }
 
 extension EntryReader {
-  /// Visits the keys and values of the fresh entries of a namespace as ``scan(_:prefix:behind:in:_:)`` does.
+  /// Visits the keys and values of the fresh entries of a namespace, like ``scan(_:prefix:behind:in:_:)``.
   ///
-  /// Nothing is allocated for an entry with a short key, a value in one piece, no tags and no time to idle.
+  /// It allocates nothing for an entry with a short key, a value in one piece, no tags and no time to idle.
   func scanValues(
     of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
@@ -46,7 +46,7 @@ extension EntryReader {
     }
   }
 
-  /// Visits the keys of the entries of a namespace that have not expired, and reads neither values nor the use of entries.
+  /// Visits the keys of the entries of a namespace that have not expired. It reads neither values nor the last uses of entries.
   func scanKeys(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
@@ -71,9 +71,9 @@ extension EntryReader {
     }
   }
 
-  /// Which records of a run are entries of a namespace with a plain header, fresh and intact: a bit for each.
+  /// The records of a run that are fresh, intact entries of a namespace with a plain header: a bit for each record.
   ///
-  /// In a loop of its own, where nothing else needs the registers.
+  /// The loop has a function of its own, where no other code needs the registers.
   @inline(never)
   func verifiedEntries(
     in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64
@@ -93,7 +93,7 @@ extension EntryReader {
     return found
   }
 
-  /// The header of an entry with a short key and a value in one piece; nil for a rarer record.
+  /// The header of an entry with a short key and a value in one piece; nil for any other record.
   private func plainHeader(of found: ScannedRecord) -> EntryHeader? {
     let count = found.entryKey.count
     guard count > 5, found.entryKey[count - 1] == 0, !transforms.hasRequired,
@@ -102,7 +102,7 @@ extension EntryReader {
     return header
   }
 
-  /// Whether the key of such an entry begins with `prefix`, and its checksum matches.
+  /// Whether the key of an entry with a plain header begins with `prefix`, and the checksum of the entry matches.
   private func matches(
     _ found: ScannedRecord, _ header: EntryHeader, _ id: NamespaceID, _ prefix: [UInt8]
   ) -> Bool {

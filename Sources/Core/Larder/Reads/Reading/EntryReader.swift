@@ -2,28 +2,28 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Finds, checks and lends the entries of a store in a snapshot that its caller has taken.
+/// Finds, checks and lends the entries of a store, in a snapshot that the caller has taken.
 ///
-/// Reading changes nothing in the store. A read of the application queues work for the next write in ``leftovers``, and records
-/// its access in the table that all processes share.
+/// A read changes nothing in the store. A read of the application queues work for the next commit of this process in
+/// ``leftovers``, and records its access in the table that all processes share.
 final class EntryReader: Sendable {
   let environment: Environment
   let indexes: Indexes
-  /// 16 random bytes that no other store has.
+  /// 16 random bytes of the store; no other store has the same bytes.
   let identity: [UInt8]
   let metadata: MetadataReader
   let clock: StoreClock
   let transforms: TransformPipeline
-  /// The accesses of all processes.
+  /// The access table, with the accesses of all processes.
   let access: AccessTable
   let leftovers: ReadLeftovers
-  /// The size of one chunk: a page without LMDB's header, so that chunks need no consecutive pages.
+  /// The size of a chunk: a page without LMDB's header, so that chunks need no consecutive pages.
   let chunkSize: Int
   let tombstones = KnownTombstones()
-  /// Nil in a store without a write buffer.
+  /// The write buffer; nil in a store without one.
   let buffer: WriteBuffer?
   let verified = VerifiedValues()
-  /// The value that was last read in pieces and changed by transforms.
+  /// The last value with transforms that was read in pieces.
   let piecewise = Mutex<(mark: UInt64, value: [UInt8])?>(nil)
   /// The namespace in which transforms keep their own data.
   let transformStorage = NamespaceHandle(
@@ -58,7 +58,7 @@ final class EntryReader: Sendable {
 }
 
 extension EntryReader {
-  /// The facts of the entry under `key`, expired ones included; nil for a missing or damaged entry.
+  /// The facts of the entry under `key`, even if it is expired; nil for a missing or damaged entry.
   func entry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Store.Entry? {
@@ -68,7 +68,7 @@ extension EntryReader {
     return try entry(found, key: key, of: handle, in: transaction)
   }
 
-  /// The facts of the entry that was found; nil for a missing or damaged entry.
+  /// The facts of the entry of a lookup; nil for a missing or damaged entry.
   func entry(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,
     in transaction: borrowing ReadTransaction

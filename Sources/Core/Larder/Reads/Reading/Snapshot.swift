@@ -1,17 +1,17 @@
 import LMDB
 import LarderSystem
 
-/// A consistent view of the store: every read through it sees the same commits, whatever is written meanwhile.
+/// A consistent view of the store: every read through it sees the same writes, even beside other writes.
 ///
-/// ``Store/read(_:)`` lends it, and the compiler keeps it from leaving. Keep it short: pages that are freed meanwhile cannot
-/// be used again before it ends.
+/// ``Store/read(_:)`` lends the snapshot, and the compiler keeps it from leaving the closure. Keep it short: until it ends, the
+/// store cannot reuse pages that are freed meanwhile.
 public struct Snapshot: ~Copyable {
   let transaction: ReadTransaction
   let engine: StoreEngine
 
-  /// Lends the bytes of the fresh value under `key` to `body`; returns nil without one.
+  /// Lends the bytes of the fresh value under `key` to `body`; returns nil without a fresh value.
   ///
-  /// It counts as a read, and as an access. The bytes cannot leave `body`. O(log n).
+  /// This counts as a read, and as an access. The bytes cannot leave `body`. O(log n).
   ///
   /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails.
   public func withValue<Result>(
@@ -28,16 +28,16 @@ public struct Snapshot: ~Copyable {
     return result
   }
 
-  /// A copy of the fresh value under `key`, or nil. It counts as a read, and as an access.
+  /// A copy of the fresh value under `key`, or nil. This counts as a read, and as an access.
   public func value(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> [UInt8]? {
     try engine.typed { try withValue(for: key, in: namespace) { bytes in bytes.copied } }
   }
 
-  /// The fresh value under `key`, decoded, or nil. A value that the codec cannot read is a miss, counted as undecodable.
+  /// The decoded fresh value under `key`, or nil. A value that the codec cannot read is a miss, and counted as undecodable.
   ///
-  /// It counts as a read, and as an access. The memory tier is not used, because it may hold a newer value.
+  /// This counts as a read, and as an access. It does not use the memory tier, which may hold a newer value.
   public func value<Value>(
     for key: some StoreKey, in cache: Cache<Value>
   ) throws(LarderError) -> Value? {
@@ -46,8 +46,8 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// The entry under `key` without its value, even if it has expired; nil if it is absent. It counts neither as a read
-  /// nor as an access.
+  /// The entry under `key` without its value, even if it has expired; nil without an entry. This counts neither as a read nor
+  /// as an access.
   public func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
@@ -56,7 +56,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether there is an entry under `key`, even if it has expired. It counts neither as a read nor as an access.
+  /// Whether an entry is under `key`, even an expired one. This counts neither as a read nor as an access.
   package func hasEntry(
     _ key: [UInt8], in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
@@ -70,7 +70,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether there is a fresh value under `key`. It counts neither as a read nor as an access.
+  /// Whether a fresh value is under `key`. This counts neither as a read nor as an access.
   public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
     -> Bool
   {
@@ -80,14 +80,14 @@ public struct Snapshot: ~Copyable {
 }
 
 extension Store {
-  /// Calls `body` with a snapshot of the last commit, for several reads that agree with one another.
-  ///
-  /// - Throws: the error of `body`; ``LarderError/Code/busy`` if the table of readers is full.
+  /// Calls `body` with a snapshot for several consistent reads. If the write buffer has entries, it first commits them, and so
+  /// may wait for ``Options/lockTimeout``. Throws the error of `body`; of that commit ``LarderError/Code/busy``,
+  /// ``LarderError/Code/full`` or ``LarderError/Code/damaged``; or ``LarderError/Code/busy`` if the table of readers is full.
   public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
     try body(Snapshot(transaction: engine.beginRead(), engine: engine))
   }
 
-  /// Calls `body` with a snapshot for one key.
+  /// Calls `body` with a snapshot for the lookup of one key.
   func lookUp<Result>(
     _ key: Span<UInt8>, in namespace: Store.Namespace, _ body: (borrowing Snapshot) throws -> Result
   ) throws -> Result {
@@ -97,13 +97,13 @@ extension Store {
   }
 }
 
-// An entry's facts together with its value, in one lookup.
+// The facts of an entry together with its value, in one lookup.
 
 extension Store.Namespace {
-  /// Lends the entry under `key`, expired ones included, and its value to `body`, in one lookup; returns nil without one.
+  /// Lends the entry under `key`, even an expired one, and its value to `body`, in one lookup; returns nil without an entry.
   ///
-  /// An inspection: it counts neither as a read nor as an access. The value of a negative entry is empty. The bytes cannot
-  /// leave `body`; keep it short, because pages that are freed meanwhile cannot be used again before it ends. O(log n), and
+  /// This inspection counts neither as a read nor as an access. The value of a negative entry is empty. The bytes cannot leave
+  /// `body`. Keep `body` short: until it ends, the store cannot reuse pages that are freed meanwhile. O(log n), and
   /// O(namespaces) for an entry with owners.
   ///
   /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails. A damaged entry is not an error: the result is nil.
@@ -119,7 +119,7 @@ extension Store.Namespace {
 }
 
 extension Snapshot {
-  /// Lends the entry under `key` and its value as ``Store/Namespace/withEntry(for:_:)`` does.
+  /// Lends the entry under `key` and its value, like ``Store/Namespace/withEntry(for:_:)``.
   ///
   /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails.
   package func withEntry<Result>(
@@ -140,7 +140,7 @@ extension Snapshot {
     return try lend(found, key: key, in: namespace, body)
   }
 
-  /// Nil for a missing or damaged entry or chunk.
+  /// Lends the entry of a lookup with its value; nil for a missing or damaged entry or chunk.
   private func lend<Result>(
     _ found: borrowing Lookup, key: Span<UInt8>, in namespace: Store.Namespace,
     _ body: (Store.Entry, Span<UInt8>) throws -> Result

@@ -92,7 +92,7 @@ struct BufferState: Equatable {
   func extended(to end: Int) -> BufferState { BufferState(word: epoch | UInt64(end)) }
   var frozen: BufferState { BufferState(word: word | Self.frozenBit) }
   var thawed: BufferState { BufferState(word: stamp) }
-  /// The same generation without its records.
+  /// This generation without its records.
   var empty: BufferState { BufferState(word: epoch & ~Self.frozenBit) }
   /// The next generation, which is empty.
   var next: BufferState {

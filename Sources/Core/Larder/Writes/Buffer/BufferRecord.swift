@@ -11,19 +11,19 @@ struct BufferRecord: Equatable {
   /// The change of a key that a record makes.
   struct Kind: OptionSet {
     let rawValue: UInt16
-    /// The entry is removed; the record has no entry.
+    /// The entry is removed; the record has a key but no entry.
     static let removal = Kind(rawValue: 1)
-    /// An earlier record of the key was a removal, so this entry replaces no entry of the data.
+    /// An earlier record of the key was a removal, so this record replaces no entry of the data.
     static let afterRemoval = Kind(rawValue: 2)
-    /// The first record of the key was an entry, which has replaced the entry in the data.
+    /// The first record of the key was an entry that replaced the entry in the data.
     static let replacesData = Kind(rawValue: 4)
   }
 
   static let headerSize = 4
-  /// The hash table has a place for every eighth word. With records of at least this size it is never full.
+  /// The hash table has a place for every eight words of the log. With records of at least this size it is never full.
   private static let leastSize = 10
   static let longestKey = StoredKey.longestShort
-  /// Entries of more bytes go straight to LMDB.
+  /// Larger entries, in bytes, need a transaction.
   static let largestEntry = 16_384 + EntryHeader.largestSize + 1024
 
   let id: NamespaceID
@@ -47,12 +47,12 @@ struct BufferRecord: Equatable {
 
   var isRemoval: Bool { kind.contains(.removal) }
 
-  /// Words of the whole record.
+  /// The number of words of the whole record.
   var size: Int {
     max(Self.leastSize, entryStart + SharedTable.View.wideCount(ofBytes: entryCount))
   }
 
-  /// Where the entry begins in the record.
+  /// The word of the record at which the entry begins.
   var entryStart: Int { Self.headerSize + SharedTable.View.wideCount(ofBytes: keyCount) }
 
   /// Reads the record at `offset` of the log that ends at `end`; nil if no record can begin there.
@@ -96,8 +96,8 @@ struct BufferRecord: Equatable {
     view.store(entry, wide: start + entryStart)
   }
 
-  /// Whether this record was written at `offset` in that generation. The seal covers the checksum of the entry, not the entry
-  /// itself.
+  /// Whether this record was written at `offset` in the generation of `state`. The seal covers the checksum of the entry, not
+  /// the entry itself.
   func isSealed(
     at offset: Int, in state: BufferState, _ view: borrowing SharedTable.View,
     _ layout: BufferLayout
@@ -107,7 +107,7 @@ struct BufferRecord: Equatable {
     return view.wide(start) == seal(checksum, at: offset, in: state)
   }
 
-  /// The checksum of the entry covers the hash of its key and all of the entry.
+  /// The seal. The checksum in it covers the hash of the key and the whole entry.
   private func seal(_ checksum: UInt64, at offset: Int, in state: BufferState) -> UInt64 {
     var seal = Checksum.mix(checksum ^ state.generation, keyHash | 1)
     seal = Checksum.mix(seal ^ UInt64(offset), counts | 1 &<< 63)

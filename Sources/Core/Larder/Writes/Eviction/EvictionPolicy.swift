@@ -55,7 +55,7 @@ protocol EvictionQueue: ~Copyable {
 
   /// Whether the entry can no longer be read, so that it leaves before all other entries.
   func isExpired(_ entry: Entry) -> Bool
-  /// Whether an entry of main must leave before any newer entry.
+  /// Whether an entry of main always loses against a newer entry.
   func yieldsToNewer(_ entry: Entry) -> Bool
 }
 
