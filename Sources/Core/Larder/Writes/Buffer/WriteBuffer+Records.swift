@@ -9,7 +9,7 @@ struct BufferContents {
     var removals = RemovalCounters()
   }
 
-  /// The newest record of each key, in the order of storing; with older records of a key if the hash table is damaged.
+  /// The newest record of each key, in the order of the keys. Removals come first, so that the entries behind them find room.
   private(set) var places: [BufferPlace] = []
   private(set) var namespaces: [NamespaceID: Namespace] = [:]
   /// When the values were written, in the order of the log.
@@ -23,10 +23,7 @@ struct BufferContents {
     let end = min(state.end, buffer.layout.logSize)
     while offset < end {
       let size = buffer.withEntry(at: offset, in: state) { record, key, entry, header -> Int in
-        let newest = buffer.find(key, in: record.id, keyHash: record.keyHash, state)
-        if (newest?.offset ?? offset) <= offset {
-          places.append(BufferPlace(record, key, at: offset))
-        }
+        places.append(BufferPlace(record, key, at: offset))
         note(record, header)
         return record.size
       }
@@ -37,8 +34,21 @@ struct BufferContents {
       offset += size
     }
     let table = buffer.table
-    let (view, layout) = (table.view, buffer.layout)
-    places.sort { $0.isBefore($1, view, layout) }
+    places = Self.newest(of: places, table.view, buffer.layout)
+  }
+
+  private static func newest(
+    of places: [BufferPlace], _ view: borrowing SharedTable.View, _ layout: BufferLayout
+  ) -> [BufferPlace] {
+    let sorted = places.sorted { $0.order($1, view, layout) ?? ($0.offset < $1.offset) }
+    var (removals, entries): ([BufferPlace], [BufferPlace]) = ([], [])
+    for (index, place) in sorted.enumerated() {
+      let hasNewer =
+        index + 1 < sorted.count && place.order(sorted[index + 1], view, layout) == nil
+      if hasNewer { continue }
+      if place.isRemoval { removals.append(place) } else { entries.append(place) }
+    }
+    return removals + entries
   }
 
   private mutating func note(_ record: BufferRecord, _ header: EntryHeader?) {
@@ -56,8 +66,7 @@ struct BufferContents {
 
 /// The place of a record in the log, and its place in the order of storing.
 struct BufferPlace {
-  /// Removals come first, so that later entries find the room.
-  private let isRemoval: Bool
+  let isRemoval: Bool
   private let id: UInt32
   private let keyCount: UInt16
   private let firstBytes: UInt64
@@ -73,11 +82,10 @@ struct BufferPlace {
     self.offset = offset
   }
 
-  /// The order in which records are stored: removals first, then the order of the database of entries.
-  func isBefore(
+  /// Whether the key is before that of the other record in the database of entries; nil if the keys are equal.
+  func order(
     _ other: BufferPlace, _ view: borrowing SharedTable.View, _ layout: BufferLayout
-  ) -> Bool {
-    if isRemoval != other.isRemoval { return isRemoval }
+  ) -> Bool? {
     if id != other.id { return id < other.id }
     if firstBytes != other.firstBytes { return firstBytes < other.firstBytes }
     let (own, others) = (start(layout), other.start(layout))
@@ -86,7 +94,7 @@ struct BufferPlace {
       let (left, right) = (view.wide(own + word).byteSwapped, view.wide(others + word).byteSwapped)
       if left != right { return left < right }
     }
-    return keyCount < other.keyCount
+    return keyCount == other.keyCount ? nil : keyCount < other.keyCount
   }
 
   /// The word at which the key begins.
