@@ -8,9 +8,9 @@ typedef struct {
   void **function;
 } found_symbol;
 
-// The first of `names` that can be loaded, with all symbols; NULL, and a reason of at most `size` bytes in `missing`. A name with a
-// `*` is a pattern of paths.
+// Loads the first of `names` that can be loaded, and sets `symbols`. Returns NULL if no name can be loaded or a symbol is
+// missing, with a reason of at most `size` bytes in `missing`. A name with a `*` is a pattern of paths.
 void *found_load(const char *const *names, const found_symbol *symbols, size_t count, char *missing, size_t size);
 
-// Notes what went wrong; 1.
+// Keeps `text` for `found_message` and returns 1.
 int found_fail(const char *text);

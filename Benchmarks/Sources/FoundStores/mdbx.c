@@ -10,7 +10,7 @@
 typedef struct iovec value_t;
 typedef uint32_t dbi_t;
 
-// Of mdbx.h, whose functions these are.
+// Constants of mdbx.h; the functions below are of mdbx.h, too.
 enum {
   option_max_db = 0,
   env_no_sticky_threads = 0x200000,
@@ -52,7 +52,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void load(void) {
   static const char *const names[] = {
       "libmdbx.so", "libmdbx.dylib",
-      // The wheel `libmdbx` of PyPI, where Scripts/bench-packages installs it.
+      // Scripts/bench-packages installs the Python package `libmdbx` there.
       ".build/python/lib/python3*/site-packages/mdbx/lib/libmdbx.*", NULL};
   const found_symbol symbols[] = {
       SYMBOL(env_create), SYMBOL(env_set_option), SYMBOL(env_set_geometry), SYMBOL(env_open), SYMBOL(env_close_ex),
@@ -82,7 +82,7 @@ struct mdbx_reader {
 
 static int check(int code) { return code ? found_fail(mdbx.strerror(code)) : 0; }
 
-// Commits what `code` says has succeeded.
+// Commits the transaction if `code` is 0, and aborts it otherwise.
 static int finish(void *txn, int code) {
   if (!code) return check(mdbx.txn_commit_ex(txn, NULL));
   mdbx.txn_abort(txn);
@@ -168,7 +168,7 @@ int mdbx_write(mdbx_store *store, const bench_data *data, const uint32_t *order,
   for (size_t i = 0; i < count && !code; i++) {
     value_t key = {(void *)bench_key(data, order[i]), data->key_size};
     value_t value = {NULL, data->value_size};
-    // It would not write an equal value again, as the other stores do.
+    // Without put_reserve libmdbx does not write an equal value again; the other stores do.
     code = mdbx.put(txn, store->entries, &key, &value, put_reserve);
     if (!code) memcpy(value.iov_base, bench_value(data, order[i]), data->value_size);
   }

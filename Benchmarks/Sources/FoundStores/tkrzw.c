@@ -9,7 +9,7 @@
 
 enum { header_size = 8 };
 
-// Of tkrzw_langc.h, whose functions these are.
+// Types of tkrzw_langc.h; the functions below are of tkrzw_langc.h, too.
 typedef const char *(*processor)(void *, const char *, int32_t, const char *, int32_t, int32_t *);
 typedef struct {
   const char *key;
@@ -69,7 +69,7 @@ static int settle(tkrzw_store *store) {
 tkrzw_store *tkrzw_store_open(const char *directory, int durable) {
   char path[4096];
   mkdir(directory, 0700);
-  // The ending makes it a hash store.
+  // The file extension .tkh selects the hash store.
   snprintf(path, sizeof path, "%s/store.tkh", directory);
   void *db = tkrzw.open(path, true, "");
   if (check(db != NULL)) return NULL;

@@ -1,7 +1,7 @@
 #pragma once
 #include "include/lsm.h"
 
-// The functions of a library, found by name. Both sets have the same shape; RocksDB has a few more.
+// The functions of a library, found by name. The first group has the same types in both libraries.
 typedef struct {
   void *handle;
   char missing[256];
@@ -36,7 +36,7 @@ typedef struct {
   void (*iter_destroy)(void *);
   void (*release)(void *);
 
-  // LevelDB
+  // Loaded only from LevelDB.
   char *(*get)(void *, const void *, const char *, size_t, size_t *, char **);
   void *(*filterpolicy_create_bloom_int)(int);
   void (*filterpolicy_destroy)(void *);
@@ -45,7 +45,7 @@ typedef struct {
   int (*major_version)(void);
   int (*minor_version)(void);
 
-  // RocksDB
+  // Loaded only from RocksDB.
   void *(*get_pinned)(void *, const void *, const char *, size_t, char **);
   const char *(*pinnableslice_value)(const void *, size_t *);
   void (*pinnableslice_destroy)(void *);
@@ -65,8 +65,8 @@ struct lsm_store {
   void *db, *read, *write, *cache, *filter;
 };
 
-// The library, found once.
+// The library; the first call loads both libraries.
 const lsm_library *lsm_library_of(lsm_kind kind);
 
-// Notes an error of the library and frees its text; whether there was one.
+// Returns 0 without an error. Otherwise keeps its text for `lsm_message`, frees `error` and returns 1.
 int lsm_failed(const lsm_library *library, char *error);

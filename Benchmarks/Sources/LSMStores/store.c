@@ -6,7 +6,7 @@
 enum { prefix_size = 4, header_size = 8, longest_key = 64 };
 static const char first_key[prefix_size] = {0, 0, 0, 1}, behind_last[prefix_size] = {0, 0, 0, 2};
 
-// RocksDB and LevelDB write 64 MB before they sort it into a file: RocksDB's default, and more than LevelDB's 4 MB.
+// RocksDB and LevelDB collect 64 MB of writes before they sort them into a file. RocksDB's default is 64 MB, LevelDB's 4 MB.
 static const size_t write_buffer = (size_t)64 << 20;
 
 static void configure(lsm_store *store, void *options, size_t cache) {
@@ -22,7 +22,7 @@ static void configure(lsm_store *store, void *options, size_t cache) {
   }
   library->options_increase_parallelism(options, 2);
   void *table = library->block_based_options_create();
-  // The table takes the filter over.
+  // The table owns the filter from here on.
   library->block_based_options_set_filter_policy(table, library->filterpolicy_create_bloom_full(10));
   library->block_based_options_set_block_cache(table, store->cache);
   library->options_set_block_based_table_factory(options, table);
@@ -127,7 +127,7 @@ int lsm_scan(lsm_store *store, bench_tally *tally) {
   return lsm_failed(library, error);
 }
 
-// Deletes what is due, or everything, `batch` entries a write.
+// Deletes the entries with a deadline up to `now`, which UINT64_MAX makes all entries, `batch` entries a write.
 static int delete_due(lsm_store *store, uint64_t now, size_t batch, uint64_t *removed) {
   const lsm_library *library = store->library;
   void *iterator = library->create_iterator(store->db, store->read);

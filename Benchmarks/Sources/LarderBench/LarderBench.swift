@@ -20,7 +20,7 @@ struct Place: ParsableArguments {
   func withDirectory(_ body: (String) throws -> Void) throws {
     try FileManager.default.removeItemIfPresent(directory)
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    // Stores that call themselves temporary lie on the same disk as all others.
+    // Temporary stores then lie on the same disk as all other stores.
     setenv("TMPDIR", directory, 1)
     defer {
       do { try FileManager.default.removeItem(atPath: directory) } catch {
@@ -62,7 +62,7 @@ struct Output: ParsableArguments {
 
 extension RunClock: ExpressibleByArgument {}
 
-/// The peers a command runs with.
+/// The peers of a command.
 struct Roster: ParsableArguments {
   @Option(help: "Take part: \(PeerKind.all.map(\.id).joined(separator: ", ")); repeatable.")
   var peer: [String] = []

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-// The queue goes on behind its newest entry.
+// Sets the next place to the one behind the newest entry of the queue.
 static int find_sequence(raw_store *store, MDB_txn *txn) {
   MDB_cursor *cursor;
   int result = mdb_cursor_open(txn, store->queue, &cursor);

@@ -8,7 +8,7 @@ struct raw_store {
   MDB_env *env;
   int indexed;
   MDB_dbi entries, deadlines, queue;
-  // The next place in the queue; only writers use it, and LMDB lets one in at a time.
+  // The next place in the queue. Only writers use it, and LMDB runs one writer at a time.
   uint64_t sequence;
 };
 

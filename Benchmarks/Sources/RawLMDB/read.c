@@ -2,7 +2,7 @@
 
 #include "raw.h"
 
-// The key as an indexed store has it: a namespace in front, as Larder has.
+// Writes the key of an indexed store: a namespace in front of the key, as in Larder.
 static void prefixed(uint8_t *to, const bench_data *data, uint32_t index) {
   memcpy(to, "\0\0\0\1", raw_prefix);
   memcpy(to + raw_prefix, bench_key(data, index), data->key_size);
@@ -49,7 +49,7 @@ int raw_read_checked(raw_reader *reader, const bench_data *data, const uint32_t 
     if (result) return result;
     result = mdb_get(reader->txn, reader->store->entries, &key, &value);
     if (!result) {
-      // Compared with something, or the compiler would leave it out.
+      // The comparison keeps the compiler from leaving out the checksum.
       if (bench_checksum(value.mv_data, value.mv_size, order[i]) == 0) result = MDB_CORRUPTED;
       bench_touch(tally, value.mv_data, value.mv_size);
     }

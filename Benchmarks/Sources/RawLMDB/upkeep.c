@@ -2,7 +2,7 @@
 
 #include "raw.h"
 
-// Up to `batch` due entries, each with its records in both indexes.
+// Removes up to `batch` due entries, each with its records in both indexes.
 static int purge_some(raw_store *store, MDB_txn *txn, uint64_t now, size_t batch, size_t *removed) {
   MDB_cursor *cursor;
   int result = mdb_cursor_open(txn, store->deadlines, &cursor);

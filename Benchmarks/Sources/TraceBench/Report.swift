@@ -1,6 +1,6 @@
 import Foundation
 
-/// Cells as tables for people and as JSON for programs.
+/// Prints cells as tables for people and as JSON for programs.
 struct Report {
   private let cells: [Study.Cell]
   private let policies: [String]
@@ -12,17 +12,17 @@ struct Report {
     self.traces = traces
   }
 
-  /// The mean over all cells of one policy; a cell is a trace at a capacity.
+  /// The means over all cells of one policy. A cell is a trace at a capacity.
   struct Summary: Codable {
     var policy: String
     var cells: Int
     var hitRatio: Double
     var pointsBelowOPT: Double?
-    /// Points of hit ratio in the cell where the policy is worst, or least good, against LRU.
+    /// The smallest difference to LRU in points of hit ratio, over the cells of the policy.
     var worstAgainstLRU: Double?
     var worstTrace: String?
     var worstPercent: Double?
-    /// Over the cells of traces with sizes.
+    /// The mean over the cells of traces with sizes.
     var byteHitRatio: Double?
   }
 
@@ -55,7 +55,7 @@ struct Report {
       .joined(separator: "\n\n")
   }
 
-  /// A row for each trace that is replayed at one capacity, a column for each policy.
+  /// A table with a row for each trace that is replayed at one capacity, and a column for each policy.
   var patterns: String {
     let rows = traces.map { trace in
       [trace]
@@ -67,20 +67,20 @@ struct Report {
     return markdown([["hit %"] + policies] + rows)
   }
 
-  /// One row against another, in the cells that have both.
+  /// The comparison of one policy with another, in the cells that have both.
   struct Comparison: Codable {
     var policy: String
     var against: String
     var cells: Int
     var hitRatio: Double
-    /// Points of hit ratio that it has more, in the mean and in the cell where it has least.
+    /// The difference in points of hit ratio: the mean, and the smallest of a cell.
     var points: Double
     var worst: Double
     var worstTrace: String
     var worstPercent: Double
   }
 
-  /// What the store makes of its policy, and what a restart costs it.
+  /// The store compared with its simulated policy, and a restarted store compared with the store.
   var comparisons: [Comparison] {
     let simulated = Adaptive<TaggedTable>.name
     let undisturbed = StoreReplay.Variant.undisturbed.name
@@ -173,7 +173,7 @@ struct Report {
     return "\(summaries.first?.cells ?? 0) cells of a trace and a capacity\n" + markdown(rows)
   }
 
-  /// The store may be in fewer cells: its mean is no mean of all.
+  /// Whether the row is of the store: it may have fewer cells, so its mean cannot be compared.
   private func isStore(_ policy: String) -> Bool {
     StoreReplay.Variant(rawValue: policy) != nil
   }
@@ -213,7 +213,7 @@ private func points(_ value: Double) -> String { String(format: "%.2f", value) }
 
 private func number(_ value: Double) -> String { String(format: "%g", value) }
 
-/// Columns of one width, as Markdown wants them.
+/// A Markdown table with columns of equal width.
 private func markdown(_ rows: [[String]]) -> String {
   let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
   func line(_ row: [String]) -> String {

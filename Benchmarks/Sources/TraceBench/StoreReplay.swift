@@ -1,10 +1,10 @@
 import Foundation
 import Larder
 
-/// The store itself as one of the policies: a namespace with a limit of entries and the store's access table; a read for
-/// each request, a write for each miss.
+/// Replays traces with the store itself: a namespace with a limit of entries and the store's access table, a read for
+/// each request, and a write for each miss.
 struct StoreReplay: Sendable {
-  /// The event half way through.
+  /// The event in the middle of a replay.
   enum Variant: String, CaseIterable, Sendable {
     case undisturbed = "store"
     case restarted = "store, restarted"
@@ -13,13 +13,13 @@ struct StoreReplay: Sendable {
     var name: String { rawValue }
   }
 
-  /// Misses are written together, a few at a time, and in a small cache one by one: evictions for them are as late. A miss
+  /// The most misses that are written together; a small cache writes each at once. Evictions for them come as late. A miss
   /// is written before its key is requested again.
   private static func mostWaiting(capacity: Int) -> Int { min(max(capacity / 30, 1), 16) }
-  /// Makes uses age as in a day's traffic, the same in every run.
+  /// The time between requests, equal in every run: uses age as in a day's traffic.
   private static let timeBetweenRequests = Duration.milliseconds(100)
 
-  /// The directory of the stores: in memory if there is one, because each commit is flushed.
+  /// The directory of the stores: in memory if possible, because each commit is flushed.
   var directory: String
 
   static var usualDirectory: String {
@@ -27,7 +27,7 @@ struct StoreReplay: Sendable {
     return FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
   }
 
-  /// Each variant in each cell, at most `jobs` at once; long traces first.
+  /// Replays each variant in each cell, at most `jobs` at once, with long traces first.
   func cells(
     of traces: [Trace], percents: [Double], leastCapacity: Int,
     variants: [Variant] = Variant.allCases, jobs: Int

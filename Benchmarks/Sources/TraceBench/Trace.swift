@@ -1,15 +1,15 @@
 import Foundation
 
-/// A sequence of requests, its keys made dense: numbered in the order of their first request.
+/// A sequence of requests with dense keys: numbers in the order of their first request.
 struct Trace: Sendable {
   var name: String
   var keys = 0
   var requests: [Int32] = []
-  /// The bytes of each request; empty if the trace gives none.
+  /// The size of each request in bytes; empty if the trace has no sizes.
   var sizes: [Int32] = []
-  /// The capacity that the trace is made for; nil if it is replayed at several.
+  /// The capacity for which the trace is made; nil if it is replayed at several.
   var capacity: Int?
-  /// For each request the position of the next one of the same key, or `Request.never`.
+  /// The position of the next request of the same key for each request, or `Request.never`.
   private(set) var nextRequests: [Int32] = []
 
   init(name: String, requests: [Int32], sizes: [Int32] = []) {
@@ -25,7 +25,7 @@ struct Trace: Sendable {
     }
   }
 
-  /// Reads `key` or `key size` a line, plain or compressed with gzip.
+  /// Reads a trace with `key` or `key size` on each line, plain or compressed with gzip.
   init(contentsOf file: URL) throws {
     var lines = LineParser()
     try TraceFile(file).read { chunk in try lines.parse(chunk) }
@@ -56,7 +56,7 @@ struct TraceError: Error, CustomStringConvertible {
   var description: String { text }
 }
 
-/// Cuts chunks of bytes into lines and numbers the keys.
+/// Splits chunks of bytes into lines and numbers the keys.
 struct LineParser {
   private(set) var requests: [Int32] = []
   private(set) var sizes: [Int32] = []
@@ -77,7 +77,7 @@ struct LineParser {
     rest += chunk[start...]
   }
 
-  /// Takes a last line that has no end.
+  /// Reads a last line without a line end.
   mutating func finish() throws {
     let line = rest
     rest = []

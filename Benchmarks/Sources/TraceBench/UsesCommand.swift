@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Larder
 
-/// What it costs a hit that the entry's use is noted, and that use keeps an entry: the same reads with it and without.
+/// The cost of a hit when the store notes its use, and when the use extends the entry's life, compared with a hit without both.
 struct UsesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uses", abstract: "What a hit pays for the accounting of uses.",
@@ -12,10 +12,10 @@ struct UsesCommand: ParsableCommand {
       """)
 
   enum Kind: String, CaseIterable, ExpressibleByArgument {
-    /// Through a handle that only reads, so that nothing is noted.
+    /// Reads through a handle that only reads, so that the store notes nothing.
     case silent
     case noted
-    /// Of an entry that stays for a while after its last use.
+    /// Reads of an entry that stays for a while after its last use.
     case kept
   }
 
@@ -40,15 +40,15 @@ struct UsesCommand: ParsableCommand {
 
 private struct Uses {
   private let keys: [String]
-  /// All keys.
+  /// Namespaces with all keys.
   private let large: [UsesCommand.Kind: Store.Namespace]
-  /// The hot keys alone, so that what is read differs in nothing else.
+  /// Namespaces with only the hot keys, so that nothing else differs.
   private let small: [UsesCommand.Kind: Store.Namespace]
-  /// How many keys are read again and again.
+  /// The number of hot keys, which are read again and again.
   let hot: Int
 
   init(count: Int, path: String) throws {
-    // Neighbours in the file are not read one after the other.
+    // Keys in random order, so that successive reads do not meet neighbours in a file.
     let keys = (0..<count).map { number in
       String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 36)
     }
@@ -112,7 +112,7 @@ private struct Uses {
     precondition(sum == 118 * order.count, "a key was not found")
   }
 
-  /// Nanoseconds that a read takes, for each kind.
+  /// The nanoseconds of a read of each kind.
   private func times(
     _ kinds: [UsesCommand.Kind], in spaces: [UsesCommand.Kind: Store.Namespace], distinct: Int,
     _ rounds: Int, _ operations: Int
@@ -120,7 +120,7 @@ private struct Uses {
     let order = order(of: distinct, operations * rounds)
     var times = kinds.map { _ in [Double]() }
     for round in 0..<rounds {
-      // Each kind meets each key, in rounds far apart: none finds what another has just fetched.
+      // Each kind reads each key, in rounds far apart, so no kind profits from reads of another.
       for (index, kind) in kinds.enumerated() {
         let part = (round + index * rounds / kinds.count) % rounds
         let keys = Array(order[part * operations..<(part + 1) * operations])

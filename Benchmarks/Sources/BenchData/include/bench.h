@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <time.h>
 
-// What every store written in C is given, so that all of them work on the same bytes in a loop of the same kind.
+// The data and the routines of all stores in C: every store reads and writes the same bytes in the same kind of loop.
 
-// Keys lie one after the other. The value of entry `i` is number `i % span` of those that lie one after the other in `noise`.
+// `keys` has the keys one after the other. `noise` has `span` values one after the other; entry `i` has value `i % span`.
 typedef struct {
   const uint8_t *keys;
   size_t key_size;
@@ -14,7 +14,7 @@ typedef struct {
   size_t value_size;
 } bench_data;
 
-// What a read met: how many values, and the sum of the bytes that were touched.
+// The result of reads: the number of values found, and the sum of the touched bytes.
 typedef struct {
   uint64_t found;
   uint64_t sum;
@@ -28,7 +28,7 @@ static inline const uint8_t *bench_value(const bench_data *data, uint32_t index)
   return data->noise + index % data->span * data->value_size;
 }
 
-// One byte of each cache line.
+// Counts a value and touches one byte of each of its cache lines.
 static inline void bench_touch(bench_tally *tally, const uint8_t *bytes, size_t size) {
   uint64_t sum = 0;
   for (size_t at = 0; at < size; at += 64) sum += bytes[at];
@@ -47,8 +47,8 @@ static inline uint64_t bench_get64(const uint8_t *from) {
   return __builtin_bswap64(number);
 }
 
-// Milliseconds since 1970, from the coarse clock where there is one: what a cache compares deadlines with.
+// Milliseconds since 1970, which the stores compare with deadlines; from the coarse clock of systems that have one.
 uint64_t bench_now(void);
 
-// The routine Larder checks its entries with, spelled in C.
+// The checksum of Larder's entries, written in C.
 uint64_t bench_checksum(const uint8_t *bytes, size_t count, uint64_t seed);

@@ -1,13 +1,13 @@
 #pragma once
 #include <bench.h>
 
-// libmdbx and tkrzw's hash store, found when the program runs: it builds and runs where neither is installed.
+// libmdbx and tkrzw's hash store, loaded when the program runs: the program builds and runs without both libraries.
 //
-// Functions that can fail return 0, or 1 and leave the reason in `found_message`. `..._missing` is NULL, or why the library
-// cannot be used here.
+// Functions that can fail return 0, or 1 and leave the reason in `found_message`. `..._missing` returns NULL, or the reason why
+// the library cannot be used.
 const char *found_message(void);
 
-// libmdbx as LMDB is used: a named database, key to value; no deadline and no index.
+// libmdbx in the use of a plain LMDB store: a named database from key to value, without deadlines and indexes.
 typedef struct mdbx_store mdbx_store;
 typedef struct mdbx_reader mdbx_reader;
 
@@ -24,7 +24,7 @@ int mdbx_scan(mdbx_reader *reader, bench_tally *tally);
 int mdbx_write(mdbx_store *store, const bench_data *data, const uint32_t *order, size_t count);
 int mdbx_clear(mdbx_store *store);
 
-// tkrzw's hash store in its default form: a deadline and the value, read where they lie. Any number of threads may use it.
+// tkrzw's hash store in its default form. Reads do not copy an entry, a deadline and the value. Threads may share a store.
 typedef struct tkrzw_store tkrzw_store;
 
 const char *tkrzw_missing(void);

@@ -3,27 +3,27 @@
 
 // RocksDB and LevelDB through their C interfaces, which differ by little more than the prefix of their names.
 //
-// Found when the program runs, so that it builds and runs where neither is installed. An entry is a deadline and the
-// value; there is no index by deadline, as nobody writes one who picks such a store: a purge looks at everything.
+// Both are loaded when the program runs, which builds and runs without them. An entry is a deadline and the value. Without
+// an index by deadline, which users of such stores rarely write, a purge reads every entry.
 // Functions that can fail return 0, or 1 and leave the reason in `lsm_message`.
 typedef struct lsm_store lsm_store;
 
 typedef enum { lsm_rocksdb, lsm_leveldb } lsm_kind;
 
-// NULL, or why the library cannot be used here.
+// NULL, or the reason why the library cannot be used.
 const char *lsm_missing(lsm_kind kind);
 
-// The version, as far as the library tells.
+// The version; empty if the library does not tell it.
 const char *lsm_version(lsm_kind kind);
 
-// A store with a Bloom filter of 10 bits a key and a block cache of `cache` bytes. A durable one syncs its log.
+// A store with a Bloom filter of 10 bits a key and a block cache of `cache` bytes. A durable store syncs its log.
 lsm_store *lsm_open(lsm_kind kind, const char *directory, size_t cache, int durable);
 void lsm_close(lsm_store *store);
 
-// What went wrong last on this thread.
+// The message of the last error on this thread.
 const char *lsm_message(void);
 
-// Any number of threads may use these at once.
+// Any number of threads may call these functions at once.
 int lsm_read(lsm_store *store, const bench_data *data, const uint32_t *order, size_t count, bench_tally *tally);
 int lsm_write(lsm_store *store, const bench_data *data, const uint32_t *order, size_t count, uint64_t deadline);
 int lsm_scan(lsm_store *store, bench_tally *tally);

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How the cost of work grows with what is stored.
+/// Measures how the cost of work grows with the number of stored entries.
 struct GrowthCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "growth",

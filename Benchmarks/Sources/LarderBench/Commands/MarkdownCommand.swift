@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Shows runs that were written as JSON.
+/// Shows runs from their JSON files.
 struct MarkdownCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "markdown", abstract: "Prints runs that were written with --json as tables.")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Every peer at every workload.
+/// Runs every peer through every workload.
 struct PeersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers", abstract: "Every peer at every workload; one table.")
@@ -26,7 +26,7 @@ struct PeersCommand: ParsableCommand {
     do {
       try place.withDirectory { directory in try measure(kinds, directory, report) }
     } catch {
-      // What was measured until then took long enough.
+      // Saves the results so far, because they took long.
       try output.write(report) { Chart(report.rows)?.svg() }
       throw error
     }
@@ -55,9 +55,9 @@ struct PeersCommand: ParsableCommand {
     _ report: Report
   ) throws {
     var settings = report.settings
-    // What takes long takes minutes here.
+    // Long rounds take minutes in a large store.
     if scenario.isLarge { settings.longRounds = 1 }
-    // Enough for every round's new entries, and for as many to expire as half of what is stored.
+    // Enough for the new entries of every round, and for expired entries, half as many as are stored.
     let spare = part == .reads ? 0 : max(scenario.entries / 2, (settings.rounds + 2) * 20_000)
     let bench = try Bench(
       scenario, kinds: kinds, level: { part.level(of: $0) }, spare: spare,
@@ -73,10 +73,12 @@ struct PeersCommand: ParsableCommand {
       try bench.opening()
       try bench.memory()
     case .writes:
-      // Inserts add many times the entries that a small store has, so they follow what is measured among those.
+      // Inserts make a small store many times larger, so they come after the workloads that need its size.
       try bench.mixed()
       try bench.refreshes()
       try bench.singles()
+      try bench.singlesWithoutPause()
+      try bench.paced()
       try bench.crowd()
       try bench.inserts()
       try bench.purging()
@@ -109,7 +111,7 @@ extension PeersCommand.Part {
   }
 }
 
-/// How many entries, and how large.
+/// The number of entries, and the size of a value.
 struct Size: ExpressibleByArgument, CustomStringConvertible {
   var entries: Int
   var valueSize: Int

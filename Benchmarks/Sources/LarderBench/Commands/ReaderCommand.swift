@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The second process of a measurement: opens a store that exists and reads from it when it is told to.
+/// The second process of a measurement. It opens an existing store, and reads when the first process tells it to.
 struct ReaderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "reader", shouldDisplay: false)
 
@@ -12,7 +12,7 @@ struct ReaderCommand: ParsableCommand {
   @Option var valueSize: Int
   @Flag(help: "Say how much memory a hundred thousand reads take, and end.") var weighs = false
 
-  /// Starts this program again, as a reader of the contender's store.
+  /// Starts this program again as a reader of the contender's store.
   static func start(_ contender: Contender, weighs: Bool = false) throws -> ChildProcess {
     let site = contender.site
     let helper = try ChildProcess(
@@ -30,7 +30,7 @@ struct ReaderCommand: ParsableCommand {
     guard let kind = PeerKind.named(peer), let level = Level(rawValue: level) else {
       throw ValidationError("no such peer or level")
     }
-    // This also loads a library that is found when the program runs.
+    // `missing` also loads a library that is found at run time.
     if let reason = kind.missing() { throw Failure(reason) }
     let data = Dataset(count: entries, valueSize: valueSize)
     let order = Orders.random(data, distinct: data.count)

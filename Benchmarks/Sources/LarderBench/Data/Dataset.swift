@@ -1,12 +1,12 @@
 import BenchData
 
-/// The entries of a run: the same keys and values for every peer.
+/// The entries of a run. Every peer gets the same keys and values.
 ///
-/// An entry is an index. Some are stored throughout, some are stored and have expired, some are never stored, and some
-/// are there for the workloads that insert.
+/// An entry is an index. Some entries stay stored, some are stored and have expired, some are never stored, and some
+/// are for the workloads that insert.
 struct Dataset: Sendable {
   static let keySize = 13
-  /// How many values there are; entry `i` has value `i % span`.
+  /// The number of different values; entry `i` has value `i % span`.
   static let span = 1024
 
   let count: Int
@@ -18,11 +18,11 @@ struct Dataset: Sendable {
   let keys: [String]
   /// The values, by index modulo ``span``.
   let values: [[UInt8]]
-  /// The same for C.
+  /// The keys and values for C.
   let raw: Shared<bench_data>
   private let sums: [UInt64]
 
-  /// - Parameter spare: how many entries beyond those stored the workloads may insert.
+  /// - Parameter spare: how many entries the workloads may insert beside the stored ones.
   init(count: Int, valueSize: Int, spare: Int = 0) {
     self.count = count
     self.valueSize = valueSize
@@ -41,13 +41,13 @@ struct Dataset: Sendable {
         end += 1
       }
     }
-    // Values cannot be compressed, so that nobody stores less than was given.
+    // The values cannot be compressed, so every store has to store all bytes.
     let noise = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.span * valueSize)
     var generator = SplitMix(state: 7)
     for index in 0..<Self.span * valueSize {
       noise[index] = UInt8.random(in: 0...255, using: &generator)
     }
-    // Both stay for as long as the process does.
+    // The keys and the values stay until the process ends.
     raw = Shared(
       bench_data(
         keys: flat, key_size: Self.keySize, noise: noise, span: Self.span, value_size: valueSize))
@@ -58,7 +58,7 @@ struct Dataset: Sendable {
     sums = values.map { value in value.withUnsafeBytes { Touch.sum($0) } }
   }
 
-  /// Keys of 13 characters in no order: neighbours in a file are not read one after the other.
+  /// Keys of 13 characters in random order, so that successive reads do not meet neighbours in a file.
   private static func key(_ index: Int) -> String {
     let text = String(UInt64(index) &* 0x9E37_79B9_7F4A_7C15, radix: 36)
     return String(repeating: "0", count: keySize - text.utf8.count) + text
@@ -66,7 +66,7 @@ struct Dataset: Sendable {
 
   func value(_ index: UInt32) -> [UInt8] { values[Int(index) % Self.span] }
 
-  /// What reading these entries must come to, if they are all there.
+  /// The tally of reads of these entries if all are stored.
   func expected(_ order: Order) -> Tally {
     var tally = Tally()
     for index in order { tally.sum &+= sums[Int(index) % Self.span] }
@@ -74,20 +74,20 @@ struct Dataset: Sendable {
     return tally
   }
 
-  /// Bytes of one entry's key and value.
+  /// The bytes of the key and the value of one entry.
   var entrySize: Int { Self.keySize + valueSize }
 }
 
-/// Which entries to work on, one after the other.
+/// The indices of the entries to work on, in order.
 typealias Order = ArraySlice<UInt32>
 
-/// What a read met: how many values, and the sum of the bytes that were touched.
+/// The result of reads: the number of values, and the sum of the touched bytes.
 struct Tally: Equatable {
   var found = 0
   var sum: UInt64 = 0
 }
 
-/// One byte of each cache line of a value: enough to have the whole brought in.
+/// Touches one byte of each cache line of a value, which brings the whole value into the cache.
 enum Touch {
   @inline(__always)
   static func sum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
@@ -97,7 +97,7 @@ enum Touch {
   }
 }
 
-/// Handles and memory of C libraries that any thread may use, by the word of their manuals.
+/// Handles and memory of C libraries that any thread may use, according to their manuals.
 struct Shared<Value>: @unchecked Sendable {
   let value: Value
 

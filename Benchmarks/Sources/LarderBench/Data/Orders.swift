@@ -1,10 +1,10 @@
 import Foundation
 
-/// The orders in which entries are worked on; the same for every peer and in every run.
+/// The orders of the entries to work on. They are equal for every peer and in every run.
 enum Orders {
   static let length = 1 << 20
 
-  /// `distinct` of the stored entries, again and again, at random.
+  /// Random draws, with repetition, from `distinct` of the stored entries.
   static func random(_ data: Dataset, distinct: Int, length: Int = length) -> [UInt32] {
     var generator = SplitMix(state: 42)
     let stride = data.count / distinct
@@ -19,17 +19,17 @@ enum Orders {
     return range.shuffled(using: &generator)
   }
 
-  /// Stored entries by Zipf's law with exponent 0.99, as YCSB has it: a few very often, most hardly ever.
+  /// Stored entries by Zipf's law with exponent 0.99, as in YCSB: a few come very often, most hardly ever.
   static func zipf(_ data: Dataset, length: Int = length) -> [UInt32] {
     var zipf = Zipf(count: data.count, exponent: 0.99)
     var generator = SplitMix(state: 44)
-    // Popular entries lie anywhere in the store.
+    // Spreads popular entries over the store.
     return (0..<length).map { _ in
       UInt32(zipf.next(using: &generator) &* 2_654_435_761 % data.count)
     }
   }
 
-  /// A piece of an order, another for each round, so that rounds do not repeat each other.
+  /// A part of an order. Each round has another part, so rounds do not repeat each other.
   static func piece(of order: [UInt32], round: Int, count: Int) -> Order {
     let count = min(count, order.count)
     let start = round &* 100_003 % (order.count - count + 1)
@@ -64,7 +64,7 @@ struct Zipf {
   }
 }
 
-/// A small generator, so that every run works on the same keys.
+/// A small generator, so that every run has the same keys.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

@@ -6,11 +6,11 @@ extension Tally {
 }
 
 extension Lifetime {
-  /// Milliseconds since 1970.
+  /// The deadline in milliseconds since 1970.
   var deadline: UInt64 { self == .day ? bench_now() + 86_400_000 : 1 }
 }
 
-/// Something that is set once.
+/// A flag that is set once.
 final class Latch: Sendable {
   private let value = Atomic(false)
 

@@ -72,7 +72,7 @@ private struct DictionarySession: Session {
     let deadline = lifetime.deadline
     peer.set(
       order.map { index in
-        // A copy of its own, as a value that came from somewhere would be.
+        // Copies the value, as if it came from another place.
         (
           data.keys[Int(index)],
           .init(value: data.value(index).map { $0 }, deadline: deadline)

@@ -16,7 +16,7 @@ extension PeerKind {
     open: { site in try DiskcachePeer(site) })
 }
 
-/// A Python program that does what it is told, line by line, and says how long it took.
+/// A Python program that obeys commands, one a line, and reports their times.
 final class DiskcachePeer: Peer {
   private let process: ChildProcess
   private let lock = Mutex(())
@@ -24,7 +24,7 @@ final class DiskcachePeer: Peer {
 
   var server: Int32? { process.id }
 
-  /// An interpreter that has the package: the one the benchmark's packages script made, or the system's.
+  /// An interpreter with the package: that of the benchmark's packages script, or that of the system.
   static let python: String? = {
     let own = FileManager.default.currentDirectoryPath + "/.build/python/bin/python3"
     return ([own] + [Programs.path(of: "python3")].compactMap { $0 }).first { program in
@@ -63,7 +63,7 @@ final class DiskcachePeer: Peer {
     return DiskcacheSession(peer: self)
   }
 
-  /// Three numbers: nanoseconds, how many, and the sum of what was touched.
+  /// Sends a command. The answer has three numbers: nanoseconds, the number of values, and the sum of the touched bytes.
   fileprivate func call(_ command: String, _ order: Order = []) throws -> (Double, Tally) {
     try lock.withLock { _ in
       try process.send(command + " " + order.map(String.init).joined(separator: ","))
@@ -92,7 +92,7 @@ private final class DiskcacheSession: Session {
   }
 
   func write(_ order: Order, lifetime: Lifetime) throws {
-    // An expired entry could be written, but each write takes along ten that have expired.
+    // Each write of an expired entry would also remove ten expired entries.
     if lifetime == .over { throw Unsupported("removes ten expired entries with each write") }
     ownTime = try peer.call("write", order).0
   }

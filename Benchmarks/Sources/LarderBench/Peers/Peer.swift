@@ -1,38 +1,38 @@
-/// What a write promises once it has returned.
+/// The promise of a write that has returned.
 enum Level: String, Codable, Sendable {
-  /// It survives the machine losing power.
+  /// It survives a power failure of the machine.
   case durable
-  /// It survives the process being killed; what losing power does is the peer's ``PeerKind/promise``.
+  /// It survives a kill of the process. For a power failure see the peer's ``PeerKind/promise``.
   case unsynced = "no sync"
-  /// Nothing survives the process.
+  /// It does not survive the process.
   case memory
 }
 
-/// How long an entry written by a workload lives.
+/// The lifetime of an entry that a workload writes.
 enum Lifetime {
   case day
-  /// Its time has come already.
+  /// The entry is expired from the start.
   case over
 }
 
-/// A store that is measured.
+/// A store under measurement.
 protocol Peer: Sendable {
-  /// What one thread uses it through.
+  /// A new session for one thread.
   func session() throws -> any Session
-  /// Reads the whole namespace, every value touched.
+  /// Reads the whole namespace and touches every value.
   func scan() throws -> Tally
-  /// Removes what has expired; how many entries that was.
+  /// Removes the expired entries and returns their number.
   func purge() throws -> Int
   /// Removes every entry of the namespace.
   func clear() throws
-  /// From now on what is written pushes as much out.
+  /// Sets the store's limit to its current contents, so that each new entry evicts another.
   func limit() throws
-  /// Evicts that many entries, of the store's own choice, in steps that let others in between.
+  /// Evicts `count` entries that the store chooses, in steps, so that other work can run between them.
   func evict(_ count: Int) throws
-  /// Runs each piece in a task of its own, one write after the other; nanoseconds until all are done.
+  /// Runs each piece in a task of its own, one write after the other. Returns nanoseconds until all are done.
   func writeInTasks(_ pieces: [Order]) throws -> Double
   func close() throws
-  /// The process that does the work, if it is another than this.
+  /// The process id of the peer's server; nil if the peer runs in this process.
   var server: Int32? { get }
 }
 
@@ -49,11 +49,11 @@ extension Peer {
 
 /// One thread's use of a peer.
 protocol Session {
-  /// Reads entries one after the other, each by itself, and touches the bytes of those that are fresh.
+  /// Reads entries one by one, and touches the bytes of fresh entries.
   func read(_ order: Order) throws -> Tally
-  /// Writes entries in one transaction, or in whatever comes nearest.
+  /// Writes entries in one transaction, or in the nearest equivalent.
   func write(_ order: Order, lifetime: Lifetime) throws
-  /// Nanoseconds the last call took, where the peer measures itself because it runs in another language.
+  /// The nanoseconds of the last call, if the peer measures them itself because it runs in another language.
   var ownTime: Double? { get }
 }
 
@@ -61,14 +61,14 @@ extension Session {
   var ownTime: Double? { nil }
 }
 
-/// A peer does not do this, or not here; the report says why.
+/// The error of an operation that a peer does not have, or not in this case. The report has the reason.
 struct Unsupported: Error {
   let reason: String
 
   init(_ reason: String) { self.reason = reason }
 }
 
-/// A peer failed.
+/// The error of a peer that fails.
 struct Failure: Error, CustomStringConvertible {
   let description: String
 

@@ -1,49 +1,49 @@
 import Foundation
 
-/// One way to keep entries, and how it is opened here.
+/// A kind of store, and how the benchmark opens it.
 struct PeerKind: Sendable {
-  /// What it is called on the command line.
+  /// The name on the command line.
   let id: String
   let name: String
-  /// How it is used.
+  /// How the benchmark uses it.
   let usage: String
-  /// What each level it has means.
+  /// The promise at each of its levels.
   let promise: [Level: String]
   /// The level at which its reads are measured.
   var readLevel = Level.unsynced
-  /// The level at which writes are measured that wait for no disk; nil if it takes part in reading alone.
+  /// The level of writes that wait for no disk; nil for a peer that only reads.
   var writeLevel: Level? {
     readsOnly ? nil : promise[.unsynced] != nil ? .unsynced : .memory
   }
-  /// Takes part in reading alone: it differs from another only there.
+  /// Whether it only reads: its writes equal those of another peer.
   var readsOnly = false
   /// Whether a transaction can hold many writes.
   var hasBatches = true
-  /// Whether it loads fastest when the keys come in order, and many at once.
+  /// Whether it loads fastest with sorted keys and large batches.
   var loadsSorted = false
-  /// Whether it goes on writing after a write has returned.
+  /// Whether it still writes after a write has returned.
   var worksInBackground = false
-  /// More entries than these would take too long.
+  /// The largest number of entries; more would take too long.
   var largestCount = Int.max
   /// Whether a second process can use the store at the same time.
   var isShared = true
-  /// Why it cannot be measured here, or nil.
+  /// The reason why it cannot be measured here; nil if it can.
   var missing: @Sendable () -> String? = { nil }
   var open: @Sendable (Site) throws -> any Peer
 
-  /// The one that ratios refer to.
+  /// The id of the peer for ratios.
   static let reference = "lmdb"
 }
 
-/// Where a peer's store lies, and for what.
+/// The place of a peer's store, with its level and data.
 struct Site: Sendable {
   var directory: String
   var level: Level
   var data: Dataset
-  /// Another process has it open already.
+  /// Whether another process already has the store open.
   var isAttached = false
 
-  /// Bytes it takes on the disk.
+  /// The bytes of the store on the disk.
   var bytesOnDisk: Int {
     let files = FileManager.default.enumerator(
       at: URL(fileURLWithPath: directory), includingPropertiesForKeys: [])

@@ -13,7 +13,7 @@ extension PeerKind {
     open: { site in try RedisPeer(site) })
 }
 
-/// A `redis-server` started for the benchmark, and a minimal client.
+/// A `redis-server` that the benchmark starts, and a minimal client.
 final class RedisPeer: Peer {
   private let port: UInt16
   private let process: ChildProcess?
@@ -46,7 +46,7 @@ final class RedisPeer: Peer {
     try waitUntilReady()
   }
 
-  /// A server that finds data loads it before it answers.
+  /// Waits for the server: it loads existing data before it answers.
   private func waitUntilReady() throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while true {

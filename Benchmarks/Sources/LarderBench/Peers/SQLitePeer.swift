@@ -31,7 +31,7 @@ final class SQLitePeer: Peer {
 
   init(_ site: Site, lookupsPerRead: Int) throws {
     var configuration = Configuration()
-    // Others write too: a process waits for its turn.
+    // Another process also writes, so a writer waits for its turn.
     configuration.busyMode = .timeout(60)
     configuration.prepareDatabase { database in
       try database.execute(
@@ -50,7 +50,7 @@ final class SQLitePeer: Peer {
     try synchronize(fully: site.level == .durable)
   }
 
-  /// GRDB makes a pool's writer NORMAL, whatever the configuration says.
+  /// Sets the synchronous mode of the writer: GRDB makes it NORMAL, whatever the configuration says.
   private func synchronize(fully: Bool) throws {
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(fully ? "FULL" : "NORMAL")")
@@ -60,7 +60,7 @@ final class SQLitePeer: Peer {
   }
 
   private func makeTable() throws {
-    // Small rows lie in the key's own tree and are found in one descent; large ones would make that tree deep.
+    // Small rows are in the tree of the key, and one descent finds them. Large rows would make that tree deep.
     let form = data.valueSize <= 400 ? "WITHOUT ROWID" : ""
     try pool.write { database in
       try database.execute(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A process of the benchmark's, which ends when the benchmark does.
+/// A child process of the benchmark. It ends with the benchmark.
 final class ChildProcess: Sendable {
   private let process: Shared<Process>
   private let input: Shared<FileHandle>
@@ -12,7 +12,7 @@ final class ChildProcess: Sendable {
     let process = Process()
     let input = Pipe()
     let output = Pipe()
-    // The kernel ends it even if the benchmark is killed.
+    // The kernel ends the child even if the benchmark is killed.
     if let wrapper = Programs.path(of: "setpriv") {
       process.executableURL = URL(fileURLWithPath: wrapper)
       process.arguments = ["--pdeathsig", "KILL", program] + arguments
@@ -35,7 +35,7 @@ final class ChildProcess: Sendable {
     return line
   }
 
-  /// Ends it and waits for it.
+  /// Ends the process and waits for its end.
   func stop() {
     try? input.value.close()
     process.value.terminate()
@@ -43,7 +43,7 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// Lines from a descriptor, as they come.
+/// Reads lines from a descriptor as they come.
 final class LineReader {
   private let descriptor: Int32
   private let owner: AnyObject
@@ -68,7 +68,7 @@ final class LineReader {
   }
 }
 
-/// Programs of the system.
+/// The programs of the system.
 enum Programs {
   static func path(of name: String) -> String? {
     let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A drawing in SVG with the colours of a light and of a dark page.
+/// A drawing in SVG, with colours for light and for dark pages.
 struct Canvas {
   private var body = ""
 

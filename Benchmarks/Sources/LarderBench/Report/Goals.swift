@@ -1,9 +1,9 @@
-/// What the project set out to reach, held against a run.
+/// Compares a run with the project's goals.
 struct Goals {
   private struct Goal {
     var work: String
     var goal: String
-    /// What was reached, where the run has it, and what it must not exceed or fall below.
+    /// The value that was reached, nil if the run lacks it, and its upper or lower bound.
     var reached: Double?
     var bound: Bound
     var unit = "x"
@@ -193,12 +193,12 @@ struct Goals {
     row(work, peer, scenario, level)?.figure?.median
   }
 
-  /// Larder's time by that of LMDB in C.
+  /// Larder's time divided by that of LMDB in C.
   private func ratio(_ work: String, _ scenario: Scenario) -> Double? {
     row(work, "larder", scenario, nil)?.ratio?.median
   }
 
-  /// How many times Larder's rate is another's, at the level at which writes come first.
+  /// Larder's rate divided by that of another peer, at the first level of the writes.
   private func over(_ work: String, _ peer: String, _ scenario: Scenario) -> Double? {
     divided((work, peer), (work, "larder"), scenario)
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One workload's time by the number of entries, a line for each peer; both scales are logarithmic.
+/// A chart of one workload's time by the number of entries, with a line for each peer and two logarithmic scales.
 struct GrowthChart {
   private static let width = 760.0
   private static let height = 420.0
@@ -53,7 +53,7 @@ struct GrowthChart {
   private func draw(on canvas: inout Canvas, x: (Int) -> Double, y: (Double) -> Double) {
     var names: [String] = []
     for row in rows where !names.contains(row.name) { names.append(row.name) }
-    // Labels at the lines' ends, pushed apart where they would lie on each other.
+    // Puts labels at the ends of the lines, and moves overlapping labels apart.
     var labels: [(name: String, y: Double)] = []
     for (index, name) in names.enumerated() {
       let line = rows.filter { $0.name == name }.sorted {

@@ -1,9 +1,9 @@
-/// How large the stores of a measurement are.
+/// The size of the stores in a measurement.
 struct Scenario: Codable, Hashable, CustomStringConvertible {
   var entries: Int
   var valueSize: Int
 
-  /// Whether it takes long to fill, and durable writes are left out: they wait for the disk, whatever is stored.
+  /// Whether the stores take long to fill. Durable writes are then left out: they wait for the disk, whatever is stored.
   var isLarge: Bool { entries >= 500_000 }
 
   var description: String { "\(grouped(entries)) entries of \(grouped(valueSize)) bytes" }
@@ -11,14 +11,14 @@ struct Scenario: Codable, Hashable, CustomStringConvertible {
 
 /// What a figure counts.
 enum Unit: String, Codable {
-  /// Time of one operation, or of a whole piece of work.
+  /// The time of one operation, or of a whole piece of work.
   case nanoseconds
-  /// A factor: how many times more of something.
+  /// A ratio of two numbers.
   case factor
   case bytes
 }
 
-/// The middle of several rounds, and the range that holds the middle three fifths of them.
+/// The median of several rounds, and the range of their middle three fifths.
 struct Figure: Codable {
   var median: Double
   var low: Double
@@ -32,7 +32,7 @@ struct Figure: Codable {
   }
 }
 
-/// What one peer did at one workload, or why it did not.
+/// The result of one peer in one workload, or the reason why there is none.
 struct Line: Codable {
   var scenario: Scenario
   var workload: String
@@ -43,7 +43,7 @@ struct Line: Codable {
   var unit: Unit
   var rounds = 0
   var figure: Figure?
-  /// To LMDB in C, round by round.
+  /// The ratio to LMDB in C, round by round.
   var ratio: Figure?
   var reason: String?
 }

@@ -1,8 +1,8 @@
-/// A run as Markdown: for each size a table with a line for each workload and a column for each peer.
+/// A run as Markdown: a table for each size, with a line for each workload and a column for each peer.
 struct Matrix {
   private struct Work: Hashable {
     var name: String
-    /// Nil where the workload was done at one level only.
+    /// The level; nil if the workload was run at only one level.
     var level: Level?
   }
 
@@ -35,7 +35,7 @@ struct Matrix {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Writing is done at two levels, which are two lines; reading at one, whichever that is.
+  /// The line of a row. A workload of writes has a line for each level; a workload of reads has one line.
   private func work(_ row: Line, in rows: [Line]) -> Work {
     let levels = Set(
       rows.filter { $0.workload == row.workload && $0.peer == PeerKind.reference }.map(\.level))

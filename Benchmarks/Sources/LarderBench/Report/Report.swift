@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gathers what was measured, and prints it as it comes.
+/// Collects the measurements, and prints each as it comes.
 final class Report {
   let settings: Settings
   let kinds: [PeerKind]
@@ -17,7 +17,7 @@ final class Report {
     say(Table.text(rows))
   }
 
-  /// A line for a peer that does not take part at all.
+  /// Adds a line for a peer that does not take part.
   func leaveOut(_ kind: PeerKind, level: Level, in scenario: Scenario, reason: String) {
     var row = Line(
       scenario: scenario, workload: "everything", peer: kind.id, name: kind.name, level: level,
@@ -29,12 +29,12 @@ final class Report {
     if !isSaid { add([row]) }
   }
 
-  /// Something to read while nothing is measured.
+  /// Prints a remark between measurements.
   func note(_ text: String) {
     let seconds = (ContinuousClock.now - start).components.seconds
     FileHandle.standardError.write(Data("[\(seconds) s] \(text)\n".utf8))
   }
 }
 
-/// Prints at once, also into a pipe.
+/// Prints a line at once, also into a pipe.
 func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rows of one workload as text.
+/// The rows of one workload as text.
 enum Table {
   static func text(_ rows: [Line]) -> String {
     guard let first = rows.first else { return "" }
@@ -35,7 +35,7 @@ enum Table {
 }
 
 extension Unit {
-  /// A figure as a reader wants it: three digits and a unit.
+  /// A figure with three digits and a unit.
   func text(_ value: Double) -> String {
     switch self {
     case .factor:

@@ -1,10 +1,10 @@
-"""Does what the benchmark says with diskcache, line by line, and answers: nanoseconds, entries, sum of touched bytes."""
+"""Runs the commands of the benchmark on diskcache, one a line, and answers: nanoseconds, entries, sum of touched bytes."""
 
 import os
 import sys
 import time
 
-# This file has the package's name.
+# Leaves out the folder of this file, which has the name of the package.
 sys.path = [place for place in sys.path if os.path.abspath(place or ".") != os.path.dirname(os.path.abspath(__file__))]
 from diskcache import Cache
 

@@ -1,16 +1,16 @@
 import Foundation
 
-/// How long everything goes on.
+/// The lengths of a run.
 struct Settings: Sendable {
-  /// Rounds of what is quick, such as reads.
+  /// The number of rounds of quick work, such as reads.
   var rounds: Int
-  /// Rounds of what takes a second or more, such as loading.
+  /// The number of rounds of work that takes a second or more, such as loading.
   var longRounds: Int
-  /// Nanoseconds of a round of what is quick.
+  /// The nanoseconds of a round of quick work.
   var roundTime: Double
-  /// How work of a single thread that waits for no disk is timed.
+  /// The clock for work of a single thread that waits for no disk.
   var clock = RunClock.wall
-  /// Only workloads with one of these in their names; all, if there is none.
+  /// Runs only workloads with one of these texts in their names; an empty list runs all.
   var only: [String] = []
 
   func wants(_ workload: String) -> Bool {
@@ -26,7 +26,7 @@ final class Bench {
   let report: Report
   private(set) var contenders: [Contender] = []
 
-  /// Opens a store for each peer and fills it. Peers that cannot take part become a line that says why.
+  /// Opens a store for each peer and fills it. A peer that cannot take part becomes a line with the reason.
   init(
     _ scenario: Scenario, kinds: [PeerKind], level: (PeerKind) -> Level?, spare: Int,
     directory: String, settings: Settings, report: Report
@@ -64,7 +64,7 @@ final class Bench {
     try measure([(workload, unit)], rounds: rounds) { [try body($0, $1)] }
   }
 
-  /// Runs several workloads that are measured together.
+  /// Runs several workloads that one measurement covers.
   func measure(
     _ workloads: [(name: String, unit: Unit)], rounds: Int,
     _ body: (Contender, Int) throws -> [Double]
@@ -86,7 +86,7 @@ final class Bench {
     }
   }
 
-  /// A workload of reads: as many as fit a round's time, each verified by what was touched.
+  /// Measures a workload of reads: as many as fit the time of a round. Verifies each round by its tally.
   func measureReads(
     _ workload: String, order: [UInt32], expecting: (Order) -> Tally,
     unless reason: (Contender) -> Unsupported? = { _ in nil }
@@ -105,7 +105,7 @@ final class Bench {
     }
   }
 
-  /// Nanoseconds an operation takes, over as many as fit a round's time; how many that is the first round finds out.
+  /// The nanoseconds of an operation, over as many as fit the time of a round. The first round determines that number.
   func fit(
     _ contender: Contender, in counts: inout [String: Int], least: Int, most: Int = Orders.length,
     time: Double? = nil, _ run: (Int) throws -> (time: Double, count: Int)
@@ -123,7 +123,7 @@ final class Bench {
     return round.time / Double(round.count)
   }
 
-  /// Every byte of some entries, through a store's own eyes.
+  /// Reads some entries through the store and checks them.
   func verify(_ contender: Contender) throws {
     let order = Orders.random(data, distinct: data.count, length: min(1000, data.count))
     let tally = try contender.session.read(order[...])
@@ -132,7 +132,7 @@ final class Bench {
     }
   }
 
-  /// Errors say who was at work.
+  /// Adds the peer and the work to errors.
   func naming<Result>(_ contender: Contender, _ work: String, _ body: () throws -> Result) throws
     -> Result
   {
@@ -145,7 +145,7 @@ final class Bench {
     }
   }
 
-  /// Closes every store and removes it.
+  /// Closes and removes every store.
   func end() throws {
     for contender in contenders {
       try contender.close()

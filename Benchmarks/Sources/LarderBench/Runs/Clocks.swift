@@ -1,14 +1,14 @@
 import Foundation
 
-/// What time is counted.
+/// The kinds of time.
 enum RunClock: String, Codable {
-  /// Time that passes.
+  /// Elapsed time.
   case wall
-  /// Time the calling thread has a processor: the better one where others use the machine too. It says nothing of peers
-  /// that do their work in another process, which are timed by the wall all the same.
+  /// The processor time of the calling thread. It is better on a busy machine. It does not include work in another process, so
+  /// peers with a server are always timed by the wall clock.
   case processor
 
-  /// Nanoseconds that `body` takes.
+  /// The nanoseconds of `body`.
   func time(_ body: () throws -> Void) rethrows -> Double {
     switch self {
     case .wall: return try nanoseconds(body)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A peer in a run: its store, filled, and the main thread's session.
+/// A peer in a run: its filled store, and the session of the main thread.
 final class Contender {
   let kind: PeerKind
   private(set) var site: Site
@@ -15,7 +15,7 @@ final class Contender {
     session = try peer.session()
   }
 
-  /// Writes entries, up to 10,000 and 16 MB in a transaction; nothing of it is measured.
+  /// Writes entries, up to 10,000 and 16 MB in a transaction, without a measurement.
   func fill(_ entries: Range<UInt32>, lifetime: Lifetime = .day) throws {
     let durable = site.level == .durable
     if durable, !kind.hasBatches { try reopen(at: .unsynced) }
@@ -34,7 +34,7 @@ final class Contender {
     session = try peer.session()
   }
 
-  /// Lets go of the store, which stays where it is.
+  /// Closes the store and leaves its files.
   func close() throws {
     session = Closed()
     try peer.close()
@@ -45,23 +45,23 @@ final class Contender {
     session = try peer.session()
   }
 
-  /// Throws the store away and begins an empty one.
+  /// Removes the store and begins an empty one.
   func startOver() throws {
     try close()
     try FileManager.default.removeItemIfPresent(site.directory)
     try open()
   }
 
-  /// Nanoseconds `body` takes of this contender's time.
+  /// The nanoseconds of `body`, by the peer's own measurement if it has one.
   func time(on clock: RunClock = .wall, _ body: (any Session) throws -> Void) throws -> Double {
     let time = try self.clock(clock).time { try body(session) }
     return session.ownTime ?? time
   }
 
-  /// The clock that can be used: this thread's time says nothing of a server's.
+  /// The clock to use: the time of this thread does not include the work of a server.
   func clock(_ wanted: RunClock) -> RunClock { peer.server == nil ? wanted : .wall }
 
-  /// Nanoseconds a write takes: by the wall where it waits for the disk.
+  /// The nanoseconds of a write, by the wall clock if it waits for the disk.
   func timeWrite(on clock: RunClock, _ order: Order) throws -> Double {
     try time(on: site.level == .durable ? .wall : clock) { try $0.write(order, lifetime: .day) }
   }

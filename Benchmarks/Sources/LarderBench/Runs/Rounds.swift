@@ -1,15 +1,15 @@
-/// What came of one participant's rounds.
+/// The outcome of one participant's rounds.
 struct Outcome {
-  /// The figures of each round; several where a round measures several things.
+  /// The figures of each round; several if a round measures several workloads.
   var figures: [[Double]] = []
-  /// Why it did not take part.
+  /// The reason why the participant did not take part.
   var reason: String?
 }
 
 enum Rounds {
-  /// Runs every participant once in each round, in an order of its own, so that a noisy moment hits all of them.
+  /// Runs every participant once in each round. Each round has an order of its own, so a disturbance can hit any of them.
   ///
-  /// `body` does one round of one participant and answers its figures. One that does not do this throws ``Unsupported``.
+  /// `body` runs one round of one participant and returns its figures. It throws ``Unsupported`` if the participant cannot.
   static func run(
     of participants: Int, rounds: Int, seed: String, _ body: (Int, Int) throws -> [Double]
   ) throws -> [Outcome] {
@@ -30,7 +30,7 @@ enum Rounds {
 }
 
 extension Line {
-  /// What an outcome comes to beside the reference's; `part` is the place of the workload's figure in a round's.
+  /// The line of an outcome, with its ratio to the reference. `part` is the index of the workload's figure in a round.
   init(
     _ scenario: Scenario, _ workload: String, peer: String, name: String, level: Level, unit: Unit,
     outcome: Outcome, reference: Outcome?, part: Int = 0

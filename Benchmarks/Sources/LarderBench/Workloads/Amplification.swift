@@ -1,11 +1,11 @@
 import Foundation
 
 extension Bench {
-  /// What reaches the disk when entries are overwritten, at one batch size.
+  /// The bytes that reach the disk when entries are overwritten, at one batch size.
   ///
-  /// Twice, because neither number is the whole truth: what the process hands to `write`, which leaves out that a log's
-  /// few bytes cost a page of the disk, and what the kernel accounts to it, which counts a large page of its cache whole
-  /// when a part of it was touched.
+  /// There are two figures, because each has an error. The bytes that the process passes to `write` leave out that a few
+  /// bytes of a log cost a page of the disk. The bytes that the kernel accounts to the process count a large page of its
+  /// cache as a whole even if only a part was touched.
   func amplification(batch: Int) throws {
     let order = Orders.random(data, distinct: data.count)
     let commits = batch == 1 ? 50 : 10
@@ -37,12 +37,12 @@ extension Bench {
 }
 
 extension Contender {
-  /// What the process behind the peer has written.
+  /// The bytes that the process behind the peer has written.
   var written: (handed: Int, accounted: Int)? {
     ProcessFigures.written(by: peer.server ?? getpid())
   }
 
-  /// Waits until nothing is written any more: stores that sort in the background are not to disturb the next.
+  /// Waits until the peer writes no more: its background work must not disturb the next measurement.
   func settle() {
     guard kind.worksInBackground, var last = written else { return }
     for _ in 0..<200 {

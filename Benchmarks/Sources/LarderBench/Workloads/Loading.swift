@@ -1,9 +1,9 @@
 import Foundation
 
 extension Bench {
-  /// Everything into an empty store as fast as the peer can, and then everything out of it at once.
+  /// Loads all entries into an empty store as fast as the peer can, and then clears the store at once.
   ///
-  /// Peers with a B-tree sort the keys first and take long transactions; the sorting counts.
+  /// Peers with a B-tree sort the keys first and use long transactions. The time of the sort counts.
   func loading() throws {
     let order = Orders.once(0..<UInt32(data.count))
     try measure(
@@ -44,7 +44,7 @@ extension Bench {
 }
 
 extension Dataset {
-  /// As a competent loader does it: by the first eight bytes as a number, then by the rest.
+  /// Sorts the indices by key: by the first eight bytes as a number, and then by the rest.
   func sortedByKey(_ order: [UInt32]) -> [UInt32] {
     var pairs = order.map { index in
       var first: UInt64 = 0

@@ -2,7 +2,7 @@ import Dispatch
 import Larder
 import Synchronization
 
-/// Purges of a store whose commits are on the disk.
+/// Purges of a store with commits that are synced to the disk.
 struct MaintenanceBench {
   let store: Store
   let data: Dataset
@@ -24,13 +24,13 @@ struct MaintenanceBench {
     }
   }
 
-  /// Purges everything with nobody else there; nanoseconds.
+  /// Purges all entries while nothing else runs; returns nanoseconds.
   func alone() throws -> Double {
     try fill("due", count: data.count, expires: .after(.zero))
     return try purge()
   }
 
-  /// Purges everything beside a thread that writes; nanoseconds of the whole, and of each of its commits.
+  /// Purges all entries beside a thread that writes; returns the nanoseconds of the purge, and of each commit of the writer.
   func besideWriter() throws -> (whole: Double, waits: [Double]) {
     try fill("due", count: data.count, expires: .after(.zero))
     let isDone = Latch()
@@ -54,7 +54,7 @@ struct MaintenanceBench {
     return (whole, try waits.withLock { try $0.get() })
   }
 
-  /// A purge with nothing due, and of one namespace's thousand beside all that is due in another; nanoseconds.
+  /// The nanoseconds of purges with nothing due, and of a purge of one namespace's thousand entries beside many due in another.
   func little() throws -> (idle: [Double], one: Double) {
     try fill("due", count: data.count, expires: .after(.hours(24)))
     let idle = try (0..<31).map { _ in try nanoseconds { try store.purge() } }

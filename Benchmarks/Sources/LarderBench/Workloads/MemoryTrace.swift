@@ -1,7 +1,7 @@
 import Foundation
 import Larder
 
-/// The hit ratio of a cache's memory over a recorded sequence of accesses, beside that of LRU.
+/// The hit ratio of a cache's memory over a recorded sequence of accesses, compared with LRU.
 struct MemoryTrace {
   private let name: String
   private let requests: [Int]
@@ -42,7 +42,7 @@ struct MemoryTrace {
     }
     try store.close()
     for percent in percent {
-      // A new opening, so that no memory knows of the cell before.
+      // Opens the store anew, so that the memory is empty at the start.
       let store = try Store(at: path)
       let capacity = Int(Double(keys) * percent / 100)
       let cache = store.cache(

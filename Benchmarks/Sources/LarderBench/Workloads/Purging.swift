@@ -6,7 +6,7 @@ extension Bench {
     data.spare.lowerBound..<data.spare.lowerBound + UInt32(max(1, data.count / 2))
   }
 
-  /// Half as many expired entries as there are fresh ones, removed.
+  /// Removes expired entries, half as many as the store has fresh entries.
   func purging() throws {
     try measure("purge, per expired entry", rounds: settings.longRounds) { contender, _ in
       defer { contender.settle() }
@@ -18,8 +18,8 @@ extension Bench {
     }
   }
 
-  /// The slowest of a thousand random hits while half as many entries as are stored are purged, and are evicted, beside
-  /// the same with nothing else going on.
+  /// The 99.9th percentile of random hits during a purge and during an eviction of half as many entries as are stored,
+  /// compared with the same hits while nothing else runs.
   func readsBesideRemovals() throws {
     try readsBeside("a purge", filling: .over) { [due] peer in
       let removed = try peer.purge()
@@ -51,7 +51,7 @@ extension Bench {
     }
   }
 
-  /// The 99.9th percentile of single reads for as long as `work` takes on another thread. What has been evicted is a miss.
+  /// The 99.9th percentile of single reads while `work` runs on another thread. An evicted entry counts as a miss.
   private func latencies(
     _ contender: Contender, _ order: [UInt32], _ round: Int,
     while work: @escaping @Sendable (any Peer) throws -> Void
@@ -68,7 +68,7 @@ extension Bench {
     var times: [Double] = []
     times.reserveCapacity(1 << 20)
     var at = round * 1009
-    // In a small store the work may be done before the first read.
+    // In a small store, `work` may end before the first read.
     while !isDone.isSet || times.count < 1000 {
       at = (at + 1) % order.count
       let one = order[at...at]
@@ -86,7 +86,7 @@ extension Bench {
     return times[Int(Double(times.count) * 0.999)]
   }
 
-  /// New entries into a store at its limit, so that each pushes another out.
+  /// Inserts new entries into a store at its limit, so that each evicts another.
   func evictions() throws {
     let refusals = contenders.reduce(into: [String: Unsupported]()) { refusals, contender in
       do { try contender.peer.limit() } catch {

@@ -1,9 +1,9 @@
 import BenchData
 
 extension Bench {
-  /// Hits of a thousand hot keys and of any key, misses, expired entries, and the whole namespace.
+  /// Hits of a thousand hot keys and of random keys, misses, expired entries, and a scan of the namespace.
   func reads() throws {
-    // First, because it has everything mapped and cached that can be.
+    // The scan comes first, because it maps and caches all pages.
     try scan()
     try measureReads(
       "hit, hot keys", order: Orders.random(data, distinct: min(1000, data.count)),
@@ -42,7 +42,7 @@ extension Bench {
       "expired", order: order, expecting: { _ in Tally() }, unless: { cannot[$0.kind.id] })
   }
 
-  /// The first read of each entry after opening, and the ones after: values that are verified once cost more once.
+  /// The first read of each entry after opening: it costs more for values that are verified only once.
   func firstReads() throws {
     let order = Orders.once(0..<UInt32(data.count))
     try measure("hit, first read after opening", rounds: settings.longRounds) { contender, _ in
@@ -50,7 +50,7 @@ extension Bench {
         throw Unsupported("forgets everything when it closes")
       }
       try contender.reopen()
-      // The pages are mapped anew, by reads of nothing that will be read.
+      // Reads of absent keys map the pages again, without a read of any entry.
       _ = try contender.session.read(Orders.once(data.absent)[...].prefix(1000))
       var tally = Tally()
       let time = try contender.time(on: settings.clock) {

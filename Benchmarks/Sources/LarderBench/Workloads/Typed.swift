@@ -3,7 +3,7 @@ import GRDB
 import Larder
 import Synchronization
 
-/// What an application keeps: about 200 bytes as JSON.
+/// A value of an application, with about 200 bytes as JSON.
 struct Part: Codable, Sendable {
   var number: String
   var name: String
@@ -22,12 +22,12 @@ struct Part: Codable, Sendable {
   }
 }
 
-/// A store of decoded values: reads answer the sum of the categories.
+/// A store of decoded values. Reads return the sum of the categories.
 protocol TypedPeer: Sendable {
   func read(_ order: Order, _ keys: [String]) throws -> Int
 }
 
-/// Through a `Cache`, with or without what it keeps in memory.
+/// Reads through a `Cache`, with or without its memory.
 struct LarderTyped: TypedPeer {
   let cache: Cache<Part>
   let store: Store
@@ -45,7 +45,7 @@ struct LarderTyped: TypedPeer {
     }
   }
 
-  /// Somebody writes something else: what is in memory must be looked at again.
+  /// Makes a commit in another namespace: values in memory must then be checked again.
   func commitElsewhere() throws { try store.namespace("other").set(Array("value".utf8), for: 1) }
 
   func scan(_ visit: (Part) -> Void) throws {
@@ -59,7 +59,7 @@ struct LarderTyped: TypedPeer {
   }
 }
 
-/// The entity cache that applications write: a row of JSON, decoded.
+/// The entity cache that many applications write: rows with JSON, decoded at each read.
 struct SQLiteTyped: TypedPeer {
   let pool: DatabasePool
   let decoder: Shared<JSONDecoder> = Shared(JSONDecoder())
@@ -97,7 +97,7 @@ struct SQLiteTyped: TypedPeer {
   }
 }
 
-/// Values that are decoded already, behind a lock.
+/// Decoded values in a dictionary behind a lock.
 final class DictionaryTyped: TypedPeer {
   private let parts: Mutex<[String: Part]>
 
@@ -116,7 +116,7 @@ final class DictionaryTyped: TypedPeer {
   }
 }
 
-/// The same in sixteen dictionaries, each behind a lock of its own.
+/// Decoded values in sixteen dictionaries, each behind a lock of its own.
 final class ShardedTyped: TypedPeer {
   private let shards: [DictionaryTyped]
 
@@ -138,14 +138,14 @@ final class ShardedTyped: TypedPeer {
   }
 }
 
-/// Foundation's cache, which evicts and needs objects.
+/// Foundation's cache, which evicts values and needs objects.
 final class NSCacheTyped: TypedPeer, @unchecked Sendable {
   private final class Object {
     let part: Part
 
     init(_ part: Part) { self.part = part }
   }
-  // The manual lets any thread use it.
+  // According to its manual, any thread may use the cache.
   private let cache = NSCache<NSString, Object>()
 
   init(_ keys: [String]) {

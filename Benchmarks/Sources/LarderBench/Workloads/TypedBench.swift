@@ -1,13 +1,13 @@
 import Foundation
 import Larder
 
-/// Hits of decoded values on a thousand hot keys, beside a hit of as many bytes in C.
+/// Hits of decoded values for a thousand hot keys, compared with a hit of as many bytes in C.
 struct TypedBench {
   private struct Participant {
     var id: String
     var name: String
     var level: Level
-    /// Reads entries; nanoseconds.
+    /// Reads entries and returns nanoseconds.
     var read: (Order) throws -> Double
   }
 
@@ -23,7 +23,7 @@ struct TypedBench {
   private let dictionary: DictionaryTyped
   private let sharded: ShardedTyped
   private let nsCache: NSCacheTyped
-  /// The bytes that the stores hold.
+  /// The encoded values in the stores.
   private let encoded: [Data]
 
   init(settings: Settings, report: Report, directory: String) throws {
@@ -108,7 +108,7 @@ struct TypedBench {
     try raw.close()
   }
 
-  /// Nanoseconds for asking for each key.
+  /// The nanoseconds for calls of `ask` with each key.
   private func counted(_ order: Order, _ ask: (String) throws -> Bool) throws -> Double {
     var count = 0
     let time = try settings.clock.time {
@@ -118,7 +118,7 @@ struct TypedBench {
     return time
   }
 
-  /// Nanoseconds for as many entries as `order` has, by scans of all.
+  /// The nanoseconds for as many entries as `order` has, measured by scans of all entries.
   private func repeated(_ order: Order, _ scan: ((Part) -> Void) throws -> Void) throws -> Double {
     let scans = max(1, order.count / data.count)
     var sum = 0

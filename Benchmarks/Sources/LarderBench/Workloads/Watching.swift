@@ -1,7 +1,7 @@
 import Larder
 
-/// What a writer pays for those who watch: in a store that nobody ever watched, in one that somebody once did, and in one
-/// that somebody watches.
+/// The cost of watchers for a writer: in a store that was never watched, in a store that was watched once, and in a store
+/// that is watched now.
 struct Watching {
   enum State: String, CaseIterable {
     case never, once, watched
@@ -20,7 +20,7 @@ struct Watching {
     self.changes = state == .watched ? changes : nil
   }
 
-  /// Nanoseconds for one overwrite, `batch` of them in a transaction.
+  /// The nanoseconds of one overwrite, with `size` overwrites in a transaction.
   func overwrite(_ count: Int, batch size: Int) throws -> Double {
     let time = try nanoseconds {
       for _ in 0..<count / size {

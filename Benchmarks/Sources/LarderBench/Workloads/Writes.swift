@@ -1,7 +1,7 @@
 extension Bench {
   static let batch = 1000
 
-  /// New entries at random among those stored, a thousand in a transaction; time of one entry.
+  /// Inserts new entries at random places, a thousand in a transaction; the time of one entry.
   func inserts(
     _ workload: String = "insert, batches of 1,000",
     unless reason: (Contender) -> Unsupported? = { _ in nil }
@@ -19,7 +19,7 @@ extension Bench {
     }
   }
 
-  /// Stored entries written again with a later end, a thousand in a transaction; time of one entry.
+  /// Writes stored entries again with a later expiry, a thousand in a transaction; the time of one entry.
   func refreshes() throws {
     let order = Orders.random(data, distinct: data.count)
     var counts: [String: Int] = [:]
@@ -32,7 +32,7 @@ extension Bench {
     }
   }
 
-  /// Nanoseconds an entry takes when batches are written, as many as fit a round.
+  /// The nanoseconds of an entry in batches of writes, over as many as fit a round.
   private func batches(
     _ contender: Contender, _ counts: inout [String: Int], _ next: () -> Order
   ) throws -> Double {
@@ -50,16 +50,16 @@ extension Bench {
     } / Double(Self.batch)
   }
 
-  /// Stored entries written again, each by itself: as a program sees writes with pauses between them, and without a pause, so that
-  /// the work that stores put off is part of the time.
-  func singles() throws {
-    let order = Orders.random(data, distinct: data.count)
-    try singles("single write", order, most: 5000, time: settings.roundTime)
-    try singles(
-      "single writes without a pause", order, most: order.count, time: longRoundTime)
+  /// Stored entries written again, each by itself, as a program sees writes with pauses between them.
+  func singles() throws { try singles("single write", most: 5000, time: settings.roundTime) }
+
+  /// Stored entries written again, each by itself, without a pause: the work that stores put off is part of the time.
+  func singlesWithoutPause() throws {
+    try singles("single writes without a pause", most: Orders.length, time: longRoundTime)
   }
 
-  private func singles(_ name: String, _ order: [UInt32], most: Int, time: Double) throws {
+  private func singles(_ name: String, most: Int, time: Double) throws {
+    let order = Orders.random(data, distinct: data.count)
     var counts: [String: Int] = [:]
     try measure(name, rounds: settings.rounds) { contender, round in
       defer { contender.settle() }
@@ -73,7 +73,7 @@ extension Bench {
   /// Long enough for the work that stores do in the background.
   private var longRoundTime: Double { settings.roundTime * 10 }
 
-  /// Nanoseconds for writing entries one after the other.
+  /// The nanoseconds of writes of entries one by one.
   private func one(_ contender: Contender, _ order: Order, on clock: RunClock) throws -> Double {
     var time = 0.0
     for at in order.indices {
@@ -82,7 +82,7 @@ extension Bench {
     return time
   }
 
-  /// 64 threads that write one entry after the other, each by itself.
+  /// 64 threads write entries, each thread one by one.
   func crowd() throws {
     let threads = 64
     let order = Orders.random(data, distinct: data.count)
@@ -114,7 +114,7 @@ extension Bench {
     }
   }
 
-  /// 19 reads, then a write; keys by Zipf's law.
+  /// Repeats 19 reads and one write, with keys by Zipf's law.
   func mixed() throws {
     let order = Orders.zipf(data)
     var counts: [String: Int] = [:]

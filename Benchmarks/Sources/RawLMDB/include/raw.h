@@ -3,7 +3,7 @@
 
 // LMDB as a C program would use it, in named databases.
 //
-// A *plain* store has one database, key to value. An *indexed* one keeps what Larder keeps: entries that know their
+// A *plain* store has one database, key to value. An *indexed* store has the same records as Larder: entries with their
 // deadline and their place in the queue, an index by deadline, and a queue in the order of insertion.
 // Functions that can fail return 0 or LMDB's code.
 typedef struct raw_store raw_store;
@@ -22,16 +22,16 @@ void raw_reader_close(raw_reader *reader);
 // For each key: renew, get, compare the deadline if there is one, touch the value, reset.
 int raw_read(raw_reader *reader, const bench_data *data, const uint32_t *order, size_t count, bench_tally *tally);
 
-// The same for a plain store, with a checksum over the value in between.
+// Reads as `raw_read` from a plain store, and computes a checksum of each value before it touches the value.
 int raw_read_checked(raw_reader *reader, const bench_data *data, const uint32_t *order, size_t count, bench_tally *tally);
 
-// Touches every value, in the order of the keys.
+// Touches every value in the order of the keys, in an indexed store every fresh value.
 int raw_scan(raw_reader *reader, bench_tally *tally);
 
-// Puts `count` entries in one transaction; indexed entries replace what was there and its place in the indexes.
+// Puts `count` entries in one transaction. An entry replaces an older one, in an indexed store also its index records.
 int raw_write(raw_store *store, const bench_data *data, const uint32_t *order, size_t count, uint64_t deadline);
 
-// Removes what is due, `batch` entries a transaction. Indexed stores only.
+// Removes the due entries, `batch` entries a transaction. Indexed stores only.
 int raw_purge(raw_store *store, uint64_t now, size_t batch, uint64_t *removed);
 
 // Removes the `count` oldest entries of the queue, in one transaction. Indexed stores only.

@@ -1,6 +1,6 @@
-/// Two LRU lists, seen once and seen again, whose shares follow the hits on what each of them dropped.
+/// Two LRU lists, of keys requested once and of keys requested again. Hits on evicted keys of a list enlarge its share.
 ///
-/// Megiddo, Modha: ARC, a Self-Tuning, Low Overhead Replacement Cache (FAST 2003). T are cached, B are ghosts.
+/// Megiddo, Modha: ARC, a Self-Tuning, Low Overhead Replacement Cache (FAST 2003). T1 and T2 are cached, B1 and B2 are ghosts.
 struct ARC: Policy {
   static let name = "ARC"
   private static let t1 = 0
@@ -10,7 +10,7 @@ struct ARC: Policy {
 
   private let capacity: Int
   private var lists: Lists
-  /// The size aimed at for T1.
+  /// The intended size of T1.
   private var target = 0.0
 
   init(capacity: Int, keys: Int) {
@@ -43,7 +43,7 @@ struct ARC: Policy {
     return false
   }
 
-  /// For a key seen in neither list: T1 and B1 together hold at most `capacity`, all four at most twice that.
+  /// Makes room for an unknown key: T1 and B1 together hold at most `capacity`, and all four lists at most twice as many.
   private mutating func makeRoom() {
     if lists.counts[Self.t1] + lists.counts[Self.b1] == capacity {
       if lists.counts[Self.t1] < capacity {

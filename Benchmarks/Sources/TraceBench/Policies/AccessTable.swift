@@ -1,8 +1,8 @@
 /// The access statistics of a cached entry.
 struct AccessStats: Equatable {
-  /// 0 to 15, halved from time to time.
+  /// From 0 to 15, halved from time to time.
   var frequency = 0
-  /// 0 to 3, lowered when the clock hand passes.
+  /// From 0 to 3, lowered when the clock hand passes.
   var clock = 0
 
   static let mostFrequency = 15
@@ -16,7 +16,7 @@ struct AccessStats: Equatable {
   }
 }
 
-/// The part of the queue an entry was evicted from.
+/// The part of the queue from which an entry was evicted.
 enum Part: Int {
   case window
   case main
@@ -26,17 +26,17 @@ enum Part: Int {
 
 /// The record of an evicted entry.
 struct Ghost: Equatable {
-  /// Evictions since.
+  /// The number of evictions since.
   var age: Int
   var part: Part
   var frequency: Int
 }
 
-/// How long ghosts live and how many words they get: so many for each entry.
+/// How many ghosts there are for each entry, and for how many evictions per entry a ghost lives.
 let ghostsPerEntry = 4
 
-/// The statistics that `adaptive` keeps beside its queue, of cached entries and of evicted ones. A table may forget: a key
-/// that is not found has empty statistics and no ghost.
+/// The statistics of `adaptive` beside its queue, for cached and for evicted entries. A table may forget: a forgotten key
+/// has empty statistics and no ghost.
 protocol AccessTable: SendableMetatype {
   static var name: String { get }
 
@@ -47,8 +47,8 @@ protocol AccessTable: SendableMetatype {
   mutating func removeStats(of key: Int)
   mutating func halveFrequencies()
 
-  /// Takes the ghost out if it is alive: evicted fewer than `ghostsPerEntry * entries` evictions ago.
+  /// Removes and returns the ghost if it is alive: evicted fewer than `ghostsPerEntry * entries` evictions ago.
   mutating func takeGhost(of key: Int) -> Ghost?
-  /// Counts as an eviction.
+  /// Stores a ghost. The call counts as an eviction.
   mutating func putGhost(of key: Int, part: Part, frequency: Int)
 }

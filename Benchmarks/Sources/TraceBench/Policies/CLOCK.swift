@@ -1,4 +1,4 @@
-/// FIFO with a second chance: an entry used since its last turn goes to the back of the queue.
+/// FIFO with a second chance: an entry that was used since its last turn goes to the back of the queue.
 struct CLOCK: Policy {
   static let name = "CLOCK"
   private let capacity: Int

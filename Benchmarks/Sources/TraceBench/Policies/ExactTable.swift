@@ -1,4 +1,4 @@
-/// An access table with a slot for every key: the one that the tagged table is measured against, and that of the memory
+/// An access table with a slot for every key. It is the reference for the tagged table, and the table of the memory
 /// tier.
 struct ExactTable: AccessTable {
   static let name = "exact"

@@ -1,4 +1,4 @@
-/// The entry written first leaves.
+/// Evicts the entry that was written first.
 struct FIFO: Policy {
   static let name = "FIFO"
   private let capacity: Int

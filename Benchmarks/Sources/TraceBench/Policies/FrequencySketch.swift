@@ -1,6 +1,6 @@
-/// How often keys were asked for lately: counters of 4 bits in four rows, halved after every `10 * capacity` increments.
+/// The recent frequency of keys: counters of 4 bits in four rows, halved after every `10 * capacity` increments.
 struct FrequencySketch {
-  /// Sixteen counters a word, four for each row.
+  /// A word has sixteen counters, four for each row.
   private var words: [UInt64]
   private let mask: Int
   private let sample: Int
@@ -17,7 +17,7 @@ struct FrequencySketch {
     sample = 10 * capacity
   }
 
-  /// 0 to 15.
+  /// The frequency, from 0 to 15.
   func frequency(of key: Int) -> Int {
     let hash = scatter(UInt64(key))
     var least = 15
@@ -59,7 +59,7 @@ struct FrequencySketch {
   }
 }
 
-/// A number whose bits all depend on all bits of `value` (splitmix64's finish).
+/// A number whose bits all depend on all bits of `value` (the last steps of splitmix64).
 func scatter(_ value: UInt64) -> UInt64 {
   var z = value &+ 0x9e37_79b9_7f4a_7c15
   z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9

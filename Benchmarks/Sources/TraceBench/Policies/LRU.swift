@@ -1,4 +1,4 @@
-/// The entry not used for longest leaves.
+/// Evicts the entry whose last use is the oldest.
 struct LRU: Policy {
   static let name = "LRU"
   private let capacity: Int

@@ -1,4 +1,4 @@
-/// Doubly linked lists over the keys, a key in one of them at most; everything but `init` is O(1).
+/// Doubly linked lists of keys. A key is in at most one list; everything except `init` is O(1).
 struct Lists {
   private var newer: [Int32]
   private var older: [Int32]
@@ -8,7 +8,7 @@ struct Lists {
 
   private static let none = UInt8.max
 
-  /// The list at index i is closed to a ring by the node `keys + i`.
+  /// The node `keys + i` closes the list at index i to a ring.
   init(_ count: Int, keys: Int) {
     self.keys = keys
     newer = (0..<Int32(keys + count)).map { $0 }
@@ -23,7 +23,7 @@ struct Lists {
 
   func oldest(of list: Int) -> Int? { entry(newer[keys + list]) }
 
-  /// The entry after `key` in its list, nil for the newest.
+  /// The entry after `key` in its list; nil for the newest entry.
   func newer(than key: Int) -> Int? { entry(newer[key]) }
 
   mutating func append(_ key: Int, to list: Int) {

@@ -1,12 +1,12 @@
-/// Belady's MIN that may also decline an entry: the most hits any policy can have, because it sees the future.
+/// Belady's MIN, which may also decline an entry. It sees the future, so no policy can have more hits.
 struct OPT: Policy {
   static let name = "OPT"
   private let capacity: Int
   private var cached: [Bool]
   private(set) var count = 0
   private var position = 0
-  /// Of every cached entry the next request and the key, farthest first. Also holds requests that have passed; those
-  /// are nearer than any of a cached entry, so they are never at the top.
+  /// The next request and the key of every cached entry, farthest first. The heap also holds past requests. Those are nearer
+  /// than any request of a cached entry, so they are never at the top.
   private var heap: [UInt64] = []
 
   init(capacity: Int, keys: Int) {

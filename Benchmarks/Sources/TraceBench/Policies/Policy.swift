@@ -1,4 +1,4 @@
-/// One access of a trace: a dense key, and when the key comes back, which only OPT may look at.
+/// One access of a trace: a dense key, and the position at which the key returns, which only OPT may read.
 struct Request {
   var key: Int
   /// The position of the key's next request, or `never`.
@@ -7,17 +7,17 @@ struct Request {
   static let never = Int(Int32.max)
 }
 
-/// A cache of `capacity` entries that decides what stays. A policy keeps its whole state in itself, so cells run side by side.
+/// A cache of `capacity` entries with its own choice of victims. Its state is all its own, so cells can run side by side.
 protocol Policy: SendableMetatype {
   static var name: String { get }
 
-  /// Keys are `0..<keys`; nothing is cached at first.
+  /// An empty cache for the keys `0..<keys`.
   init(capacity: Int, keys: Int)
 
-  /// Serves a request and says whether it was a hit. After it at most `capacity` entries are cached.
+  /// Serves a request and returns whether it was a hit. Afterwards at most `capacity` entries are cached.
   mutating func access(_ request: Request) -> Bool
 
-  /// How many entries are cached.
+  /// The number of cached entries.
   var count: Int { get }
 
   static func replay(_ trace: Trace, capacity: Int) -> Tally
@@ -37,7 +37,7 @@ extension Policy {
   }
 }
 
-/// What a replay found.
+/// The result of a replay.
 struct Tally: Equatable, Codable {
   var requests = 0
   var hits = 0
@@ -53,9 +53,9 @@ struct Tally: Equatable, Codable {
     }
   }
 
-  /// Percent of the requests that were hits.
+  /// The percentage of requests that were hits.
   var hitRatio: Double { requests == 0 ? 0 : 100 * Double(hits) / Double(requests) }
 
-  /// Percent of the bytes asked for that were hits; nil where the trace has no sizes.
+  /// The percentage of requested bytes that were hits; nil if the trace has no sizes.
   var byteHitRatio: Double? { bytes == 0 ? nil : 100 * Double(hitBytes) / Double(bytes) }
 }

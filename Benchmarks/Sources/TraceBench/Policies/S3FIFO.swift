@@ -1,7 +1,7 @@
-/// Three queues: a small one on probation, a main one with a two-bit clock, and ghosts of what the small one dropped.
+/// Three queues: a small one on probation, a main one with a two-bit clock, and ghosts of keys that the small one evicted.
 ///
-/// Yang, Zhang, Qiu, Yue, Rashmi: FIFO Queues Are All You Need for Cache Eviction (SOSP 2023). As its authors build it
-/// today: 10 % small, ghosts for 90 %, two uses to be promoted, and a cache that still fills up fills its main queue.
+/// Yang, Zhang, Qiu, Yue, Rashmi: FIFO Queues Are All You Need for Cache Eviction (SOSP 2023). This follows the authors'
+/// current version: 10 % small, ghosts for 90 %, promotion after two uses; a cache that still fills up fills its main queue.
 struct S3FIFO: Policy {
   static let name = "S3-FIFO"
   private static let small = 0

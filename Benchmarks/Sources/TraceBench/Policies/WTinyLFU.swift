@@ -1,6 +1,5 @@
-/// A small LRU window before a segmented LRU that a candidate enters only if it was asked for more often than the victim.
-///
-/// Einziger, Friedman, Manes: TinyLFU (ACM Transactions on Storage, 2017). Window 1 %, 80 % of the rest protected.
+/// A small LRU window before a segmented LRU. A candidate enters the latter only if it was requested more often than the
+/// victim. Einziger, Friedman, Manes: TinyLFU (ACM Transactions on Storage, 2017). Window 1 %, 80 % of the rest protected.
 struct WTinyLFU<Climbing: WindowClimbing>: Policy {
   static var name: String { Climbing.policyName }
   private static var window: Int { 0 }
@@ -65,7 +64,7 @@ struct WTinyLFU<Climbing: WindowClimbing>: Policy {
     }
   }
 
-  /// Entries change their list, not their being cached.
+  /// Moves entries between the lists; they stay cached.
   private mutating func resizeWindow(by change: Int) {
     let quota = min(max(change, 1 - windowCapacity), protectedCapacity)
     windowCapacity += quota

@@ -1,8 +1,8 @@
-/// How W-TinyLFU's window changes its size.
+/// The rule by which the window of W-TinyLFU changes its size.
 protocol WindowClimbing: SendableMetatype {
   static var policyName: String { get }
   init(capacity: Int)
-  /// After each request: by how many entries the window grows, nil if it stays.
+  /// Call it after each request. Returns by how many entries the window grows; nil if it stays.
   mutating func change(hit: Bool) -> Int?
 }
 
@@ -12,9 +12,9 @@ struct FixedWindow: WindowClimbing {
   mutating func change(hit: Bool) -> Int? { nil }
 }
 
-/// Goes on in a direction while the hit ratio grows, turns when it falls, with steps that fade until the ratio jumps.
+/// Keeps its direction while the hit ratio grows, and turns when it falls. Its steps shrink until the ratio jumps.
 ///
-/// The first step grows the window: one of 1 % has nowhere else to go.
+/// The first step grows the window, because a window of 1 % cannot shrink.
 ///
 /// Einziger, Eytan, Friedman, Manes: Adaptive Software Cache Management (Middleware 2018), with Caffeine's constants.
 struct HillClimbing: WindowClimbing {
