@@ -20,7 +20,7 @@ import Testing
     try store.close()
   }
 
-  /// The lines that a command shows at a terminal of this width, from the first below its own.
+  /// The lines of a command at a terminal of this width, from the first line of its answer on.
   private func lines(of command: String, columns: Int, _ environment: [String: String] = [:]) throws
     -> [String]
   {
@@ -43,7 +43,7 @@ import Testing
   func `plots fill the width and no more`(columns: Int) throws {
     for command in ["plot sizes @departures --bins 5", "plot expiry @departures --bins 5"] {
       let lines = try lines(of: command, columns: columns)
-      // A line that did not fit would take two rows.
+      // A line that is too long would take two rows.
       #expect((2...6).contains(lines.count), "\(lines)")
       let longest = lines.map(\.count).max() ?? 0
       #expect((columns - 2...columns).contains(longest), "\(command): \(lines)")
@@ -65,7 +65,7 @@ import Testing
     let lines = try lines(of: "sizes", columns: columns)
     #expect(lines.count == 4 && lines.allSatisfy { $0.count <= columns }, "\(lines)")
     let (longer, shorter) = (bar(lines[1]), bar(lines[2]))
-    // 20,500 and 5,500 bytes.
+    // The bars stand for 20,500 and 5,500 bytes.
     #expect(longer > 2 * shorter && shorter > 0, "\(lines)")
     #expect(!lines[1].contains("\u{2588}\u{2026}"), "\(lines)")
   }

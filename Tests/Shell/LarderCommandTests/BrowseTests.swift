@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// The full-screen view in a terminal. One at a time: each waits for what the screen shows.
+/// The full-screen view in a terminal. The tests run one at a time: each waits for a certain screen.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct BrowseTests {
   private let home = TemporaryHome()
   private var path: String { home.path + "/store" }
@@ -178,7 +178,7 @@ import Testing
     expectRestored(session.terminal)
   }
 
-  /// What another program does to the data file while it is shown.
+  /// A change that another program makes to the data file while the view shows it.
   enum Attack: CaseIterable { case overwritten, truncated, deleted }
 
   @Test(arguments: Attack.allCases)
@@ -199,7 +199,7 @@ import Testing
     case .deleted:
       try FileManager.default.removeItem(atPath: path)
     }
-    // It may have ended at the first key.
+    // The program may have ended at the first key.
     for key in ["G", "r", "g", "\u{3}", "q", "q"] {
       do { try session.type(key) } catch { break }
     }

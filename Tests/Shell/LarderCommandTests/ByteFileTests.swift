@@ -36,7 +36,7 @@ import Testing
     #expect(try files.contentsOfDirectory(atPath: home.path).sorted() == ["file", "other"])
   }
 
-  /// Behind what the process has written to it, and nothing is lost.
+  /// The program writes behind the text that the process has written to the file, and nothing is lost.
   @Test(arguments: ["/proc/self/fd/", "/dev/fd/"])
   func `the file of a descriptor is written on`(folder: String) throws {
     let descriptor = unsafe open(home.path + "/file", O_WRONLY | O_APPEND)
@@ -62,7 +62,7 @@ import Testing
     #expect(try text("new") == "whole")
   }
 
-  /// Of this file the system reads nothing at the offset 0.
+  /// The system cannot read this file at the offset 0.
   @Test func `a fault of the disk is not the end of the file`() throws {
     let file = try ByteFile(reading: "/proc/self/mem")
     #expect(throws: TerminalError.failed(operation: "read", code: EIO)) { try file.read() }

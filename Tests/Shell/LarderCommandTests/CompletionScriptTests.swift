@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Completions at work in the shells they are for, where those are installed.
+/// Completions in the shells for which they are made, if those shells are installed.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct CompletionScriptTests {
   private let fixture: ProgramFixture
   init() throws { fixture = try ProgramFixture() }
@@ -12,7 +12,7 @@ import Testing
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// A shell at a terminal that has taken the completions in.
+  /// A shell at a terminal with the completions loaded.
   private func session(
     _ shell: String, _ arguments: [String], taking script: String
   ) throws -> TerminalSession {
@@ -25,7 +25,7 @@ import Testing
     return session
   }
 
-  /// These shells draw with more sequences than the screen knows; what is read off it is enough.
+  /// Does not check for unknown sequences: these shells use more sequences than the screen knows.
   private func expect(
     _ wanted: Comment, _ session: TerminalSession, _ isAsAsked: (Screen) -> Bool
   ) {

@@ -3,11 +3,11 @@ import Larder
 import TestSupport
 import Testing
 
-/// Commands that make a store meet a disk that takes no more: the limit of the process on file sizes stands in for it.
+/// Commands that make a store on a full disk. The limit of the process on file sizes stands for the full disk.
 @Suite struct FullDiskTests {
   private let home = TemporaryHome()
 
-  /// The exit code of a program that may write files of at most so many bytes.
+  /// The exit code of a program that may write files of at most `limit` bytes.
   private func run(_ arguments: String..., limit: Int? = nil) throws -> Int32 {
     try run(arguments, limit: limit)
   }
@@ -106,7 +106,7 @@ import Testing
     #expect(try run(path, "count") == 0)
   }
 
-  /// Each is killed as soon as its unfinished store is there.
+  /// Each command is killed as soon as its unfinished store exists.
   @Test(arguments: ["demo", "salvage"])
   func `what was killed while it made a store can be repeated`(word: String) throws {
     let path = try makeStore()
@@ -124,7 +124,7 @@ import Testing
       while process.isRunning, !FileManager.default.fileExists(atPath: unfinished) { usleep(200) }
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
-      // It may have come to its end before.
+      // The command may have ended before the kill.
       if FileManager.default.fileExists(atPath: new) {
         #expect(try run(new, "verify") == 0)
         try FileManager.default.removeItem(atPath: new)

@@ -4,11 +4,11 @@
   import TestSupport
   import Testing
 
-  /// The memory of a dry import, which looks for keys that come again.
+  /// The memory of a dry import, which looks for repeated keys.
   @Suite struct ImportMemoryTests {
     private let home = TemporaryHome()
 
-    /// The most memory of its own, in bytes, that the program has while it looks at a file of so many lines.
+    /// The most memory of its own, in bytes, that the program uses for a file of `count` lines.
     private func memory(of count: Int) throws -> Int {
       let (store, file) = (home.path + "/store", home.path + "/file.jsonl")
       try Store(at: store).close()

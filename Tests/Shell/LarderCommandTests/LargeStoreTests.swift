@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How fast the program is in a store of so many entries as `LARDER_TEST_LARGE` says; without it nothing is done. The
-/// figures of `Docs/Operate/Performance.md` are those of a release build, where `LARDER_PROGRAMS` finds it:
+/// The speed of the program in a store with `LARDER_TEST_LARGE` entries; without that variable the tests do nothing. The
+/// figures of `Docs/Operate/Performance.md` come from a release build, which `LARDER_PROGRAMS` names:
 ///
 ///     swift build -c release --product larder && swift build -c release --product LarderPeer
 ///     LARDER_PROGRAMS=$PWD/.build/release LARDER_TEST_LARGE=10000000 swift test --filter LargeStoreTests

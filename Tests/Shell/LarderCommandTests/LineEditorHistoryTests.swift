@@ -117,7 +117,7 @@ extension LineEditorTests {
     let limit = LineEditor.HistoryFile.limit
     try home.write((0...(2 * limit)).map { "line \($0)\n" }.joined(), to: "history")
     let newest = ((limit + 1)...(2 * limit)).map { "line \($0)" }
-    // What a session that is killed meanwhile leaves: the file is not emptied in its place.
+    // The old file stays whole for a reader: a session that is killed meanwhile loses nothing.
     let before = try #require(FileHandle(forReadingAtPath: file.path))
     let link = LineEditor.HistoryFile(at: home.path + "/link")
     try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "history")
@@ -199,7 +199,7 @@ struct LineHistoryTests {
     #expect(history.recall(.earlier, from: line("get a")) == nil)
     #expect(history.recall(.later, from: line("get a")) == "get b")
     #expect(history.recall(.later, from: line("get b")) == "get")
-    // An edited line begins another walk, and so does another line.
+    // A walk begins anew with an edited line, and with the next line.
     #expect(history.recall(.earlier, from: line("k")) == "keys")
     history.endWalk()
     #expect(history.recall(.earlier, from: line("keys")) == nil)

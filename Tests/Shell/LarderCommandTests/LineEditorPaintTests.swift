@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The colors of the line, drawn over what libedit draws; the probe shows digits in magenta.
+/// The colors that the editor draws over the line of libedit. The probe shows digits in magenta.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorPaintTests {
   @Test func `parts of the line have colors, and the text is the same`() throws {
     let session = try TerminalSession()
@@ -53,7 +53,7 @@ import Testing
   }
 }
 
-/// Keys move over and delete what a person sees as one character.
+/// Keys move over whole visible characters and delete whole visible characters.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorClusterTests {
   /// A family of three, joined by U+200D, and an e with an accent of its own.
   private static let family = "\u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F466}"
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `random keys and the arrows never split a character`() throws {
-    // Wide enough that the line stays in one row of the screen that is compared.
+    // The terminal is so wide that the compared line stays in one row.
     let session = try TerminalSession(columns: 600)
     var text: [Character] = []
     var cursor = 0
@@ -124,7 +124,7 @@ import Testing
         text.remove(at: cursor)
       default:
         let character = characters.randomElement(using: &random)!
-        // A mark that is typed behind another character would join it.
+        // A character is typed whole: a mark alone would join the character before it.
         typed += String(character)
         text.insert(character, at: cursor)
         cursor += 1

@@ -20,7 +20,7 @@ extension LineEditorTests {
     expect("sh:")
     #expect(!terminal.screen.isPasteMarked)
     try terminal.type("echo back\n")
-    // A shell without an editor of its own needs the terminal's echo: typed once, shown once.
+    // A shell without an editor of its own needs the terminal's echo: the typed line shows once.
     #expect(terminal.shows { $0.lines.suffix(3) == ["sh: echo back", "back", "sh:"] })
     try terminal.type("fg\n")
     expect("probe> abc")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One at a time: each has a terminal that answers in a moment unless all answer at once.
+/// The tests run one at a time: a terminal answers in a moment, unless many terminals answer at once.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorTests {
   @Test func `a line is what was typed`() throws {
     let session = try TerminalSession()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension LineEditorTests {
-  /// libedit 3.1-20221030 left out the rest of a wrapped line on the screen; this found it.
+  /// This test has found that libedit 3.1-20221030 left out the rest of a wrapped line on the screen.
   @Test(arguments: ["xterm-256color", "screen-256color", "tmux-256color", "linux"])
   func `the screen shows a line that wraps as it is edited`(term: String) throws {
     let seed = TestSettings.seed
@@ -50,7 +50,7 @@ extension LineEditorTests {
   }
 }
 
-/// What the keys typed so far make of a line.
+/// The line that the keys typed so far make.
 private struct EditedText {
   let letters: [Character]
   private(set) var text: [Character] = []
@@ -58,7 +58,7 @@ private struct EditedText {
 
   init(letters: [Character]) { self.letters = letters }
 
-  /// Does one thing to the text, and gives the keys for it.
+  /// Makes one random change of the text, and returns its keys.
   mutating func edit(using generator: inout SeededRNG) -> String {
     switch Int.random(in: 0..<20, using: &generator) {
     case 0..<9 where text.count < 120:
@@ -93,7 +93,7 @@ private struct EditedText {
 }
 
 extension LineEditorTests {
-  /// Terminals differ in what becomes of long rows; the probe asks for the cursor.
+  /// Terminals treat long rows differently at a new width, so the probe asks for the position of the cursor.
   @Test(arguments: [false, true])
   func `nothing stays behind when the window changes its width`(wrapsAgain: Bool) throws {
     let session = try TerminalSession(columns: 40)

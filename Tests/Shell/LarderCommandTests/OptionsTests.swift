@@ -14,7 +14,7 @@ import Testing
     #expect(((try? options.get()) != nil) == isAllowed)
   }
 
-  /// Errors are JSON where the arguments select it, in each way to write an option and whichever of them is wrong.
+  /// Errors are JSON if the arguments select it, however the option is written and whichever argument is wrong.
   @Test(arguments: [
     "-o json", "-ojson", "-o=json", "-o JSON", "--output json", "--output=JSON", "-kojson",
     "--bogus -o json", "-o json --bogus", "-e", "-o json -e", "-o text", "-o",

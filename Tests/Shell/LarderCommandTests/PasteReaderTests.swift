@@ -3,13 +3,13 @@ import Testing
 
 @testable import LarderTerminal
 
-/// Pasted text that ^C interrupts, without a terminal.
+/// Reads of pasted text that ^C interrupts, without a terminal.
 @Suite struct PasteReaderTests {
-  /// Bytes that were typed, and the place at which ^C came.
+  /// Typed bytes, and the place of ^C among them.
   private final class Input {
     private var left: ArraySlice<UInt8>
     private var untilInterrupted: Int?
-    /// The places at which nothing comes for a while.
+    /// The places after which no byte comes for a while.
     var pauses: Set<Int> = []
 
     init(_ text: String, interruptedAfter count: Int?) {

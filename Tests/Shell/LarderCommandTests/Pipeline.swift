@@ -19,12 +19,12 @@ struct Pipeline {
 
   func closeInput() throws { try input.fileHandleForWriting.close() }
 
-  /// At most so many bytes, as soon as there are any.
+  /// At most `count` bytes, as soon as some bytes come.
   func read(upTo count: Int) throws -> [UInt8] {
     [UInt8](try output.fileHandleForReading.read(upToCount: count) ?? Data())
   }
 
-  /// Everything until the program ends.
+  /// All bytes until the program ends.
   func readAll() throws -> [UInt8] {
     [UInt8](try output.fileHandleForReading.readToEnd() ?? Data())
   }
@@ -33,7 +33,7 @@ struct Pipeline {
 
   func interrupt() { process.interrupt() }
 
-  /// The status of the end; negative for the signal that was it.
+  /// The exit status; negative if a signal ended the program.
   func waitForExit() -> Int32 {
     process.waitUntilExit()
     return process.terminationReason == .exit

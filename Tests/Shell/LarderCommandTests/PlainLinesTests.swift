@@ -16,7 +16,7 @@ import Testing
     let length = 1_000_000
     let writer = Thread {
       let line = [UInt8](repeating: UInt8(ascii: "x"), count: length)
-      // A failure here is one of the length below.
+      // If this write fails, the check of the length below fails, too.
       do {
         try pipeline.write(line + Array("\ny\n".utf8))
         try pipeline.closeInput()

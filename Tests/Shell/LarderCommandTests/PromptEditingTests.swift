@@ -94,7 +94,7 @@ import Testing
 
   @Test(arguments: ["none", ""])
   func `a file to edit that cannot be made or read ends the command only`(place: String) throws {
-    // This editor removes the file.
+    // `rm` as the editor removes the file.
     let session = try session(
       [fill(), "-n", "sets"], showing: "sets>",
       environment: [
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `demo creates a store and opens it`() throws {
-    // The banner stays on one line, however long the path is.
+    // With so many columns the banner stays on one line, however long the path is.
     let session = try session(["demo", home.path + "/demo"], columns: 200)
     session.expect("suggestions and the prompt") { screen in
       screen.lines.contains { $0.contains("count @web --by status") }

@@ -3,8 +3,8 @@ import Larder
 import TestSupport
 import Testing
 
-/// The pager and other programs at the prompt. One at a time: each has a terminal that answers in a moment unless all answer
-/// at once.
+/// The pager and other programs at the prompt. The tests run one at a time: a terminal answers in a moment, unless many
+/// terminals answer at once.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptProgramTests {
   private let home = TemporaryHome()
 
@@ -18,7 +18,7 @@ import Testing
       home: home, environment: environment, columns: 120)
   }
 
-  /// What is on the screen below the two lines of the banner.
+  /// Expects these lines below the two lines of the banner.
   private func expect(
     _ lines: [String], of session: TerminalSession, at location: SourceLocation = #_sourceLocation
   ) {
@@ -52,7 +52,7 @@ import Testing
     session.expect("^\\") { $0.line.hasSuffix("^\\") }
     try session.type("it\r")
     session.expect("the prompt") { $0.lines.suffix(2) == ["got it", "larder>"] }
-    // An interrupt of the program is not one of the next command.
+    // An interrupt of the program does not interrupt the next command.
     try session.type("count; count\r")
     session.expect("two answers") {
       $0.lines.suffix(3) == ["1 entry, 4 B", "1 entry, 4 B", "larder>"]

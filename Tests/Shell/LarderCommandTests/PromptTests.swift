@@ -3,18 +3,18 @@ import Larder
 import TestSupport
 import Testing
 
-/// One at a time: each has a terminal that answers in a moment unless all answer at once.
+/// The tests run one at a time: a terminal answers in a moment, unless many terminals answer at once.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptTests {
   private let home = TemporaryHome()
 
-  /// A store whose readers are all reads: at other levels checkpoints are readers, too, and keep pages for a moment.
+  /// A store in which only reads are readers: at other levels checkpoints are readers, too, and keep pages for a moment.
   private func durableStore(at path: String) throws -> Store {
     var options = Store.Options()
     options.durability = .durable
     return try Store(at: path, options: options)
   }
 
-  /// The prompt of a store with some departures.
+  /// The prompt on a store with some departures.
   private func session(
     _ arguments: [String] = [], showing prompt: String? = "larder>",
     environment: [String: String] = [:]
@@ -31,7 +31,7 @@ import Testing
       showing: prompt, home: home, environment: environment, columns: 120)
   }
 
-  /// What is on the screen below the two lines of the banner.
+  /// Expects these lines below the two lines of the banner.
   private func expect(
     _ lines: [String], of session: TerminalSession, at location: SourceLocation = #_sourceLocation
   ) {
@@ -160,8 +160,8 @@ import Testing
     }
     try session.type("\u{3}")
     session.expect("the count and the prompt") {
-      // More than one if the first was slow to show, and never more than there were. Below it may stand a notice of what was
-      // written before the watch began.
+      // The count exceeds 1 if the screen showed the first change late, and never exceeds the number of writes. A notice of
+      // earlier writes may stand below the count.
       let counted = $0.lines.compactMap { $0.prefixMatch(of: /\^C ([0-9]+) events? in/) }
       guard let found = counted.last, let count = Int(found.1) else { return false }
       return (1...written).contains(count) && $0.lines.last == "larder>"
@@ -196,7 +196,7 @@ import Testing
     let store = try Store(at: home.path + "/store")
     try store.namespace("articles").set("new", for: "000012")
     try store.namespace("articles").set("new", for: "000013")
-    // Written anew is set as well, also with as many bytes as before.
+    // A rewrite counts as set, also with as many bytes as before.
     try store.namespace("articles").set("news", for: "000011")
     try store.namespace("departures").remove("Malm\u{F6} C:01")
     try session.type("echo hello\r")
@@ -205,7 +205,7 @@ import Testing
         "larder> echo hello", "hello",
         "(store changed: 3 set, 1 removed since the last command)", "larder>",
       ], of: session)
-    // What the command itself changes is no news.
+    // Changes by the command itself are not reported.
     try session.type("\u{C}evict @articles 000013\r\r")
     session.expect("nothing more") {
       $0.lines == [
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test func `a prompt that waits does not let the file grow`() throws {
-    /// The size of the data file after a store was written anew again and again.
+    /// The size of the data file after many rewrites of a store.
     func size(_ isWatched: Bool) throws -> Int {
       let session = isWatched ? try session() : nil
       let path = home.path + (isWatched ? "/store" : "/alone")

@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// A program on a terminal of its own: it is typed to, and what it shows is looked at.
+/// A program on a terminal of its own. Tests type keys and read the screen.
 @safe final class PseudoTerminal {
   private let controller: Int32
   private let process: pid_t
@@ -17,8 +17,8 @@
 
   /// - Parameters:
   ///   - program: The path of the program, which leads a session with this terminal.
-  ///   - environment: All of its environment.
-  ///   - blocked: The signals that it is started with blocked.
+  ///   - environment: The whole environment of the program.
+  ///   - blocked: The signals that are blocked when the program starts.
   init(
     running program: String, _ arguments: [String] = [], environment: [String: String],
     columns: Int = 80, rows: Int = 24, blocking blocked: [Int32] = []
@@ -71,7 +71,7 @@
     Self.setSize(of: controller, columns: columns, rows: rows)
   }
 
-  /// Whether the screen comes to look as asked before the time is over.
+  /// Whether the screen meets a condition before the limit ends.
   func shows(within limit: Duration = .seconds(60), _ isAsAsked: (Screen) -> Bool) -> Bool {
     let deadline = ContinuousClock.now + limit
     while !isAsAsked(screen) {
@@ -81,7 +81,7 @@
     return true
   }
 
-  /// The status the program ends with, once it has; negative for the signal that ended it.
+  /// Waits for the end of the program and returns its exit status; negative for the signal that ended it.
   func waitForExit(within limit: Duration = .seconds(60)) throws -> Int32 {
     _ = shows(within: limit) { _ in false }
     let deadline = ContinuousClock.now + limit
@@ -98,16 +98,16 @@
     return exitStatus!
   }
 
-  /// Whether the terminal puts lines together itself, as a shell expects it to when a program has ended.
+  /// Whether the terminal itself assembles lines, as a shell expects after the end of a program.
   var isCanonical: Bool {
     var state = termios()
     return unsafe tcgetattr(controller, &state) == 0 && state.c_lflag & tcflag_t(ICANON) != 0
   }
 
-  /// Stops or continues the program by a signal.
+  /// Sends the program a signal, to stop it or to continue it.
   func send(_ signal: Int32) { kill(process, signal) }
 
-  /// False once nothing more can come, or nothing did in the time.
+  /// Reads from the terminal; false once no byte can come any more, or if none came in time.
   private func readMore(within limit: Duration) -> Bool {
     var polled = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
     let ready = unsafe poll(&polled, 1, Int32(limit / .milliseconds(1)))
@@ -133,11 +133,11 @@
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that the leader of a session opens becomes the session's.
+    // The first terminal that the session leader opens becomes the terminal of the session.
     unsafe posix_spawn_file_actions_addopen(&actions, 0, device, O_RDWR, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    // The pipes of tests that run at the same time would otherwise never end.
+    // The program would otherwise inherit pipes of tests that run at the same time, and those pipes would never end.
     #if canImport(Glibc)
       for descriptor: Int32 in 3..<1_024 {
         unsafe posix_spawn_file_actions_addclose(&actions, descriptor)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page of `report` in a browser, where one is installed.
+/// The page of `report` in a browser, if one is installed.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct ReportPageTests {
   static let browser = ["chromium", "chromium-browser", "google-chrome"]
     .compactMap(CompletionScriptTests.path).first
@@ -10,7 +10,7 @@ import Testing
   private let fixture: ProgramFixture
   init() throws { fixture = try ProgramFixture() }
 
-  /// What the browser writes to its console, and the bytes of the picture it makes of a page.
+  /// The console messages of the browser, and the bytes of its picture of a page.
   private func look(
     at page: String, width: Int = 1000
   ) throws -> (console: [String], picture: Data) {
@@ -40,7 +40,7 @@ import Testing
       to: "faulty.html")
     let (console, picture) = try look(at: "page")
     #expect(console == [])
-    // A picture without anything on it is small.
+    // The picture of an empty page is small.
     let empty = try look(at: "empty").picture
     #expect(picture.count > 4 * empty.count, "\(picture.count) and \(empty.count) bytes")
     #expect(try look(at: "faulty").console.count == 1)
@@ -55,7 +55,7 @@ import Testing
         larder store --create -q -e 'set @\(name) "\(key)" v --ttl 1h' -e 'set @b k v' \
         -e 'limits @\(name) --bytes 10MB' -e 'report page.html' -e 'report one.html @\(name)'
         """)
-    // A script in a copy tells which texts end outside the window or are longer than their place.
+    // A script in a copy of the page reports each text that ends outside the window or is too long for its place.
     let script = """
       <script>for (const e of document.querySelectorAll("h1, h2, p, dt, dd, dd span, th, td")) {
       if (e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)

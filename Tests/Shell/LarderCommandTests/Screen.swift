@@ -1,8 +1,8 @@
-/// What a terminal shows after the bytes it was fed: as much of a VT100 and xterm as libedit uses.
+/// The screen of a terminal after the bytes it was fed. It knows as much of a VT100 and xterm as libedit uses.
 struct Screen {
   struct Cell: Equatable {
     var text = " "
-    /// The numbers of the rendition it was drawn with, such as `"1;36"`.
+    /// The numbers of the rendition of this cell, such as `"1;36"`.
     var rendition = ""
   }
 
@@ -12,20 +12,20 @@ struct Screen {
   private(set) var column = 0
   private(set) var isPasteMarked = false
   private(set) var isCursorHidden = false
-  /// What the screen showed before the alternate one; nil while it is the usual one.
+  /// The content of the usual screen while the alternate screen is shown; nil otherwise.
   private var usual: (cells: [[Cell]], row: Int, column: Int)?
-  /// Sequences this screen does not know: what it shows is then not to be trusted.
+  /// Sequences that this screen does not know. If there are any, its content may be wrong.
   private(set) var unknown: [String] = []
 
-  /// Rows are wrapped again when the width changes, as many terminals do it.
+  /// Whether rows wrap again when the width changes, as in many terminals.
   var wrapsAgain = false
-  /// What the terminal answers to questions of the program.
+  /// The answers of the terminal to questions of the program.
   var replies: [UInt8] = []
-  /// The rows whose line goes on in the next one.
+  /// The rows whose line continues in the next row.
   private var continues: Set<Int> = []
 
   private var rendition = ""
-  /// The cursor stays in the last column until one more character comes.
+  /// Whether the cursor stays in the last column until one more character comes.
   private var isWrapPending = false
   private var saved = (row: 0, column: 0, isWrapPending: false)
   private var pending: [UInt8] = []
@@ -46,7 +46,7 @@ struct Screen {
     return lines
   }
 
-  /// The row that the cursor is in.
+  /// The row of the cursor.
   var line: String { row < lines.count ? lines[row] : "" }
 
   /// The rendition with which the first occurrence of the text in the cursor's row was drawn.
@@ -115,7 +115,7 @@ struct Screen {
     }
   }
 
-  /// Acts on the pending bytes if they are complete.
+  /// Acts on the pending bytes and returns true if they are complete.
   private mutating func takePending() -> Bool {
     let first = pending[0]
     if first == 0x1B { return takeEscape() }
@@ -237,7 +237,7 @@ struct Screen {
     let width = Self.width(of: scalar)
     var base = isWrapPending ? column : max(0, column - 1)
     if cells[row][base].text.isEmpty, base > 0 { base -= 1 }
-    // What follows a joiner is drawn in the cells of the character before it.
+    // A character after a joiner joins the cells of the character before it.
     guard width > 0, cells[row][base].text.unicodeScalars.last != "\u{200D}" else {
       cells[row][base].text.unicodeScalars.append(scalar)
       return
@@ -274,7 +274,7 @@ struct Screen {
     isWrapPending = false
   }
 
-  /// The cells a character takes; enough of Unicode for what the tests type.
+  /// The cells that a character takes; enough of Unicode for the characters that the tests type.
   static func width(of scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
     case 0x0300...0x036F, 0x200D: 0

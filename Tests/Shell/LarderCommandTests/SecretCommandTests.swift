@@ -16,19 +16,19 @@ import Testing
     ("keys; set secret x", true),
     ("set db.pwd x", true), ("set k v --arg BEARER", true), ("set passphrase x", true),
     ("set access/7 x", true),
-    // Words in any notation.
+    // The names of secrets in any notation.
     ("set api-key x", true), ("set x-api-key x", true), ("set api.key x", true),
     ("set 'api key' x", true), ("set Pass-Word x", true), ("set private_key x", true),
     ("set jwt x", true), ("set my.otp x", true), ("set user/passcode x", true),
     ("set pin-7 x", true), ("set spinner x", false), ("set adopted x", false),
-    // Escaped, or as bytes.
+    // The names with escapes, or as bytes.
     (#"set api\x6bey x"#, true), (#"set "to\u{6B}en" x"#, true),
     ("set hex:6170696B6579 x", true), ("set b64:cGFzc3dk x", true),
     (#"set @"to\x6ben" k x"#, true), ("set hex:6170696B657 x", false),
-    // Mistyped: which word is the value is unknown.
+    // In a mistyped command, it is unknown which word is the value.
     ("sett k token", true), ("'set' k token", true), ("API_TOKEN=x", true), ("kesy @a", false),
     ("set k token x", true), ("set k v w", false),
-    // The words of another program.
+    // Words for another program.
     ("! curl -H 'Authorization: Bearer x' example.org", true), ("keys | mail --password x", true),
     ("! ls", false), ("keys @tokens | wc -l", false),
   ])

@@ -12,7 +12,7 @@ import class LarderSharedTesting.TierLink
 
 @testable import LarderCommand
 
-/// What the program says of a tier that machines share, from the records of the store.
+/// The facts of the program about a tier that machines share, from the records of the store.
 @Suite struct SharedFactsTests {
   private func facts(_ store: Store) throws -> [String: Cell] {
     Dictionary(
@@ -29,7 +29,7 @@ import class LarderSharedTesting.TierLink
     let tier = MemoryTier(application: "shop", clock: clock)
     let link = TierLink(to: tier)
     let cache: SharedCache<String> = store.cache(TextCodec(), in: "prices", shared: Shared(link))
-    // A copy is kept from the first contact with the log on.
+    // A machine keeps copies only after its first contact with the log.
     try await waitUntil { try SharedStatus(of: store)?.isConfirmed ?? false }
     try await cache.set("1", for: "a")
     try await waitUntil { try SharedStatus(of: store)?.applied == tier.newest }
@@ -49,7 +49,7 @@ import class LarderSharedTesting.TierLink
     link.cut()
     await #expect(throws: LarderError.self) { try await cache.remove("a") }
     #expect(try facts(store)["shared_outbox"] == .number(1))
-    // Half an hour later, without the process that read the log.
+    // Half an hour passes without a reader of the log.
     clock.advance(by: .minutes(30))
     guard case .text(let state)? = try facts(store)["shared_state"] else { return }
     #expect(state.hasPrefix("unconfirmed"))

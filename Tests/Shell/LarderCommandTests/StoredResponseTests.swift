@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the HTTP cache stores and what the shell shows of it are written apart, over a format that has a name.
+/// The HTTP cache writes and the shell reads stored responses with separate code: both follow a format with a name.
 @Suite struct StoredResponseTests {
   private static let isBuilt = FileManager.default.isExecutableFile(
     atPath: ProgramFixture.programs + "/LarderPeer")

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A program at a terminal, by default the probe, with a home directory that goes when the session does.
+/// A program at a terminal, by default the probe. Its home directory is removed with the session.
 final class TerminalSession {
   let terminal: PseudoTerminal
 
   /// - Parameters:
-  ///   - program: Its path.
-  ///   - prompt: What it shows when it is ready; nil if that is not to be waited for.
-  ///   - home: Whose history and settings it finds.
-  ///   - environment: In addition to what a terminal's shell sets.
+  ///   - program: The path of the program.
+  ///   - prompt: The prompt of the program when it is ready; nil for no wait.
+  ///   - home: The home directory with the history and the settings.
+  ///   - environment: Variables beside those that the shell of a terminal sets.
   init(
     running program: String = probe, _ arguments: [String] = [],
     showing prompt: String? = "probe>", home: TemporaryHome = TemporaryHome(),
@@ -33,7 +33,7 @@ final class TerminalSession {
 
   func type(_ keys: String) throws { try terminal.type(keys) }
 
-  /// Expects the screen to come to look as asked; what it shows instead is in the message.
+  /// Expects that the screen comes to meet a condition. The message of a failure has the screen.
   func expect(
     _ wanted: Comment, at location: SourceLocation = #_sourceLocation,
     _ isAsAsked: (Screen) -> Bool
@@ -51,14 +51,14 @@ final class TerminalSession {
     expect("\(lines)", at: location) { $0.lines == lines }
   }
 
-  /// Expects the probe's answer to a line, and its next prompt: keys typed before that would go to the terminal's own line.
+  /// Waits for the probe's answer and next prompt. The terminal itself would take keys that are typed before the prompt.
   func expect(answer: String, at location: SourceLocation = #_sourceLocation) {
     expect("the answer \(answer)", at: location) {
       $0.lines.contains("=" + answer) && $0.line == "probe>"
     }
   }
 
-  /// Expects the row of the cursor to be this, with the cursor in the column.
+  /// Expects this text in the row of the cursor, and the cursor in the column.
   func expect(
     line: String, column: Int? = nil, at location: SourceLocation = #_sourceLocation
   ) {

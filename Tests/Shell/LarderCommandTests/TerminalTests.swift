@@ -39,7 +39,7 @@ import Testing
     defer { _ = signal(SIGUSR2, before) }
     let own = address(action(SIGUSR2))
     EmergencyExit.arm(restoring: termios())
-    // As after a continuation.
+    // A second call, as after the program was stopped and continued.
     EmergencyExit.arm(restoring: termios())
     #expect(address(action(SIGUSR2)) != own)
     EmergencyExit.disarm()

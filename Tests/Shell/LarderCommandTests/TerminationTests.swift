@@ -3,9 +3,9 @@ import Larder
 import TestSupport
 import Testing
 
-/// `SIGTERM` ends the program, whoever started it, and with the status of that signal. `SIGKILL` leaves its changes.
+/// `SIGTERM` ends the program with the status of that signal, whatever program started it. `SIGKILL` leaves its changes.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct TerminationTests {
-  /// What the one that started the program had made of the signals.
+  /// How the parent process has set the signals.
   enum Parent: CaseIterable { case usual, blocking, ignoring }
 
   private let home = TemporaryHome()
@@ -25,7 +25,7 @@ import Testing
       blocking: parent == .blocking ? [SIGTERM, SIGINT] : [])
   }
 
-  /// A change that is shown proves that the watch has begun.
+  /// Waits until the watch shows a change, which proves that it has begun.
   private func waitUntilWatching(_ terminal: PseudoTerminal) throws {
     let store = try Store(at: store)
     let isWatching = terminal.shows(within: .seconds(10)) { screen in
@@ -76,7 +76,7 @@ import Testing
       columns: 120)
   }
 
-  /// The shell holds the replaced entries in memory, so its change is final when it is killed.
+  /// The shell holds the replaced entries in memory, so a kill of the shell makes its change final.
   @Test func `a killed shell leaves its change, and no other shell takes the change back`() throws {
     let filled = try Store(at: store)
     for number in 1...3 { try filled.namespace("departures").set("v", for: number) }

@@ -41,8 +41,8 @@ import Testing
     return answers
   }
 
-  /// With `RECORD` set the answers are written down instead of compared, to be read before they are
-  /// believed.
+  /// With `RECORD` set, the test writes the answers down and does not compare them. Read the answers before you
+  /// commit them.
   @Test(arguments: topics)
   func `the program answers as the transcript says`(topic: String) throws {
     let url = Self.folder.appending(path: "\(topic).txt")

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A store that fails right behind the commit of a change: the change is made, and the failure is told apart.
+/// A store that fails right after the commit of a change: the command succeeds, and a note reports the failure.
 @Suite struct AfterCommitTests {
   private let told = "note: the change is made; a read of the store behind it failed: "
 

@@ -45,7 +45,7 @@ import Testing
     for option in Selection.options {
       #expect(HelpTopic.selections.text.contains(option.usage))
     }
-    // Where a command has the name of a topic its text comes first, and the topic's behind it.
+    // If a command has the name of a topic, the command's text comes first and the topic's text after it.
     for name in ["keys", "output"] {
       let text = try help.text(about: bytes(name))
       #expect(text.hasPrefix("usage: \(name)"))

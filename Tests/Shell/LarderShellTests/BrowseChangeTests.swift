@@ -5,9 +5,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The full-screen view on a screen that is not there.
+/// The full-screen view on a simulated screen.
 @Suite struct BrowseChangeTests {
-  /// Types keys at an entry of a new store, in steps; something happens between them.
+  /// Types keys at an entry of a new store in steps, and calls `between` between the steps.
   private func browse(_ steps: [String], _ between: @escaping (Shell) throws -> Void) throws
     -> Shell
   {
@@ -18,7 +18,7 @@ import Testing
     let screen = Host.Screen(
       size: { Host.Window(columns: 80, rows: 24) },
       wait: { limit in
-        // A command that runs looks for keys without waiting.
+        // A running command looks for keys without waiting.
         guard limit > .zero else { return .timeout }
         guard !left.isEmpty else { return .end }
         let keys = left.removeFirst()

@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 extension Frame {
-  /// The text of a row without the spaces at its end.
+  /// The text of a row without the blanks at its end.
   fileprivate func text(of row: Int) -> String {
     var text = cells[row * columns..<(row + 1) * columns].map(\.text).joined()
     while text.last == " " { text.removeLast() }

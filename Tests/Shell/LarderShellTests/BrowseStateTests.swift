@@ -5,7 +5,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// An entry of the namespace "a" that no store holds.
+/// An entry of the namespace "a" that is in no store.
 func browsedEntry(_ key: some StoreKey, size: Int = 0, version: UInt64 = 1) -> Store.Entry {
   Store.Entry(
     namespace: "a", key: Key(key), size: size, storedSize: size,
@@ -23,7 +23,7 @@ func browsed(_ numbers: some Sequence<Int>, version: UInt64 = 1) -> [Ranked] {
   }
 }
 
-/// A view with a window of six rows over the first entries of a hundred.
+/// A view with a window of six rows over the first of a hundred entries.
 func browseState(rows: Int = 10, columns: Int = 80, isReadOnly: Bool = false) -> BrowseState {
   var state = BrowseState(
     size: Host.Window(columns: columns, rows: rows), storeName: "store", isReadOnly: isReadOnly)
@@ -65,7 +65,7 @@ extension BrowseState {
     var state = browseState()
     for _ in 0..<6 { state.take(.down) }
     #expect(state.pending == .scroll(1))
-    // Keys that were typed ahead are one read.
+    // Both keys count as one read, as with keys that were typed ahead.
     state.take(.down, .down)
     #expect(state.pending == .scroll(3))
     state.take(.up)
@@ -94,13 +94,13 @@ extension BrowseState {
     state.show(new, for: .refresh, at: .seconds(1))
     #expect(state.rows.map(\.change) == [nil, nil, nil, .changed, nil, nil])
     #expect(state.selectedRow?.id == EntryID(browsed([1])[0].entry))
-    // The row of an entry that went stays where it was, and is not to be changed.
+    // The row of a removed entry stays at its place, and no key can change that entry.
     state.show(
       browsed([0, 2]) + browsed([3], version: 2) + browsed([4, 5, 6]), for: .refresh,
       removed: [EntryID(browsed([1])[0].entry)], at: .seconds(2))
     #expect(state.keys == ["00", "01", "02", "03", "04", "05"])
     #expect(state.rows.map(\.change) == [nil, .removed, nil, .changed, nil, nil])
-    // The next key concerns an entry that exists.
+    // The next key selects an entry that exists.
     #expect(state.selected == 2 && state.wanted?.key == Key("02"))
     let result1 = state.fade(at: .seconds(3))
     #expect(!result1)
@@ -226,7 +226,7 @@ extension BrowseState {
     var state = browseState()
     let result11 = state.take(.control("z"))
     #expect(result11 == .suspend)
-    // In a line that is typed, q is a letter.
+    // While a line is typed, q is a letter.
     state.take(.text("/"), .text("q"))
     #expect(state.query.filter == "q")
     let result12 = state.take(.control("c"))

@@ -8,22 +8,22 @@ import Testing
 
 /// Random bytes as keys, values, tags and words of the commands, in every form of output, at a terminal.
 ///
-/// Each string goes through two commands; in the trials, more strings go through every command.
+/// Each string goes through two commands; `make trials` takes more strings, each through every command.
 @Suite struct ByteFuzzTests {
   private static let strings = 2000 * TestSettings.trials
   private static let commandsForEach = TestSettings.trials == 1 ? 2 : commands.count
   private static let workers = 2
-  /// So many strings are in a store at a time, and so many go through one session: what is listed and what commands
-  /// leave behind must not grow with the number of strings.
+  /// A store holds so many strings at a time, and a session handles so many: the entries to list and the remains of commands
+  /// must not grow with the number of strings.
   private static let (storedAtOnce, inSession) = (8, 400)
 
-  /// At the end of the session nothing more would be tried.
+  /// `quit` is left out: it would end the session.
   private static let commands = CommandTable.standard.commands.filter { $0.name != "quit" }
   private static let modes = OutputMode.allCases.filter { $0 != .raw }
 
-  /// Nothing a terminal would obey: line ends and tabs are the only controls.
+  /// Whether a terminal would obey nothing in the text: line ends and tabs are its only controls.
   private func isSafe(_ text: String, _ mode: OutputMode) -> Bool {
-    // Nearly all of it is printable ASCII.
+    // Nearly all texts are printable ASCII.
     if text.utf8.allSatisfy({ $0.isPrintable || $0 == .newline }) { return true }
     return text.unicodeScalars.allSatisfy { scalar in
       switch scalar {
@@ -34,14 +34,14 @@ import Testing
     }
   }
 
-  /// A session at a terminal in which nothing has happened yet.
+  /// A new session at a terminal.
   private func makeShell() throws -> Shell {
     let shell = try Shell(.table, hasPerson: true) { $0.isTerminal = true }
     shell.answer = false
     return shell
   }
 
-  /// Stores an entry that is made of the bytes wherever it can be.
+  /// Stores an entry with the bytes as its key, value, tag, validators and metadata.
   private func store(_ bytes: [UInt8], in shell: Shell, isFirst: Bool) throws {
     var attributes = EntryAttributes()
     attributes.entityTag = bytes
@@ -60,7 +60,7 @@ import Testing
     try shell("use box")
   }
 
-  /// Everything that a line makes the session say.
+  /// All texts that the session prints for a line.
   private func texts(of line: String, named name: String, _ mode: OutputMode, in shell: Shell)
     throws -> [(text: String, mode: OutputMode)]
   {

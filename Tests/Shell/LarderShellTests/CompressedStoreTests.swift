@@ -5,9 +5,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A store some of whose values an application compresses; the shell does not know the transform.
+/// A store with some values that an application compresses; the shell does not know the transform.
 @Suite struct CompressedStoreTests {
-  /// Stands for compression: stores the first tenth of values that end as they begin.
+  /// Stands for compression: stores the first tenth of a value whose first and last byte are equal.
   private struct Tenth: ValueTransform {
     let id = TransformID.zstd
 
@@ -38,7 +38,7 @@ import Testing
     return try Shell(mode, at: path)
   }
 
-  /// The line about compression below a table; nil without one.
+  /// The line about compression below a table; nil if there is none.
   private func remark(_ shell: Shell, _ command: String) throws -> Substring? {
     try shell(command).split(separator: "\n").first { $0.contains("compressed") }
   }
@@ -59,7 +59,7 @@ import Testing
 
   @Test func `the rows of sizes hold the stored bytes`() throws {
     let rows = try shell(.plain)("sizes @notes --by prefix").split(separator: "\n")
-    // A compressed value takes 33 bytes for what is needed to restore it.
+    // A compressed value needs 33 bytes more, from which it is restored.
     #expect(
       rows.map { $0.split(separator: "\t").prefix(3).joined(separator: " ") }
         == ["long/ 3 3099", "short/ 1 2000"])

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// What `Docs/Use/Shell.md` says is so. With `RECORD` set it is made so, to be read before it is believed.
+/// Checks `Docs/Use/Shell.md`. With `RECORD` set, the tests rewrite the page; read it before you commit it.
 @Suite(.serialized) struct DocumentTests {
   private static let url = Repository.root.appending(path: "Docs/Use/Shell.md")
 
@@ -38,7 +38,7 @@ import Testing
       let commands = CommandTable.standard.commands.filter { $0.group == group }
       return ["", "**\(group.rawValue)**", "", "| Command | Also | |", "| --- | --- | --- |"]
         + commands.map { command in
-          // `help COMMAND` lists the options.
+          // The options are left out: `help COMMAND` lists them.
           let words = [command.name] + command.argumentUsage.dropLast(command.ownOptions.count)
           let usage = words.joined(separator: " ").replacingOccurrences(of: "|", with: "\\|")
           let aliases = command.aliases.map { "`\($0)`" }.joined(separator: " ")
@@ -85,7 +85,7 @@ import Testing
 }
 
 extension Shell {
-  /// What a person would see below a line at the prompt.
+  /// The text that a person would see below a line at the prompt.
   fileprivate func answer(to line: String, behind prompt: String) -> String {
     let asked = questions.count
     var answer = ""

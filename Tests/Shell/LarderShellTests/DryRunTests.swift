@@ -5,9 +5,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// `--dry-run` beside the change.
+/// Compares `--dry-run` with the change itself.
 @Suite struct DryRunTests {
-  /// Entries that are pinned, never expire, expire after one and three hours, or have expired.
+  /// A shell with entries that are pinned, never expire, expire after one and three hours, or have expired.
   private func shell(_ mode: OutputMode, hasPerson: Bool = false) throws -> Shell {
     let shell = try Shell(mode, hasPerson: hasPerson)
     let namespace = shell.store.namespace("a")
@@ -39,12 +39,12 @@ import Testing
     #expect(dry.hasPrefix("{\"dry_run\":true,"))
     let fields = dry.replacing("\"dry_run\":true,", with: "")
     if ["touch", "purge"].contains(where: line.hasPrefix) {
-      // Only the change itself knows its other fields.
+      // Only the change itself has the last two fields.
       #expect(real.hasPrefix(fields.dropLast(2)), "\(dry) \(real)")
     } else {
       #expect(fields == real)
     }
-    // Nothing is left to change.
+    // After the change, nothing is left to change.
     guard !line.contains("+1h"), !line.hasPrefix("touch") else { return }
     #expect(try shell(line + " --dry-run").contains("\"count\":0,\"bytes\":0"), "\(line)")
   }
@@ -61,7 +61,7 @@ import Testing
         "Pin 1 entry (20 B) in a, such as \"k1\"?",
         "Persist 2 entries (60 B) in a, such as \"k1\", \"k2\"?",
       ])
-    // Nobody is asked about nothing.
+    // The shell does not ask if there is nothing to change.
     #expect(try shell("pin @a *") == "pinned 0 entries; 3 unchanged\n")
     #expect(shell.questions.count == 2)
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct EditCommandTests {
-  /// A shell whose person edits a value by a function.
+  /// A shell with a person whose edit of a value is a function.
   private func shell(_ change: @escaping (String) throws -> String) throws -> Shell {
     let shell = try Shell(hasPerson: true)
     shell.editing = change
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `the same text changes nothing`() throws {
-    // Editors end the last line.
+    // Some editors add a line end to the last line.
     for ending in ["", "\n"] {
       let shell = try shell { $0 + ending }
       try shell("set @notes k text")

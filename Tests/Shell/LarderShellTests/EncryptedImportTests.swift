@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Imports into a store whose values are encrypted, by a program that has the keys and by one that has not.
+/// Imports into a store with encrypted values, by a program with the keys and by a program without them.
 @Suite struct EncryptedImportTests {
   /// Stands for the encryption of an application that requires it.
   private struct Cipher: ValueTransform {
@@ -46,7 +46,7 @@ import Testing
     let entry = try #require(try shell.store.namespace("notes").entry(for: "2"))
     #expect(entry.transforms == [.aesGCM] && entry.tags == ["red"] && entry.codec == .text)
     #expect(entry.metadata == Array("doctor 2".utf8))
-    // Exported again it is what was imported.
+    // An export of the imported notes can be imported again.
     shell.input = Array(try shell("export -").utf8)
     try shell("import - --on-conflict replace --yes")
     #expect(try shell("get @notes 2") == "diagnosis 2\n")

@@ -6,9 +6,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A store whose values the shell cannot read, because an application encrypts them.
+/// A store with values that an application encrypts: the shell cannot read them.
 @Suite struct EncryptedStoreTests {
-  /// Stands for the encryption, whose library the shell does not have.
+  /// Stands for the application's encryption, which the shell does not have.
   private struct Cipher: ValueTransform {
     let id = TransformID.aesGCM
 
@@ -23,7 +23,7 @@ import Testing
     ) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
   }
 
-  /// A shell on the store that an application has written and closed.
+  /// A shell on a store that an application has written and closed.
   private func shell(_ mode: OutputMode = .plain) throws -> Shell {
     let path = TemporaryDirectory.unusedPath
     var options = Store.Options()
@@ -124,7 +124,7 @@ import Testing
     try shell("set @notes a plain")
     #expect(shell.takeAside().contains { $0.contains("this one is not") })
     #expect(try shell("get @notes a").contains("plain"))
-    // A pattern without a match finds nothing in values that cannot be read.
+    // A pattern without a match finds nothing in unreadable values either.
     #expect(try shell("keys @notes *KEY*").contains("no entries"))
     #expect(shell.takeAside().contains { $0.contains("with `-i`") })
     let plain = try Shell()

@@ -121,7 +121,7 @@ import Testing
     var change = try EntryChange(
       "evict", past: "evicted", invocation("evict @articles --larger 1 --yes"), in: shell.session)
     try change.apply { batch, namespace, entry in
-      // The second one is written again while the first is being removed.
+      // The second entry is written again during the removal of the first.
       if isFirst { try batch.set("new", for: "000012", in: namespace) }
       isFirst = false
       try batch.remove(entry.key, from: namespace)

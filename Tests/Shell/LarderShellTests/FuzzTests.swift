@@ -6,9 +6,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Feeds the readers of text from outside with the kept inputs in `Tests/Shell/Corpora` and with changes of them.
+/// Feeds the readers of outside text with the kept inputs in `Tests/Shell/Corpora` and with changes of these inputs.
 ///
-/// Each ends with an answer or a typed error, and leaves a sound store. An input that once failed is kept as a file there.
+/// Each run ends with an answer or a typed error, and leaves a sound store. An input that has failed is kept as a file there.
 @Suite struct FuzzTests {
   private static let rounds = 150 * TestSettings.trials
 
@@ -39,7 +39,7 @@ import Testing
         Issue.record("LARDER_SEED=\(seed), round \(round): \(type(of: error)) \(error): \(input)")
       }
     }
-    // Changes of inputs that are all refused reach no further than the first check.
+    // If every input were refused, their changes would not get beyond the first check.
     #expect(refused < inputs.count + Self.rounds, "every input is refused")
     print(
       "fuzz \(name): \(inputs.count + Self.rounds) inputs, \(refused) refused, 0 traps (seed \(seed))"
@@ -61,7 +61,7 @@ import Testing
           input.insert(contentsOf: other[random.next(in: 0..<other.count)...], at: place)
         }
       case 5:
-        // A number at a bound.
+        // Inserts a number at a bound.
         let number = [
           "9223372036854775808", "-1", "1e400", "0.0000000001", "NaN", "18446744073709551616",
         ]
@@ -120,7 +120,7 @@ import Testing
     var round = 0
     try fuzz("cursors") { input in
       round += 1
-      // Every other input is spliced with a genuine cursor.
+      // Every other input begins with a part of a genuine cursor.
       var text = genuine[round % genuine.count]
       if round % 2 == 0 { text = String(text.prefix(input.count % max(text.count, 1))) }
       text += String(decoding: round % 3 == 0 ? [] : input, as: UTF8.self)

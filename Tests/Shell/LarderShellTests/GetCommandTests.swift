@@ -78,7 +78,7 @@ import Testing
     #expect(
       try shell("get @departures Kiruna:05 --out \(path)") == "wrote 11 B to \(path)\n")
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("{\"train\":5}".utf8))
-    // As for export and report, an existing file stays unless --force is given.
+    // An existing file stays unless --force is given, as for export and report.
     #expect(try shell.error("get @departures Kiruna:05 --out \(path)").code == .exists)
     #expect(
       try shell("output plain", "get @departures Kiruna:05 --force --out \(path)")
@@ -91,7 +91,7 @@ import Testing
       #expect(
         try shell.error("get @departures Kiruna:05 \(words) --out \(path)x").code == .usage)
     }
-    // A namespace of that name is no key, whether there are others or not.
+    // A namespace with that name does not count as a key, with or without a current namespace.
     for option in ["--out \(path) --force", "--copy"] {
       #expect(try shell.error("get articles \(option)").code == .usage)
       try shell("use thumbs")
@@ -206,7 +206,7 @@ import Testing
     for _ in 0..<100 {
       let json = try JSONText(bytes(random.json(depth: 4)))
       for line in json.laidOut(width: 60).split(separator: "\n") where DisplayWidth.of(line) > 60 {
-        // Only what cannot be broken: one value, with its name.
+        // Only a line that cannot be broken is wider: one value, with its name.
         #expect(!line.contains(", "), "LARDER_SEED=\(seed): \(line)")
       }
     }
@@ -214,7 +214,7 @@ import Testing
 }
 
 extension SeededRNG {
-  /// JSON with space in odd places.
+  /// JSON with blanks and line ends in odd places.
   fileprivate mutating func json(depth: Int) -> String {
     let space = ["", " ", "\n", "\t "].randomElement(using: &self)!
     let count = Int.random(in: 0...4, using: &self)

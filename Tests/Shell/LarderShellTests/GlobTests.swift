@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  /// The pattern with its braces multiplied out.
+  /// All patterns that the braces of the pattern stand for.
   private func alternatives(_ pattern: String) -> [String] {
     guard let open = pattern.firstIndex(of: "{") else { return [pattern] }
     var depth = 0

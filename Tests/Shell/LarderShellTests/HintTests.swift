@@ -5,7 +5,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A hint shows a line that runs when it is typed.
+/// Each line that a hint shows runs as it stands.
 @Suite struct HintTests {
   private func shell(_ lines: [String] = []) throws -> Shell {
     let shell = try Shell(hasPerson: true)
@@ -14,7 +14,7 @@ import Testing
     return shell
   }
 
-  /// The commands that a hint shows, with values in the places of names.
+  /// The commands in a hint, with values instead of the placeholders.
   private func commands(_ hint: String) -> [String] {
     let values = [
       "N": "9", "SIZE": "1MB", "KEY": "\"Kiruna:05\"", "VALUE": "v", "NAME": "departures",
@@ -82,7 +82,7 @@ import Testing
     ] {
       #expect(try shell(line) == answer, "\(line)")
     }
-    // A word that is quoted as a whole is a key.
+    // A word that is wholly in quotes is a key.
     #expect(try shell.error(#"get @k odd '."a.b"'"#).code == .noSuchKey)
     let words = ["get", "@k", "odd", #"."a.b""#].map(bytes)
     #expect(try shell.printed(by: CommandReader.command(of: words)) == bytes("1\n"))
@@ -93,7 +93,7 @@ import Testing
     let shell = try Shell(.plain)
     let hint = try #require(try shell.error("set @x k \(word)").hint?.description)
     guard hint.hasPrefix("write ") else {
-      // The quote does not end, or is one that would end the word.
+      // The quote has no end, or would end the word.
       return #expect(hint == "quote the whole word")
     }
     try shell("set @x k \(hint.dropFirst(6))")

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Lines of an export that an import refuses, and the words for it.
+/// Lines of an export that an import refuses, and the messages.
 @Suite struct ImportLineTests {
   private func lines(_ lines: String...) -> [UInt8] {
     bytes((["{\"larder_export\":1}"] + lines).joined(separator: "\n") + "\n")
@@ -15,7 +15,7 @@ import Testing
   private static let time = #"a time such as "2026-11-21T06:30:00Z""#
 
   @Test(arguments: [
-    // A line that would lose something.
+    // Lines with a field that the import would lose.
     (#"{"namespace":"w","Key":"j","value":"v"}"#, #"there is no field "Key"; did you mean "key"?"#),
     (
       #"{"namespace":"w","key":"j","value":"v","expire":null}"#,
@@ -49,7 +49,7 @@ import Testing
     (#"{"namespace":"w","tags":["a"],"rules":{}}"#, "it has tags and no key"),
     (#"{"namespace":"w"}"#, "it has neither a key nor rules"),
     (#"{"namespace":"w","key":"j","value":"v","rules":{}}"#, "rules are in a line without key"),
-    // A field that is not as it must be.
+    // Lines with a field of a wrong kind.
     (#"{"namespace":1,"key":"j","value":"v"}"#, "namespace must be a string"),
     (
       #"{"namespace":"w","key":"j","value":"v","expires":"soon"}"#,

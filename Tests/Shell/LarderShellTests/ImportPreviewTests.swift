@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// `import --dry-run` beside the import.
+/// Compares `import --dry-run` with the import itself.
 @Suite struct ImportPreviewTests {
   private func lines(_ lines: String...) -> [UInt8] { self.lines(lines) }
 
@@ -33,7 +33,7 @@ import Testing
     let shell = try Shell(.plain)
     try shell.store.declare(
       Rules(limits: Limits(entries: 3), eviction: .refuse, largestValue: 10), for: "a")
-    // An expired entry makes room.
+    // The import may replace the expired entry.
     try shell("set @a old v --ttl 1s")
     shell.clock.advance(by: .seconds(2))
     shell.input = lines(line)

@@ -239,7 +239,7 @@ import Testing
       #expect(call.expiryChange("TIME|+D") == expected, "\(text)")
       #expect(call.selection?.patterns.count == rest, "\(text)")
     }
-    // The first word may be a key, or the whole namespace may be meant.
+    // In these lines the first word may be a key, or the time may be meant for the whole namespace.
     for text in ["expire @a monday 04:00 --yes", "expire 5m 1h"] {
       #expect(
         try error { _ = try invocation(text) }.message.description.hasSuffix("a part of the time"))
@@ -311,7 +311,7 @@ import Testing
 
   @Test func `every command has a sentence and two to four examples that run`() throws {
     for command in table.commands {
-      // There is one way to call a command that takes nothing.
+      // A command without parameters and options has only one example.
       let fewest = command.parameters.isEmpty && command.options.isEmpty ? 1 : 2
       #expect(command.summary.hasSuffix("."), "\(command.name)")
       #expect((fewest...4).contains(command.examples.count), "\(command.name)")

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// What one shell lists another reads back by `--stdin` in the same form.
+/// One shell lists keys, and another shell reads them with `--stdin` in the same form.
 @Suite struct ListingRoundTripTests {
   private enum Form: String, CaseIterable {
     case plain, long, nul, json, jsonl
@@ -18,7 +18,7 @@ import Testing
       }
     }
 
-    /// The words that read it.
+    /// The options that read this form.
     var words: String {
       switch self {
       case .plain, .long: "--stdin"
@@ -52,7 +52,7 @@ import Testing
       for _ in 0..<40 {
         var key = random.awkwardBytes(upTo: 20)
         if Int.random(in: 0..<4, using: &random) == 0 {
-          // As a program names an entry by an integer.
+          // A program may name an entry by an integer.
           key = (0..<8).map { UInt8(truncatingIfNeeded: round >> (56 - 8 * $0)) }
         }
         if form == .nul { key.removeAll { $0 == 0 } }

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Lines that do what a person means by them.
+/// Lines that do what a person expects.
 @Suite struct MeaningTests {
   @Test func `limits and watch take a namespace that is yet to be made`() throws {
     let shell = try Shell(.plain)
@@ -50,7 +50,7 @@ import Testing
     ] {
       #expect(try shell("keys @box \(fast)") == shell("keys @box \(slow)"), "\(fast)")
     }
-    // Each expired entry is in the index, and no other.
+    // The index has each expired entry, and no other entry.
     let expired = try shell("keys @box --expired").split(separator: "\n").count
     #expect(try shell("count @box") == "\(200 - expired)\t\(200 - expired)\t\(expired)\n")
   }

@@ -6,9 +6,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Entries that say there is nothing, as a load leaves them that found nothing.
+/// Negative entries, which a load leaves when its origin has no value.
 @Suite struct NegativeEntryTests {
-  /// A shell two minutes after a load found nothing, with ten minutes until it is asked again.
+  /// A shell on a store with a negative entry. Two minutes have passed since the load, and the entry expires in ten minutes.
   private func shell(_ mode: OutputMode) async throws -> Shell {
     let shell = try Shell(mode)
     let parts = shell.store.cache(of: String.self, in: "parts")
@@ -46,7 +46,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: file))
     #expect(
       try shell.error("get empty 9999").message.description == "no entry \"9999\" in parts")
-    // An empty value is a value.
+    // An empty value counts as a value.
     try shell("get empty")
     #expect(shell.outcome == .done)
   }

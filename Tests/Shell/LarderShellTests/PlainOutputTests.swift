@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The fields that help and the document name are those of plain output.
+/// The fields of plain output are those in the help and in the document.
 @Suite struct PlainOutputTests {
   @Test func `a terminal gets the bytes of values only if they are asked for`() throws {
     for (mode, line) in [(OutputMode.raw, "get @a k"), (.table, "export - @a --format csv")] {
@@ -37,7 +37,7 @@ import Testing
 
   private static let file = TemporaryDirectory.unusedPath
 
-  /// A line for each form.
+  /// A command line for each form.
   private static let lines: [String: String] = [
     "namespaces": "namespaces", "keys": "keys @a", "keys --long": "keys @a --long",
     "keys --show EXPR,...": "keys @* --show size", "count": "count @a",
@@ -88,7 +88,7 @@ import Testing
     return shell
   }
 
-  /// The fields of the lines of an answer.
+  /// The fields of each line of an answer.
   private func answer(to form: Form, in shell: Shell, as mode: OutputMode) throws -> [[Substring]] {
     let words = form.words.split(separator: " ")
     let line = Self.lines[form.words] ?? "\(words[0]) .n @a\(words.count > 1 ? " --by .v" : "")"
@@ -113,11 +113,11 @@ import Testing
         try shell.store.namespace("a").set("new", for: "k1")
       }
       let plain = try answer(to: form, in: shell, as: .plain)
-      // The new store of `salvage` is there now.
+      // Removes the new store of `salvage`, because the CSV run makes it again.
       if form.words == "salvage" {
         try FileManager.default.removeItem(atPath: "\(Self.file).larder")
       }
-      // The fields in brackets are there: the lines above have several namespaces.
+      // The fields in brackets count too: the lines above have several namespaces.
       #expect(plain.allSatisfy { $0.count == form.fields.count }, "\(form) \(plain)")
       if form.fields.first == "verb" {
         #expect(plain.first?.first == form.words.split(separator: " ").first)
@@ -128,7 +128,7 @@ import Testing
       for (row, fields) in zip(csv.dropFirst(), plain) {
         for (name, field) in zip(form.fields, fields) {
           let name = name.filter { !"[]".contains($0) }
-          // The second change that watch sees has a later time.
+          // Skips the time: the CSV run watches another change, at a later time.
           guard let column = header.firstIndex(where: { $0 == name }), row.count == header.count,
             name != "time"
           else { continue }
@@ -143,7 +143,7 @@ import Testing
     return String(field.dropFirst().dropLast().replacing("\"\"", with: "\""))
   }
 
-  /// CSV leaves empty what plain output calls null.
+  /// CSV leaves a field empty where plain output has `null`.
   private static func unescaped(_ field: Substring) -> String {
     field == "null" ? "" : String(field.replacing("\\\"", with: "\""))
   }

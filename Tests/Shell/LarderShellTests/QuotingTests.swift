@@ -27,7 +27,7 @@ import Testing
       #expect(
         try error { _ = try word(text).key() }.hint?.description.contains("quote the word") == true)
     }
-    // The same bytes in another form, and text.
+    // Seventeen bytes, and 16 bytes that are text, are not shown as a UUID.
     #expect(Quoting.key([0xF8] + Array(repeating: 0, count: 16)).hasPrefix("\""))
     #expect(Quoting.key(bytes("0123456789abcdef")) == "\"0123456789abcdef\"")
   }
@@ -49,7 +49,7 @@ import Testing
       Rules(limits: Limits(entries: 1), eviction: .refuse, largestValue: 5), for: "*")
     #expect(try hint("set @\"*\" l v")?.contains("limits @\"*\" --entries") == true)
     #expect(try hint("set @\"*\" k 123456")?.contains("limits @\"*\" --entry-size") == true)
-    // The shell of the system would take the quotes away.
+    // The hint has no quotes: the shell of the system would remove them.
     let words = ["evict", "--", "*"].map { Array($0.utf8) }
     let error = try error { _ = try shell.session.run(CommandReader.command(of: words)) }
     #expect(error.hint == "`-n NAME` before the command names it")

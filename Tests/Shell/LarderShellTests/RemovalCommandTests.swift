@@ -114,7 +114,7 @@ import Testing
     _ = try shell(line)
     open.yield()
     #expect(try await loaded == "old")
-    // Counting waits for the commits of loaded values.
+    // The call of `statistics` waits for the commits of loaded values.
     _ = try shell.store.statistics()
     #expect(try cache.value(for: "new") == nil)
   }

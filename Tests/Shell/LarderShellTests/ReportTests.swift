@@ -9,14 +9,14 @@ import Testing
 @Suite struct ReportTests {
   private let path = TemporaryDirectory.unusedPath
 
-  /// The page that `report` writes.
+  /// The page of the command `report`.
   private func page(of shell: Shell, _ words: String = "") throws -> String {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try shell("report \(path) \(words)")
     return try String(contentsOfFile: path, encoding: .utf8)
   }
 
-  /// Reads a page by the plainest rules of XML: tags close in the order in which they were opened.
+  /// Checks a page by the plainest rules of XML: each end tag closes the last open tag.
   private func isWellFormed(_ page: String) -> Bool {
     var open: [Substring] = []
     let body = page.replacingOccurrences(of: "<!DOCTYPE html>", with: "")

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The files of a session: those of commands, and the store that is closed for a while.
+/// The files of a session: command files, and the store, which is closed for a while.
 @Suite struct SessionFileTests {
   @Test func `a file that is run knows the values of names`() throws {
     let shell = try Shell(.plain)

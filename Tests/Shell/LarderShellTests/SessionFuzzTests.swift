@@ -26,7 +26,7 @@ import Testing
       ] {
         for mode in ["table", "plain"] where mode == "table" || !line.hasPrefix("get") {
           let text = try shell("output \(mode)", line)
-          // A pipe gets words as they were typed.
+          // `echo` into a pipe prints the words as they were typed.
           guard mode == "table" || !line.hasPrefix("echo") else { continue }
           let isSafe = text.unicodeScalars.allSatisfy { scalar in
             scalar == "\n" || scalar == "\t"
@@ -65,7 +65,7 @@ import Testing
 }
 
 @Suite struct SelectionWalkTests {
-  /// What a selection is about, found by looking at everything.
+  /// The keys of a selection, found by a test of every entry.
   private func expected(
     _ selection: Selection, _ entries: [(Store.Entry, [UInt8])]
   ) throws -> [[UInt8]] {
@@ -168,7 +168,7 @@ import Testing
     var walk = try SelectionWalk(
       try #require(try invocation("keys @box").selection), in: [box], for: shell.session)
     #expect(try walk.next(10).count == 10)
-    // A snapshot would show as a reader with commits since.
+    // A snapshot held by the walk would show as a reader with a commit since.
     try box.set("y", for: "new")
     let ages = try shell.store.statistics().readers.compactMap(\.age)
     #expect(ages.allSatisfy { $0 == 0 })

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The parts of a session that have state of their own.
+/// The parts of a session with state of their own.
 struct SessionPartTests {
   /// A writer, and the bytes that have arrived.
   private final class Output {

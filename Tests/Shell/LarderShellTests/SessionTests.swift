@@ -6,14 +6,14 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// What commands answer, as the texts in `Tests/Shell/Sessions` have it:
+/// Commands and their answers in the form of the texts in `Tests/Shell/Sessions`:
 ///
 ///     # title              begins a session with a new store and a new shell, both empty
-///     : plain fill         its form of output, and what is different: a person who can be asked, read-only, -0, entries
-///     + 90                 so many seconds later
+///     : plain fill         the form of output, and options: a person who can be asked, read-only, -0, entries
+///     + 90                 moves the clock by so many seconds
 ///     = no                 what the person answers from here on
 ///     < a\n                standard input
-///     > keys @a            a command, and below it what it answers:
+///     > keys @a            a command, with its answer below:
 ///     | text               on standard output; `\` at the end for a missing newline
 ///     ~ text               as a note or a question
 ///     ! code: text         as an error

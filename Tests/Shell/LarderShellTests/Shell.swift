@@ -6,46 +6,46 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A session with a store of its own, at Fri 20 Nov 2026 22:13 in Stockholm, and what it says.
+/// A session with a store of its own, at Fri 20 Nov 2026 22:13 in Stockholm, with all that it prints.
 final class Shell {
   let clock = ManualClock(now: Timestamp(stockholm.now))
   let store: Store
   private(set) var session: Session!
-  /// What became of the last command.
+  /// The outcome of the last command.
   private(set) var outcome: Outcome?
-  /// What was said beside the answers, and asked.
+  /// The notes and the questions, which stand beside the answers.
   private(set) var notices: [String] = []
   private(set) var questions: [String] = []
-  /// The lines that showed how far a command was; nil took one away.
+  /// The lines about the progress of a command; nil removes the last line.
   private(set) var progress: [String?] = []
-  /// What a person answers.
+  /// The person's answer to questions.
   var answer = true
-  /// What happens before a person answers.
+  /// Runs before the person answers.
   var whileAsked: () throws -> Void = {}
-  /// What standard input still holds.
+  /// The unread bytes of standard input.
   var input: [UInt8] = []
-  /// How often a command may look around before it is interrupted.
+  /// The number of looks after which a command is interrupted.
   var stepsUntilInterrupted = Int.max
-  /// What happens when a command looks around.
+  /// Runs at each look of a command for an interruption.
   var whenLooking: () -> Void = {}
-  /// How often waiting goes undisturbed.
+  /// The number of waits that end without an interruption.
   var pauses = 0
-  /// What happens while a command waits.
+  /// Runs while a command waits.
   var meanwhile: () throws -> Void = {}
-  /// The change that a person makes in an editor, and how the editor fails.
+  /// The change that the person makes in an editor, and the failure of the editor.
   var editing: (String) throws -> String = { $0 }
   var editorProblem: String?
-  /// The kinds of files that were edited, and the texts of those that were left.
+  /// The kinds of edited files, and the texts of the files that were kept.
   private(set) var drafts: [String] = []
   private(set) var keptDrafts: [String] = []
   /// The size of the window.
   var window = LarderShell.Host.Window(columns: 80, rows: 24)
-  /// What the last command has printed.
+  /// The output of the last command.
   private(set) var printed: [UInt8] = []
 
   /// - Parameters:
-  ///   - hasPerson: There is somebody to ask.
-  ///   - hasInput: Standard input is free for data.
+  ///   - hasPerson: Whether a person can be asked.
+  ///   - hasInput: Whether standard input is free for data.
   init(
     _ mode: OutputMode = .table, hasPerson: Bool = false, hasInput: Bool = true,
     isReadOnly: Bool = false, at path: String? = nil, transforms: [any ValueTransform] = [],
@@ -126,7 +126,7 @@ final class Shell {
       remove: { [unowned self] in _ = keptDrafts.removeLast() })
   }
 
-  /// A random line may name any file: only here is one read or made.
+  /// A random line may name any file, so files are read and made only below this path.
   private static let temporary = FileManager.default.temporaryDirectory.path + "/"
 
   private static func read(_ path: String) throws -> LarderShell.Host.Reader {
@@ -156,7 +156,7 @@ final class Shell {
     return Array(input[..<index])
   }
 
-  /// Runs commands and gives what they print.
+  /// Runs commands and returns their output.
   @discardableResult
   func callAsFunction(_ lines: String...) throws -> String {
     printed = []
@@ -164,14 +164,14 @@ final class Shell {
     return String(decoding: printed, as: UTF8.self)
   }
 
-  /// The bytes that a command prints which was read already.
+  /// The output of a command line that is already parsed.
   func printed(by line: ShellLanguage.CommandLine) throws -> [UInt8] {
     printed = []
     outcome = try session.run(line)
     return printed
   }
 
-  /// What was said beside the answers since the last time.
+  /// The notes, questions and progress lines since the last call.
   func takeAside() -> [String] {
     defer {
       notices = []
@@ -181,20 +181,20 @@ final class Shell {
     return notices + questions + progress.compactMap(\.self)
   }
 
-  /// The bytes that a command prints.
+  /// The bytes that the command prints.
   func bytes(_ line: String) throws -> [UInt8] {
     try self(line)
     return printed
   }
 
-  /// The error that a command ends with.
+  /// The error of a command.
   func error(_ line: String) throws -> ShellError {
     try LarderShellTests.error { try self(line) }
   }
 }
 
 extension Shell {
-  /// Departures of two stations, articles without an end, and a picture.
+  /// Departures of two stations, articles that never expire, and a picture.
   func fill() throws {
     let departures = store.namespace("departures")
     for number in 1...4 {

@@ -43,7 +43,7 @@ import Testing
     #expect(
       try shell("output json", "stats @articles").contains(
         "\"http\":{\"articles\":{\"bytes-saved\":900,\"forward uri-miss\":2,\"hit fresh\":7}}"))
-    // A look at the statistics changes none.
+    // A look at the statistics does not change them.
     let reads = try shell.store.statistics().namespaces.map(\.reads.hits)
     #expect(reads.allSatisfy { $0 == 0 }, "\(reads)")
   }
@@ -145,7 +145,7 @@ import Testing
     #expect(table.hasSuffix("1 fault\n") && table.contains("words \"bad\": the value"))
   }
 
-  /// Says JSON and writes what it is given.
+  /// A codec that claims JSON and stores any bytes.
   private struct Broken: Codec {
     var id: CodecID { .json }
     func encode(_ value: [UInt8]) -> [UInt8] { value }
@@ -168,12 +168,12 @@ import Testing
         // `touch` takes the lifetime from a rule.
         try shell.store.declare(Rules(expires: .after(.minutes(15))), for: "departures")
         try shell("use departures")
-        // An export of nothing is the least that `import -` takes.
+        // An export without entries is the least input that `import -` takes.
         if command.name == "import" { shell.input = Array(#"{"larder_export":1}"#.utf8) }
         do {
           try shell(example.line)
         } catch let error as ShellError {
-          // No test has a terminal for the whole screen.
+          // The tests have no terminal for a full-screen view.
           #expect(
             error.code.exitCode != 2 || error.code == .promptOnly,
             "\(example.line): \(error.message)")
@@ -185,7 +185,7 @@ import Testing
   @Test func `echo, help and quit do as they say`() throws {
     let shell = try Shell()
     #expect(try shell("echo a 'b  c' \"\\e[2J\"") == "a b  c \\e[2J\n")
-    // A terminal is not spoken to in any form, a pipe gets what was typed.
+    // Text for a terminal is escaped in every form; a pipe gets the words as they were typed.
     #expect(try shell("output plain", "echo \"a\\tb\"") == "a\\tb\n")
     #expect(try Shell(.plain)("echo \"a\\tb\"") == "a\tb\n")
     #expect(

@@ -73,7 +73,7 @@ import Testing
     let line = try CommandReader.commands(in: bytes("# x\n  export a"), from: .file("s"))[0]
     let error = line.locate(ShellError(.full, "no space left on device", hint: nil))
     #expect(error.scripted == "error: s:2:3: no space left on device\n")
-    // What was typed stands above, and there is no caret without a word; a line of a file is named.
+    // The line stands above the error, and no word means no caret; only an error in a file names the line.
     #expect(error.prompted(promptWidth: 8) == error.scripted)
     let typed = try command("export a")
     let other = typed.locate(ShellError(.full, "no space left on device", hint: nil))

@@ -7,7 +7,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct SizesCommandTests {
-  /// Sums by the plainest means: every entry is looked at and every sum kept.
+  /// The sums by the plainest method: it looks at every entry and keeps every sum.
   private func expected(_ keys: [[UInt8]: Int], depth: Int) -> [[UInt8]: Int] {
     var sums: [[UInt8]: Int] = [:]
     for (key, size) in keys {
@@ -142,7 +142,7 @@ import Testing
         }
       }
     }
-    // The file has 7 MB, and a limit of 8 MB leaves 7 for entries.
+    // The file has 7 MB. A limit of 8 MB leaves about 7 MB for entries.
     #expect(try shell("limits --disk 12MB --dry-run") == "would evict\t@*\t0\t0\n")
     #expect(try shell.error("limits --disk 8MB").code == .needsYes)
     #expect(try notes.count() == 600)
@@ -151,7 +151,7 @@ import Testing
     try shell("limits --disk 8MB --yes")
     let gone = try 600 - notes.count()
     #expect(bytes > 0 && gone * 10_000 >= bytes / 2)
-    // The limit that code declared comes back by a bulk change, too.
+    // `--reset` restores the limit that code has declared; this bulk change also needs a confirmation.
     try shell.store.declare(StoreLimits(disk: 5_000_000))
     try shell("limits --disk none")
     for key in 0..<300 { try notes.set([UInt8](repeating: 1, count: 10_000), for: "new \(key)") }

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A command that goes over many entries stops at any place where it looks for ^C, and looks often.
+/// A command over many entries looks for ^C often, and stops at each of these looks.
 @Suite struct StopTests {
   private static let count = 1200
   /// The most entries between two looks: less than a millisecond of work.
@@ -33,7 +33,7 @@ import Testing
     return shell
   }
 
-  /// An export whose keys are those of the store.
+  /// An export with the keys of the store.
   private static let export: [UInt8] = {
     let lines = (0..<count).map { "{\"namespace\":\"a\",\"key\":\"k\($0)\",\"value\":\"1\"}\n" }
     return bytes("{\"larder_export\":1}\n" + lines.joined())
@@ -57,13 +57,13 @@ import Testing
     "keys @a --stdin -0", "salvage \(file).larder",
   ]
 
-  /// Commands that look at other places, as often as they make a step.
+  /// Commands that look once for each of their steps.
   private static let steps = [
     "compact", "compact --to \(file).copy", "purge", "invalidate all --yes",
     "limits @a --entries 10 --yes", "undo",
   ]
 
-  /// Commands that take no longer in a large store, and those that wait for a person or a change, which have tests of their own.
+  /// Commands that take no longer in a large store, and commands with other tests: they wait for a person or a change.
   private static let others = [
     "browse", "edit", "echo", "help", "history", "info", "option", "output", "quit",
     "rename", "set", "source", "sync", "use", "watch",
@@ -75,7 +75,7 @@ import Testing
     #expect(tried == all, "\(all.symmetricDifference(tried))")
   }
 
-  /// Makes what a line needs.
+  /// A shell with the input that a line needs.
   private func shell(for line: String) throws -> Shell {
     let shell = try shell()
     if line.hasPrefix("diff") { try Data(Self.export).write(to: URL(fileURLWithPath: Self.file)) }

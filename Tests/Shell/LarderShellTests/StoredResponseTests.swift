@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Entries that an HTTP cache keeps: the body, and in the metadata what came above it.
+/// Entries of an HTTP cache: the value is the body, and the metadata hold the lines above it.
 @Suite struct StoredResponseTests {
   private static let metadata = """
     larder-http/1 200 OK
@@ -61,7 +61,7 @@ import Testing
     for mode in [OutputMode.plain, .raw, .auto] {
       #expect(try shell(mode)("get '\(key)'") == "{\"a\":1}")
     }
-    // At a terminal all forms for people are safe, and raw is what was asked for twice.
+    // At a terminal, all forms for people are escaped; `raw` with `--force` prints the bytes themselves.
     #expect(try shell(.raw) { $0.isTerminal = true }("get '\(key)' --force") == "{\"a\":1}")
     #expect(try shell(.plain) { $0.isTerminal = true }("get '\(key)'").contains("\nETag: \"1\"\n"))
     for mode in [OutputMode.json, .jsonl] {
@@ -95,7 +95,7 @@ import Testing
         == "7 B  written now  never expires\n{ \"a\": 1 }\n")
   }
 
-  /// A response whose body is `{"a":[0,1,...]}` in parts of 1,000 bytes, and the body.
+  /// A shell with a response whose body is `{"a":[0,1,...]}` in parts of 1,000 bytes, and the body.
   private func shellWithParts(
     _ mode: OutputMode = .plain, hasPerson: Bool = false, missing: Int? = nil,
     second: (inout [UInt8]) -> Void = { _ in }

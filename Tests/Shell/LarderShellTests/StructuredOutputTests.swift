@@ -6,8 +6,8 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The forms for programs: one document for each answer, with one form of times, sizes and nulls. One at a time, because the
-/// commands write the same file.
+/// The forms for programs: one document for each answer, with one form of times, sizes and nulls. The tests run one at a
+/// time, because the commands write the same file.
 @Suite(.serialized) struct StructuredOutputTests {
   private static let file = TemporaryDirectory.unusedPath
 
@@ -28,7 +28,7 @@ import Testing
     "help evict", "help times",
   ]
 
-  /// Commands that go on with others, ask for a person, or only set something, with what they do here.
+  /// Commands without an answer of their own here: they run other commands, need a person, wait, or end the session.
   private static let others = ["browse", "edit", "undo", "watch", "source", "quit"]
 
   @Test func `every command is tried`() {
@@ -68,7 +68,7 @@ import Testing
     check(value, under: "", of: line)
     let lines = try answer(to: line, as: .jsonl).split(separator: "\n")
     for line in lines { _ = try JSONText(Array(line.utf8)) }
-    // A field of a value is that field in every form.
+    // CSV, too, has the field of the value as it is: it may be null.
     guard line != "get @a k1 .n" else { return }
     let csv = try answer(to: line, as: .csv)
     #expect(csv.hasSuffix("\r\n"))
@@ -83,7 +83,7 @@ import Testing
     "size", "stored", "bytes", "before", "after", "file_size", "largest_value", "limit_bytes",
   ]
 
-  /// A moment is RFC 3339 in UTC with milliseconds, a size a number of bytes, a length of time seconds.
+  /// A moment is RFC 3339 in UTC with milliseconds, a size is a number of bytes, and a duration is a number of seconds.
   private func check(_ value: Any, under name: String, of line: String) {
     switch value {
     case let list as [Any]: for item in list { check(item, under: name, of: line) }
@@ -91,7 +91,7 @@ import Testing
       for (name, item) in object { check(item, under: name, of: line) }
     case is NSNull: break
     default:
-      // The present use of a limit has the name of a moment.
+      // The answer of `limits` has a field with the name of a moment for the use of a limit.
       if Self.moments.contains(name), !line.hasPrefix("limits") {
         let text = value as? String
         #expect(

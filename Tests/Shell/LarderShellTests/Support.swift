@@ -7,7 +7,7 @@ import Testing
 @testable import ShellLanguage
 
 extension SeededRNG {
-  /// Bytes of every awkward sort: controls, quotes, bad UTF-8, bidi and zero-width characters.
+  /// Awkward bytes of all kinds: controls, quotes, bad UTF-8, bidi and zero-width characters.
   mutating func awkwardBytes(upTo count: Int) -> [UInt8] {
     let scalars: [Unicode.Scalar] = [
       "a", "Z", "9", " ", "\t", "\n", "\r", "\0", "\u{1B}", "\u{7F}", "\u{9B}", "\"", "'", "\\",
@@ -30,13 +30,13 @@ extension SeededRNG {
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// The command that is all of a text.
+/// The command in a text.
 func command(_ text: String) throws -> CommandLine {
   let commands = try CommandReader.commands(in: bytes(text), from: .prompt)
   return try #require(commands.first)
 }
 
-/// The only argument behind a command, which must be a word.
+/// The only argument of a command, which must be a word.
 func word(_ text: String) throws -> Word {
   let arguments = try command("x " + text).arguments
   try #require(arguments.count == 2)
@@ -47,7 +47,7 @@ func word(_ text: String) throws -> Word {
   return word
 }
 
-/// The error that a body throws.
+/// The error that `body` throws.
 func error(_ body: () throws -> Void) throws -> ShellError {
   try #require(throws: ShellError.self, performing: body)
 }
@@ -55,7 +55,7 @@ func error(_ body: () throws -> Void) throws -> ShellError {
 /// Fri 20 Nov 2026 22:13 in Stockholm.
 let stockholm = clock("2026-11-20T21:13:00Z", in: "Europe/Stockholm")
 
-/// A clock that stands at a moment.
+/// A clock that stands still at a moment.
 func clock(_ moment: String, in zone: String) -> WallClock {
   let utc = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
   guard let now = try? word(moment).timeAhead(utc), let zone = Zone(named: zone) else {
@@ -65,7 +65,7 @@ func clock(_ moment: String, in zone: String) -> WallClock {
 }
 
 extension Zone {
-  /// By its name in the time zone database.
+  /// The zone with this name in the time zone database; nil if there is none.
   init?(named name: String) {
     guard let zone = TimeZone(identifier: name) else { return nil }
     self.init { zone.secondsFromGMT(for: Timestamp($0).date) }
@@ -77,7 +77,7 @@ func invocation(_ text: String, _ clock: WallClock = stockholm) throws -> Invoca
 }
 
 extension String {
-  /// No byte that a terminal could obey, and none that hides.
+  /// Whether the text has no control that a terminal could obey, and no hidden character.
   var isSafe: Bool {
     unicodeScalars.allSatisfy { !$0.isControl && !$0.isHidden }
   }

@@ -22,7 +22,7 @@ import Testing
     #expect(
       try shell.error("import -").message.description
         == "stdin:1:1: the line is longer than 64 kB")
-    // Later lines may be longer.
+    // Lines after the first may be longer.
     try shell("set @a k \(String(repeating: "v", count: 200_000))", "export \(path) @a --force")
     try shell("evict @a k", "import \(path)")
     #expect(try shell("count @a") == "1 entry, 200 kB\n")

@@ -14,7 +14,7 @@ import Testing
     var value: [UInt8]
   }
 
-  /// All that a store holds, but for what counts its writes.
+  /// The contents of a store, without versions and the use of entries.
   private func contents(_ shell: Shell) throws -> Set<Known> {
     var all: Set<Known> = []
     for facts in try shell.store.namespaces() {
@@ -75,7 +75,7 @@ import Testing
     }
     try shell("export \(path)")
     let other = try Shell(.plain)
-    // What is written in the future was written now.
+    // An import treats a write time in the future as now, so the clock moves first.
     other.clock.advance(by: .hours(2))
     try other("import \(path)")
     let (expected, found) = (try contents(shell), try contents(other))
@@ -177,7 +177,7 @@ import Testing
     #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
   }
 
-  /// A store with the sound entry `l` and three damaged ones, of which `long` is found damaged when its value is read.
+  /// A store with the sound entry `l` and three damaged entries; the damage of `long` shows only at a read of its value.
   private func damagedStore(at place: String) throws {
     var options = Store.Options()
     options.hooks.chunksAbove = 9000
@@ -208,7 +208,7 @@ import Testing
     }
     try damagedStore(at: place)
     let shell = try Shell(.plain, at: place)
-    // Damaged keys on standard input are none of the store.
+    // A key on standard input whose entry is damaged counts as absent, so this selection leaves out `j` and `k`.
     if selection.hasSuffix("--stdin") { shell.input = bytes("l\nlong\n") }
     var others: [Int] = []
     shell.whenLooking = {
@@ -263,7 +263,7 @@ import Testing
     #expect(written.contains(#""expires":"never""#) && !written.contains("null"))
     let csv = try shell("export - @a --format csv")
     #expect(csv.split(separator: "\n").count { $0.contains(",never,") } == 1)
-    // The line of a `never` is read back as it was.
+    // An import reads the line of a `never` back as `never`.
     let copy = try Shell(.plain)
     try copy.store.declare(rules, for: "a")
     copy.input = bytes(written)

@@ -18,7 +18,7 @@ import Testing
     return shell
   }
 
-  /// What a person can see of the entries, without what every write changes.
+  /// The visible facts of the entries, without those that every write changes.
   private func content(_ shell: Shell) throws -> [String] {
     var lines: [String] = []
     try shell.store.namespace("a").scan { entry, value in
@@ -44,7 +44,7 @@ import Testing
     )
     try shell(line)
     #expect(try content(shell) != before)
-    // Looking around is no change.
+    // Commands that only read are no change.
     try shell("count @a", "keys @a")
     #expect(try shell("undo").hasPrefix("undo\ta\t"))
     #expect(try content(shell) == before)
@@ -93,7 +93,7 @@ import Testing
     #expect(shell.takeAside().first?.hasPrefix("saved 2 entries, 14 B to ") == true)
     #expect(try shell("import \(path)") == "import\ta\t2\t14\n")
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
-    // An existing file is an error before anything is removed.
+    // An existing file ends the command before anything is removed.
     #expect(try shell.error("\(line) --save \(path)").code == .exists)
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
     try FileManager.default.removeItem(atPath: path)

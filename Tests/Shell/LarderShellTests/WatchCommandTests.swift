@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct WatchCommandTests {
-  /// A shell in which something happens while it watches, and then nothing for a while.
+  /// A shell that runs `events` once while it watches, and then sees no change for a while.
   private func shell(
     _ mode: OutputMode = .table, _ events: @escaping (Shell) throws -> Void
   ) throws -> Shell {
@@ -156,7 +156,7 @@ import Testing
     try store.set("v", for: "k")
     shell.pauses = 10_000
     var number = 0
-    // As many as another process commits between two looks, and more.
+    // A round makes more changes than another process commits between two looks.
     shell.meanwhile = {
       for _ in 0..<500 where number < 3000 {
         try store.set("v", for: "\(number)")

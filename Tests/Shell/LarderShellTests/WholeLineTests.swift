@@ -5,9 +5,9 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A command understands its whole line before it changes anything.
+/// A command reads its whole line before it changes anything.
 @Suite struct WholeLineTests {
-  /// For each command that changes entries, lines that are wrong at their end.
+  /// Lines that are wrong at their end, for each command that changes entries.
   private static let lines = [
     "set @a k v w", "set @a k v --ttl", "set @a k v --ttl 1x", "set @a k v --ttl 1h --until noon",
     "set @a new v --if-absent --if-present", "evict @a k --nope", "evict @a k --larger 1q",

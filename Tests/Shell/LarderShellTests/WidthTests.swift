@@ -6,8 +6,8 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// What a terminal of a width receives, with its colors as bytes. With `RECORD` set the answers are written down, to be
-/// read before they are believed.
+/// The text that a terminal of a width receives, with its colors as bytes. With `RECORD` set, the tests write the answers
+/// down; read them before you commit them.
 @Suite struct WidthTests {
   private static let commands = [
     "namespaces", "keys @lego.parts", "keys @lego.part_colors --long",
@@ -55,7 +55,7 @@ import Testing
       } catch let error as ShellError {
         answer = error.prompted(promptWidth: 8, columns: width)
       }
-      // Markdown is for documents.
+      // Skips Markdown: its lines are for documents, and may be longer.
       if !command.hasPrefix("output") {
         let isDocument = shell.session.settings.mode == .markdown
         for line in answer.split(separator: "\n") where !isDocument {

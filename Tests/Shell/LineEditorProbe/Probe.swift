@@ -12,7 +12,7 @@ import LarderTerminal
   import Foundation
 #endif
 
-/// A shell with nothing behind it, for the tests of the line editor: it says what it read.
+/// A shell without a store, for the tests of the line editor: it prints what it reads.
 @main struct Probe {
   static func main() throws {
     Interrupts.install()
@@ -70,7 +70,7 @@ import LarderTerminal
     try Terminal.write(([UInt8(ascii: "=")] + shown + [newline]).span)
   }
 
-  /// Works until ^C.
+  /// Waits for ^C.
   static func wait() throws {
     try say("working")
     while !Interrupts.isPending { usleep(1_000) }
