@@ -16,22 +16,22 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // The data that every store in C is given.
+    // The entries for every store in C.
     .target(name: "BenchData"),
-    // LMDB as a C program would use it: the limit that everything else is measured against.
+    // LMDB as a C program would use it: the reference for all other stores.
     .target(name: "RawLMDB", dependencies: ["BenchData"], linkerSettings: [.linkedLibrary("lmdb")]),
-    // SQLite in the same way.
+    // SQLite as a C program would use it.
     .target(
       name: "RawSQLite", dependencies: ["BenchData"], linkerSettings: [.linkedLibrary("sqlite3")]),
-    // RocksDB and LevelDB, found when the program runs.
+    // RocksDB and LevelDB, which the program looks for when it runs.
     .target(
       name: "LSMStores", dependencies: ["BenchData"],
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    // libmdbx and tkrzw, found in the same way.
+    // libmdbx and tkrzw, which the program also looks for when it runs.
     .target(
       name: "FoundStores", dependencies: ["BenchData"],
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    // Larder against everything that could be used in its place; talks to C, so not memory-safe in the strict sense.
+    // Compares Larder with stores that could replace it. It calls C, so it is not memory-safe in the strict sense.
     .executableTarget(
       name: "LarderBench",
       dependencies: [
@@ -42,7 +42,7 @@ let package = Package(
       ],
       resources: [.copy("Resources/diskcache.py")],
       swiftSettings: plain),
-    // Access traces through simulated cache policies, and through the store.
+    // Replays access traces through simulated cache policies and through the store.
     .executableTarget(
       name: "TraceBench",
       dependencies: [

@@ -10,22 +10,22 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// A package that depends on Larder names the products that it uses. Outside this repository it gives the address of the
-// repository in place of the path.
+// A package that depends on Larder names the products that it uses. Outside this repository it gives the repository's address
+// in place of the path.
 func larder(_ product: String) -> Target.Dependency { .product(name: product, package: "larder") }
 
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let arguments: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
-/// What a library that talks to a service needs.
+/// The dependencies of a library that talks to a service.
 let client: [Target.Dependency] = [larder("Larder"), larder("LarderHTTP"), "Service", httpTypes]
 
-/// What a program over such a library needs.
+/// The dependencies of a program over such a library.
 let program: [Target.Dependency] =
   client + [larder("LarderURLSession"), "ExampleProgram", arguments]
 
-/// The tests run `larder` on the stores that the programs wrote.
+/// The dependencies of tests. They run `larder` on the stores that the programs wrote.
 let testing: [Target.Dependency] =
   client + [
     larder("LarderCurl"), larder("LarderURLSession"), larder("larder"), "ExampleTesting",
@@ -47,7 +47,7 @@ func adapter(_ name: String, library: String, program target: String) -> [Target
   ]
 }
 
-/// What the adapters share.
+/// The targets that the adapters share.
 let support: [Target] = [
   .target(
     name: "Service",
@@ -83,7 +83,7 @@ let programs: [Target] = [
     name: "larder-rates", dependencies: program, path: "Rates", swiftSettings: strict),
 ]
 
-/// What programs with traits use.
+/// The dependencies of programs with traits.
 let traits: [Target.Dependency] = [
   larder("Larder"), larder("LarderCompression"), larder("LarderEncryption"), larder("LarderHTTP"),
   larder("LarderMonitoring"), larder("LarderTesting"), larder("LarderTracing"), "TestSupport",
@@ -91,7 +91,7 @@ let traits: [Target.Dependency] = [
   .product(name: "Crypto", package: "swift-crypto"),
 ]
 
-/// The programs of the pages, which a plugin hands to the tests, and the tests of the traits that need packages of others.
+/// The programs of the pages, which a plugin gives to the tests, and the tests of traits that need third-party packages.
 let documents: [Target] = [
   .executableTarget(name: "page-programs", path: "Documents/Generator", swiftSettings: strict),
   .plugin(

@@ -1,7 +1,7 @@
 """Prints the public declarations of a module from its symbol graphs, one a line, sorted.
 
 A line is the path of the symbol, two spaces and its declaration. Conformances follow their types.
-Names the declarations without a documentation comment on standard error.
+Prints the names of declarations without a documentation comment on standard error.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 def constraints(symbol):
     words = {"conformance": ":", "superclass": ":", "sameType": "=="}
     found = symbol.get("swiftExtension", {}).get("constraints", [])
-    # The type's own line has this one.
+    # The line of the type already has the constraint Value: Sendable.
     found = [c for c in found if (c["lhs"], c["rhs"]) != ("Value", "Sendable")]
     return ", ".join(f"{c['lhs']} {words[c['kind']]} {c['rhs']}" for c in found)
 
@@ -31,7 +31,7 @@ def main(folder):
             where = constraints(symbol)
             lines.add(f"{name}  {text}" + (f"  [{where}]" if where else ""))
             kind = symbol["kind"]["identifier"]
-            # Members that a protocol of the standard library requires have its contract.
+            # The protocols of the standard library that require these members document them.
             required = symbol["pathComponents"][-1] in (
                 "init(from:)", "encode(to:)", "==(_:_:)", "<(_:_:)", "hash(into:)", "description",
                 "rawValue", "init(rawValue:)")

@@ -1,4 +1,4 @@
-"""Draws a session of the shell as an SVG: runs `larder` at a pseudo-terminal, and turns its colours into text of a picture.
+"""Draws a session of the shell as an SVG: runs `larder` at a pseudo-terminal, and turns its coloured output into a picture.
 
 Usage: pictures.py LARDER STORE OUTPUT COMMAND...
        pictures.py LARDER STORE OUTPUT --browse KEYS      the full-screen view after these keys
@@ -23,10 +23,10 @@ PALETTE = {30: "#45475a", 31: "#f38ba8", 32: "#a6e3a1", 33: "#f9e2af", 34: "#89b
 
 
 def start(program, words, columns, rows):
-    """The program at a pseudo-terminal: its process, a function that writes, and one that reads until it waits."""
+    """Starts the program at a pseudo-terminal. Returns its process, and functions that write and that read until it waits."""
     child, terminal = pty.fork()
     if child == 0:
-        # The parent sets the size of the window first.
+        # The parent sets the size of the window in the meantime.
         select.select([], [], [], 0.3)
         environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC", PAGER="cat", LARDER_HISTORY="off")
         os.execve(program, [program] + words, environment)
@@ -45,7 +45,7 @@ def start(program, words, columns, rows):
 
 
 def browsed(program, store, keys, columns=80, rows=16):
-    """The rows of the full-screen view, which moves the cursor before it writes."""
+    """The rows of the full-screen view after `keys`. The view moves the cursor before it writes."""
     child, write, read = start(program, [store, "browse", "@*"], columns, rows)
     output = read()
     for key in keys:
@@ -83,7 +83,7 @@ def answers(program, store, commands):
         write(command)
         read()
         write("\r")
-        # The rest of the line that was typed, the answer, and the next prompt.
+        # The output: the rest of the typed line, the answer, and the next prompt.
         lines = read().split("\n")
         result.append([line for line in lines[1:-1] if re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line)])
     write("\x04")

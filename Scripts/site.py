@@ -48,7 +48,7 @@ class Browser:
         self.events, events_out = os.pipe()
 
         def descriptors():
-            # Both move out of the way first: a pipe may already use 3 or 4.
+            # Copies both descriptors to high numbers first: a pipe may already use 3 or 4.
             source, target = os.dup2(command_in, 100), os.dup2(events_out, 101)
             os.dup2(source, 3)
             os.dup2(target, 4)

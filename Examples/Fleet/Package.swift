@@ -19,7 +19,7 @@ let libraries: [Target.Dependency] = [
   .product(name: "NIOPosix", package: "swift-nio"),
 ]
 
-// A package of its own, because it needs SwiftNIO: a user of the library alone does not fetch that.
+// A package of its own because it needs SwiftNIO: a program that uses only the library does not fetch SwiftNIO.
 let package = Package(
   name: "larder-fleet",
   platforms: [.macOS(.v15)],
@@ -30,7 +30,7 @@ let package = Package(
       traits: ["Redis", .trait(name: "Valkey", condition: .when(traits: ["Valkey"]))]),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    // Fetched and built only with the trait Valkey.
+    // These packages are fetched and built only with the trait Valkey.
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/valkey-io/valkey-swift", from: "1.4.0"),
   ],

@@ -18,7 +18,7 @@ let shared: [Target.Dependency] = [
   .product(name: "NIOPosix", package: "swift-nio"),
 ]
 
-// A package of its own, so that users of the library need not fetch SwiftNIO.
+// A package of its own, so that users of the library do not need to fetch SwiftNIO.
 let package = Package(
   name: "larder-proxy",
   platforms: [.macOS(.v15)],

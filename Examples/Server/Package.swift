@@ -16,7 +16,7 @@ let libraries: [Target.Dependency] = [
   .product(name: "Hummingbird", package: "hummingbird"),
 ]
 
-// A package of its own, because Hummingbird takes minutes to build.
+// A package of its own, because a build of Hummingbird takes minutes.
 let package = Package(
   name: "larder-server",
   platforms: [.macOS(.v15)],

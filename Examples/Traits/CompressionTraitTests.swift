@@ -38,7 +38,7 @@ import Testing
       #expect(entry.transforms == [.zstd])
       #expect(try notes.entry(for: "short")?.transforms == [])
       #expect(try notes.entry(for: "noise")?.transforms == [])
-      // Limits count what is stored.
+      // Limits count the stored bytes, after compression.
       #expect(try notes.info()!.bytes < 12_000)
     }
   }
@@ -60,7 +60,7 @@ import Testing
         let text: String? = try boards.value(for: "\(index)")
         #expect(text == board(index))
       }
-      // Another object reads them by what is in the store.
+      // Another `ZstdCompression` reads the values with the dictionary in the store.
       let stored = try boards.entry(for: "7")
       #expect(stored?.transforms == [.zstd])
       // A second training replaces the dictionary; values of the first stay readable.
@@ -76,7 +76,7 @@ import Testing
   @Test func `hostile bytes are an error, and claimed sizes allocate nothing`() throws {
     let compression = ZstdCompression(largestValue: 1_000_000)
     try withTemporaryStore(options: options(compression)) { store, _ in
-      // A context is only made by a store.
+      // Only a store makes a context, so a recorder takes it from one.
       let seen = Recorder(compression)
       var recording = Store.Options()
       recording.transforms = [seen]
@@ -93,7 +93,7 @@ import Testing
         }
       }
       for size in [0, 4_999, 5_001, 1_000_001, 1 << 30] { expectFailure(frame, size: size) }
-      // A frame whose header claims as many bytes as the entry does, with nothing in it.
+      // The header of this frame claims as many bytes as the entry, but the frame has no content.
       let claims: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0x40, 0x42, 0x0F, 0x00, 1, 0, 0]
       expectFailure(claims, size: 1_000_000)
       expectFailure(frame, [1, 2, 3, 4])
@@ -113,7 +113,7 @@ import Testing
   }
 }
 
-/// Records what a transform was asked last.
+/// Records the last call of a transform.
 final class Recorder: ValueTransform, @unchecked Sendable {
   private let base: any ValueTransform
   private(set) var last: (bytes: [UInt8], context: TransformContext)?

@@ -59,7 +59,7 @@ import Testing
     #expect(try store.namespace("notes").entry(for: "a")?.metadata == nil)
     try store.finish()
 
-    // Without the keys, and without compression.
+    // Opens the store without the keys and without compression.
     store = try Store(at: path)
     do {
       _ = try text(store, "b")
@@ -105,7 +105,7 @@ import Testing
     let notes = first.namespace("notes")
     try notes.set("one", for: "a")
     let (one, context) = try #require(recorder.last)
-    // The parameters: 12 bytes of nonce, and the name of the key.
+    // The parameters are 12 bytes of nonce and the name of the key.
     let record = try encryption("2025")
     try notes.set("two", for: "b")
     let (_, other) = try #require(recorder.last)

@@ -31,7 +31,7 @@ import Tracing
       for _ in 0..<3 {
         let value = try await tracer.withSpan("request") { _ in
           try await boards.value(for: "secret key") {
-            // What the closure does has the span of the load above it.
+            // Spans of the closure have the span of the load as their parent.
             tracer.withSpan("inside") { _ in 7 }
           }
         }
@@ -187,7 +187,7 @@ import Tracing
         ])
       let client = try #require(tracer.finishedSpans.first { $0.operationName == "client" })
       #expect(span.parentSpanID == client.spanID)
-      // The origin learns of the span.
+      // The request to the origin carries the span.
       let fields = try #require(service.requests.withLock { $0.first?.headerFields })
       let name = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
       #expect(fields[name] == span.spanID)

@@ -1,4 +1,4 @@
-# The formula for Homebrew. `url` and `sha256` are those of a release.
+# The formula for Homebrew. A release adds its `url` and `sha256`.
 class Larder < Formula
   desc "Inspect and change Larder stores, embedded key-value caches on LMDB"
   homepage "https://github.com/OWNER/larder"

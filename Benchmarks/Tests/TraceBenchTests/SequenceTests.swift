@@ -2,7 +2,7 @@ import Testing
 
 @testable import TraceBench
 
-/// Sequences worked out by hand.
+/// Sequences whose outcomes were computed by hand.
 struct SequenceTests {
   @Test func `LRU evicts what was not used for longest`() {
     // A is used, so C evicts B; then B evicts A.
@@ -11,7 +11,7 @@ struct SequenceTests {
   }
 
   @Test func `FIFO evicts what was written first, used or not`() {
-    // C evicts A in spite of its use.
+    // C evicts A although A was used.
     #expect(outcome(FIFO.self, capacity: 2, "ABACBA") == "..H.H.")
   }
 
@@ -25,7 +25,7 @@ struct SequenceTests {
   @Test func `SIEVE leaves a used entry where it is and its hand beyond`() {
     // D: the hand passes A (used), evicts B, rests at C. E: evicts C, rests at D. F: evicts D. A is still there.
     #expect(outcome(SIEVE.self, capacity: 3, "ABCADEFA") == "...H...H")
-    // As above to F; then A E F: E and F (new) and A (used again) are cached.
+    // As above up to F. Then A E F: E and F (new) and A (used again) are cached.
     #expect(outcome(SIEVE.self, capacity: 3, "ABCADEFAEFD") == "...H...HHH.")
   }
 
@@ -43,7 +43,7 @@ struct SequenceTests {
       outcome(S3FIFO.self, capacity: 10, "ABCDEFGHIJ" + "AA" + "K" + "AB") == ".........." + "HH"
         + "."
         + "H.")
-    // Used once it leaves.
+    // An entry used once leaves.
     #expect(
       outcome(S3FIFO.self, capacity: 10, "ABCDEFGHIJ" + "A" + "K" + "BA") == ".........." + "H"
         + "."

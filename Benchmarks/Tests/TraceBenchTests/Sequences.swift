@@ -19,7 +19,7 @@ func outcome<P: Policy>(_ type: P.Type, capacity: Int, _ letters: String) -> Str
     })
 }
 
-/// Random requests of some shape: skewed, in loops, or drifting.
+/// Random requests in one of several shapes: skewed, in loops, or drifting.
 func randomTrace(seed: UInt64) -> Trace {
   var random = SplitMix64(state: seed)
   let keys = Int.random(in: 5...400, using: &random)

@@ -3,11 +3,11 @@ import Service
 
 /// The user's changes, stored until the service has them.
 ///
-/// They are sent in their order. Sending one twice has the same effect as sending it once, so a process that was killed in
-/// between does no harm. A later change at the service wins, and the report says so.
+/// They are sent in their order. A change that is sent twice has the same effect as once, so a process that is killed meanwhile
+/// does no harm. A later change at the service wins, and the report says so.
 extension ArticleReader {
-  /// Changes an article here at once, and at the service as soon as it can be reached: the report says whether. The service
-  /// is asked about an article that is not known here.
+  /// Changes an article here at once, and at the service as soon as it can be reached: the report says whether it was reached.
+  /// If the article is not known here, asks the service about it.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
     let (title, base) = try await known(id)
     try queue(
@@ -28,7 +28,7 @@ extension ArticleReader {
   private func queue(_ edit: PendingEdit) throws {
     var number = try edits().all.last.flatMap { Int($0.key.string ?? "") } ?? 1_000_000_000_000
     try storage.store.write { batch in
-      // Another process may have taken the number.
+      // Another process may have taken the number of the key.
       repeat {
         number += 1
       } while try batch.entry(
@@ -37,7 +37,7 @@ extension ArticleReader {
     }
   }
 
-  /// The changes in their order. One that another version of this program has made, and this one cannot send, is left out.
+  /// The changes in their order. Leaves out a change that a different version of this program made and this one cannot send.
   func edits() throws -> Edits {
     var edits = Edits()
     try storage.outbox.entries().visit { edits.all.append(($0, $1)) }
@@ -49,13 +49,13 @@ extension ArticleReader {
     try edits().all.map(\.edit).filter { $0.sent == nil }
   }
 
-  /// Sends the changes until the service cannot be reached, or knows no such credential. A change that gets no usable answer
-  /// waits, and with it the later ones of its article; those of other articles are sent.
+  /// Sends the changes until the service is unreachable, throttles requests, or refuses the credential. A change without a
+  /// usable answer waits, and so do later changes of its article; the changes of other articles are sent.
   ///
-  /// One process sends at a time, so that the service gets them in their order.
+  /// One process sends at a time, so the service gets the changes in their order.
   public func sendEdits() async throws -> OutboxReport {
     var report = OutboxReport()
-    // Without a network nobody waits for a process that sends.
+    // Without a network, a caller does not wait for a process that sends.
     if try !pendingEdits().isEmpty, !readeck.isDisconnected {
       report = try await storage.syncs.inTurn("outbox") { [self] in try await sendAll() }
     }
@@ -88,8 +88,8 @@ extension ArticleReader {
     return report
   }
 
-  /// Sends a change, unless others have changed the article later; returns why it was dropped, and nil if the service has
-  /// it.
+  /// Sends a change, unless others have changed the article later. Returns why the change was dropped, or nil if the service
+  /// has it.
   private func send(_ edit: PendingEdit, _ key: Key) async throws -> String? {
     let own = try edits().all.last { $0.edit.article == edit.article && $0.edit.sent != nil }
     for isSent in [false, true] {
@@ -97,20 +97,20 @@ extension ArticleReader {
       do {
         (current, reply) = try await readeck.bookmark(edit.article)
       } catch let error as ServiceError where error.isMissing {
-        // Nothing is dropped while the service lists nothing.
+        // The article counts as deleted only if the service lists articles.
         guard try await readeck.lists() else { throw error }
         try await storage.articles.remove(edit.article)
         if edit.kind == .delete { return try await keep(edit, key, edit.base) }
         try await storage.outbox.remove(key)
         return "the article was deleted"
       }
-      // A change that has arrived, now or before a kill, is not sent again.
+      // Does not send a change that the service already has, from now or from before a kill.
       if let field = edit.kind.field, current.fields[field.name] == field.value {
         return try await keep(edit, key, current.updated)
       }
       if isSent { break }
-      // An article whose date is the one that the user has seen, or that of the user's own last change, was not changed by
-      // others.
+      // The article has no change of others if its date is the date that the user has seen, or the date of the user's own last
+      // change.
       let isSeen = [edit.base, own?.edit.updated].contains(current.updated)
       var conflict = "the service has a later change of the article"
       if isSeen || !isLater(current, than: edit, in: reply) {
@@ -128,7 +128,7 @@ extension ArticleReader {
     throw ServiceError.undecodable(path: edit.article, reason: "it does not have the change")
   }
 
-  /// Keeps a change that was sent, until the article has been fetched again.
+  /// Keeps a sent change until the article has been fetched again.
   private func keep(_ edit: PendingEdit, _ key: Key, _ updated: String) async throws -> String? {
     var edit = edit
     (edit.sent, edit.updated) = (storage.store.now, updated)
@@ -139,11 +139,11 @@ extension ArticleReader {
     return nil
   }
 
-  /// Whether a change of others, with which the service has just answered, is later than the user's. Of both the later one
+  /// Whether a change of others, which the service has just returned, is later than the user's change. The later change
   /// wins.
   ///
-  /// The service's clock decides. The time of the user's change is shifted by the difference between both clocks, which the
-  /// answer's `Date` shows. A change of others in the same second wins, and so does any where a time is not known.
+  /// The service's clock decides. The difference between both clocks, known from the answer's `Date`, shifts the time of the
+  /// user's change. A change of others wins if it is in the same second, or if a time is unknown.
   private func isLater(_ current: Bookmark, than edit: PendingEdit, in reply: Reply) -> Bool {
     let now = storage.store.now
     guard let date = reply.date(at: now), let changed = current.changed else { return true }

@@ -4,7 +4,7 @@ import Service
 extension ArticleReader {
   /// Fetches the missing images of an article, four at a time and at background priority; returns their number.
   ///
-  /// A failing image does not stop the others. If they do not fit, the article stays without images.
+  /// An image that fails does not stop the others. If the images do not fit, the article stays without images.
   func images(of id: String) async throws -> Int {
     let limit = try storage.settings().imageBytes
     guard limit > 0, let article = try storage.article(id) else { return 0 }
@@ -35,8 +35,8 @@ extension ArticleReader {
     return 0
   }
 
-  /// Whether the image was fetched; throws if the store fails or has no room for it. Of an image that is of no use a
-  /// negative entry is stored for a day.
+  /// Whether the image was fetched; throws if the store fails or has no room for it. For a useless image, stores a negative
+  /// entry for a day.
   private func storeImage(at address: String, of id: String) async throws -> Bool {
     let options = LoadOptions(
       expires: .never, absent: .after(.days(1)), owners: [storage.owner(id)], waitsForCommit: true)
@@ -45,7 +45,7 @@ extension ArticleReader {
         try await fetchImage(at: address).map { .value($0) } ?? .absent
       }
       if let error = loaded?.error { throw error }
-      // Another article may have waited for the same load, and this one may have changed meanwhile.
+      // Another article may have waited for the same load, and the article `id` may have changed meanwhile.
       try storage.settle([address], of: id)
       return loaded?.source == .loaded
     } catch let error as LarderError where error.code == .noSuchOwner {
@@ -57,7 +57,7 @@ extension ArticleReader {
     }
   }
 
-  /// The image; nil if the service refuses it, or if it is no image or too large.
+  /// The image; nil if the service refuses it, if it is too large, or if the bytes are no image.
   private func fetchImage(at address: String) async throws -> [UInt8]? {
     var pauses: [Duration] = [.seconds(2), .milliseconds(500)]
     while true {

@@ -4,9 +4,9 @@ import Synchronization
 
 extension ArticleReader {
   /// An article: from the store, unless it is missing or edited. Then it is fetched and, if there is room, stored, and its
-  /// images after it. An edited article that cannot be fetched is returned in its stored version.
+  /// images after it. If the fetch of an edited article fails, the result is the stored version.
   ///
-  /// Of the tasks and processes that open it at the same time one asks the service.
+  /// If several tasks and processes open the article at the same time, one of them asks the service.
   public func article(_ id: String) async throws -> Article {
     _ = try ifRoom { try storage.applySettings() }
     let opened = Mutex(try storage.article(id)?.bookmark)
@@ -15,7 +15,7 @@ extension ArticleReader {
       opened.withLock { $0 = bookmark }
       return bookmark
     }
-    // Another task may have loaded it.
+    // Another task may have loaded the article.
     let stored = try storage.article(id)?.bookmark
     guard let bookmark = stored ?? opened.withLock({ $0 }) else { throw ArticlesError.ended }
     var article = Article(bookmark: bookmark, html: loaded.value)
@@ -24,7 +24,7 @@ extension ArticleReader {
       article.isRefused = (loaded.error as? ServiceError)?.refusesReader ?? false
       return article
     }
-    // A removal of all articles during the load is no error, and the article is not stored.
+    // A removal of all articles during the load is no error; the article is then not stored.
     article.isKept = loaded.error == nil && stored != nil
     if let error = loaded.error, try settings().limit > 0 { report(error) }
     if article.isKept {
@@ -32,7 +32,7 @@ extension ArticleReader {
         do {
           _ = try await images(of: id)
         } catch {
-          // A sign-out cancels it.
+          // A sign-out cancels the fetch of images.
           if !(error is CancellationError) { report(error) }
         }
       }
@@ -42,10 +42,10 @@ extension ArticleReader {
   }
 
   /// The HTML of an article: from the store, unless it is missing or edited. An article that cannot be stored is returned
-  /// all the same; its error says why.
+  /// all the same, with an error that says why.
   ///
   /// - Parameters:
-  ///   - listed: the articles that do not leave for this one.
+  ///   - listed: the articles that must not be removed for this one.
   ///   - requested: the time before the bookmark was requested; nil for now.
   func load(
     _ id: String, keeping listed: Set<String>, since requested: Timestamp? = nil,
@@ -59,10 +59,10 @@ extension ArticleReader {
       let requested = requested ?? storage.store.now
       var notes = StoredArticle.Notes(bookmark: try await bookmark(), requested: requested)
       let body = try await readeck.body(of: id, unlessMatching: stored?.validators.entityTag)
-      // If other fields were edited, the reading progress for example, the metadata alone is new.
+      // If only other fields were edited, such as the reading progress, only the metadata is new.
       let html = body?.html ?? stored?.value ?? ""
       notes.images = ImageAddresses.all(in: html, from: readeck.address(of: id))
-      // The same images would not fit again.
+      // If the images did not fit before, they would not fit now.
       if notes.images == known?.images { notes.imageLimit = known?.notes.imageLimit }
       if known == nil { try await makeRoom(keeping: listed) }
       let validators = body?.validators ?? stored?.validators
@@ -71,19 +71,19 @@ extension ArticleReader {
     guard let loaded else { throw ArticlesError.ended }
     readeck.service.note(id, in: storage.articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
-      // It may not show all of them any more.
+      // The new version may lack some of the images.
       _ = try ifRoom { try storage.settle(known.images, of: id) }
     }
     return loaded
   }
 
-  /// Lets the oldest article go if there are as many as may be stored.
+  /// Removes the oldest article if the limit of articles is reached.
   private func makeRoom(keeping listed: Set<String>) async throws {
     let limit = try settings().limit
     guard limit > 0, try storage.articles.count() >= limit,
       let oldest = try storage.list().last(where: { !listed.contains($0.bookmark.id) })
     else { return }
-    // Without room for that the article cannot be stored either, and that error is reported.
+    // If this removal finds no room, the article cannot be stored either, and its error is reported.
     _ = try await ifRoomSuspending { try await storage.articles.remove(oldest.bookmark.id) }
   }
 }

@@ -2,8 +2,8 @@ import Larder
 import Service
 import Synchronization
 
-/// A sync stores the newest unread articles, each as soon as it was fetched. So after any end, even a kill of the process,
-/// the next one continues.
+/// A sync stores the newest unread articles, each as soon as it is fetched. So after any end, even a kill of the process,
+/// the next sync continues.
 extension ArticleReader {
   /// Begins a sync, or returns the one under way. It sends the user's changes first.
   public func sync(priority: TaskPriority = .utility) throws -> SyncRun {
@@ -19,8 +19,8 @@ extension ArticleReader {
     }
   }
 
-  /// For the start of a program: a sync in the background if the last one was more than four hours ago. A time in the future
-  /// comes from a wrong clock: the next one waits until it has passed.
+  /// For the start of a program: a sync in the background if the last one was more than four hours ago, or never. A last sync
+  /// in the future comes from a wrong clock: the next one waits until four hours after that time.
   public func syncIfDue() throws -> SyncRun? {
     let age = try lastSync()?.moment?.duration(to: storage.store.now)
     guard try settings().isOn, age.map({ $0 > .hours(4) }) ?? true else { return nil }
@@ -42,7 +42,7 @@ extension ArticleReader {
       result.reason = error is CancellationError ? "it was ended" : "\(error)"
     }
     do {
-      // The user may have archived or deleted some meanwhile.
+      // The user may have archived or deleted some articles meanwhile.
       let edits = try edits()
       wanted.removeAll { edits.applied(to: $0, since: requested) == nil }
       result.total = wanted.count
@@ -56,8 +56,8 @@ extension ArticleReader {
     return result
   }
 
-  /// The articles that are to be stored. Those that a whole list lacks are removed: they were archived or deleted elsewhere,
-  /// or are older. One that was stored since may be missing in it, and so may one whose change has not arrived.
+  /// The articles to store. Removes stored articles that a whole list lacks: they were archived or deleted elsewhere, or are
+  /// older. Keeps an article that was stored since the request, and an article with a change that has not arrived.
   private func list(
     since requested: Timestamp, _ result: inout SyncResult
   ) async throws -> [Bookmark] {
@@ -105,14 +105,14 @@ extension ArticleReader {
     report(result.progress(wanted.count, of: wanted.count))
   }
 
-  /// Fetches and stores an article unless it is stored, and lets older ones go for it; false if nothing was fetched.
+  /// Fetches and stores an article that is not stored, and removes older articles for it; false if nothing was fetched.
   private func store(
     _ bookmark: Bookmark, since requested: Timestamp, keeping listed: Set<String>
   ) async throws -> Bool {
     while true {
       let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
       guard let error = loaded.error else { return loaded.source == .loaded }
-      // If others have the room of the store, the articles cannot make enough of it.
+      // Removals of articles do not help if other data fill the store.
       guard (error as? LarderError)?.code == .full,
         let oldest = try storage.list().last, bookmark.isNewer(than: oldest.bookmark),
         try storage.articles.namespace.info()?.bytes ?? 0 >= loaded.value.utf8.count
@@ -121,9 +121,9 @@ extension ArticleReader {
     }
   }
 
-  /// Whether the sync cannot go on: the network or the room is gone, the service refuses this user or all requests, the
-  /// store fails, or the sync was cancelled. A failure of one request concerns its article alone if the service lists
-  /// articles.
+  /// Whether the sync cannot continue: the network or the room is gone, the service refuses this user or all requests, the
+  /// store fails, or the sync was cancelled. If the service lists articles, a failure of one request concerns only its
+  /// article.
   private func isFinal(_ error: any Error) async throws -> Bool {
     switch error {
     case let error as ServiceError where error.isThrottle: return true

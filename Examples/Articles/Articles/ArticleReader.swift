@@ -9,7 +9,7 @@ public final class ArticleReader: Sendable {
   struct Work {
     /// The sync under way.
     var sync: SyncRun?
-    /// The fetching of images of opened articles.
+    /// The tasks that fetch images of opened articles.
     var images: [Task<Void, Never>] = []
   }
 
@@ -20,8 +20,8 @@ public final class ArticleReader: Sendable {
   let sleep: @Sendable (Duration) async throws -> Void
 
   /// - Parameters:
-  ///   - base: with the path that all requests begin with, `https://readeck.example.com/api`.
-  ///   - token: the user's, created at the service. Each user of each server has data of its own.
+  ///   - base: the address of the service, with the path of all requests: `https://readeck.example.com/api`.
+  ///   - token: the user's token, created at the service. Each user of each server has data of its own.
   ///   - log: called for every lookup and request.
   ///   - report: called with the reason why an opened article, or its images, could not be stored.
   ///   - sleep: the pause before an image is asked for again; tests return at once.
@@ -32,7 +32,7 @@ public final class ArticleReader: Sendable {
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     storage = ArticleStore(store: store, realm: store.realm(of: "\(Service.base(base)) \(token)"))
-    // An old list is no substitute for the stored articles.
+    // Without a network, an old list must not replace the list of stored articles.
     let policy = HTTPCachePolicy(whenDisconnected: .zero)
     let cache = HTTPCache(in: storage.answers, over: transport, policy: policy)
     var service = Service(at: base, over: cache)
@@ -55,12 +55,12 @@ public final class ArticleReader: Sendable {
     if !settings.isOn { try storage.clear(storage.syncs.namespace) }
   }
 
-  /// The newest unread articles of the service; without a network the stored ones, and the list says so.
+  /// The newest unread articles of the service. Without a network the stored articles, and the list says so.
   public func unread(limit: Int = 50) async throws -> ArticleList {
     let requested = storage.store.now
     do {
       let listed = try await readeck.unread(limit: limit)
-      // Without room for the notes the next sync compares the dates again.
+      // If there is no room to mark articles as edited, the next sync compares the dates again.
       _ = try await ifRoomSuspending { try await noteEdits(in: listed, before: requested) }
       return listed
     } catch let error as ServiceError where error.isOffline {
@@ -70,7 +70,7 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// Marks the stored articles that the service has changed as stale, but none that were stored since.
+  /// Marks stored articles that the service has changed as stale, except articles stored since the request.
   func noteEdits(in listed: ArticleList, before requested: Timestamp) async throws {
     for bookmark in listed.bookmarks {
       guard let known = try storage.article(bookmark.id), !known.isEdited,
@@ -104,7 +104,7 @@ public final class ArticleReader: Sendable {
       pendingEdits: try pendingEdits().count)
   }
 
-  /// Waits for a sync and the images of opened articles. Call it before the store is closed.
+  /// Waits for the sync and for the images of opened articles. Call it before you close the store.
   public func finish() async {
     while true {
       let (sync, images) = work.withLock { work in
@@ -117,7 +117,7 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// Removes all data of the user but the settings, unsent changes included. A sync under way ends, in any process.
+  /// Removes all data of the user except the settings, unsent changes included. A sync under way ends, in any process.
   public func signOut() async throws {
     try storage.clear(
       storage.articles.namespace, storage.images.namespace, storage.answers,

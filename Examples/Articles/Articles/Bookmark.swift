@@ -2,7 +2,7 @@ import Foundation
 import Larder
 public import Service
 
-/// An article in a list of readeck's API: all fields of its JSON. Fields that are null, absent or of another form are empty.
+/// An article in a list of readeck's API, with all fields of its JSON. Null, absent and malformed fields are empty.
 public struct Bookmark: Codable, Sendable, Hashable {
   public internal(set) var fields: JSON
   public let id: String
@@ -26,15 +26,15 @@ public struct Bookmark: Codable, Sendable, Hashable {
   /// The address of the original page.
   public var url: String { text("url") }
   public var siteName: String { text("site_name") }
-  /// RFC 3339, as the text of all times: of one service they are in order.
+  /// The time of creation in RFC 3339. As text, the times of one service sort in order.
   public var created: String { text("created") }
-  /// Changes with every change of the bookmark, the reading progress included.
+  /// The time of the last change of the bookmark in RFC 3339; the reading progress counts as a change.
   public var updated: String { text("updated") }
   public var isMarked: Bool { flag("is_marked") }
   public var isArchived: Bool { flag("is_archived") }
-  /// Whether it was read to its end.
+  /// Whether the article was read to its end.
   public var isRead: Bool { fields["read_progress"]?.number == 100 }
-  /// Whether there is anything to read.
+  /// Whether the bookmark has an article to read.
   var hasArticle: Bool { fields["has_article"]?.isTrue ?? true }
 
   /// The title, or the address of a page without a title.
@@ -42,13 +42,13 @@ public struct Bookmark: Codable, Sendable, Hashable {
     [text("title"), url].lazy.map { $0.trimmingBlanks }.first { !$0.isEmpty } ?? id
   }
 
-  /// Whether it was added later than another one. Of two that were added at the same time neither is newer.
+  /// Whether it was added later than another bookmark. Two bookmarks of the same time are not newer than each other.
   func isNewer(than other: Bookmark) -> Bool { created > other.created }
 
-  /// Whether the service has changed it since. Its times may go back: its clock was set, or a backup restored.
+  /// Whether the service has changed it since. The service's times may go back, after its clock was set or a backup restored.
   func isEdited(since other: Bookmark) -> Bool { updated != other.updated }
 
-  /// When it was changed, without the fraction of a second; nil for text in another form.
+  /// The time of the last change, without the fraction of a second; nil for text in another form.
   var changed: Timestamp? {
     let zone = updated.dropFirst(19).drop { $0 == "." || $0.isNumber }
     return (try? Date(String(updated.prefix(19) + zone), strategy: .iso8601)).map { Timestamp($0) }

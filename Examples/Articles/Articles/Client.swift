@@ -6,8 +6,8 @@ import Service
 
 /// The part of readeck's API that a reader needs, through an HTTP cache.
 ///
-/// The cache validates lists before each use. It keeps neither articles nor images, which are entries of their own, nor
-/// bookmarks, whose dates tell which change is later.
+/// The cache validates lists before each use. It does not store articles and images, which are entries of their own, nor
+/// bookmarks, whose dates show which change is later.
 struct Readeck: Sendable {
   let service: Service
   /// Whether no request can be sent.
@@ -21,24 +21,24 @@ struct Readeck: Sendable {
   }
   private static func path(_ id: String) -> String { "/bookmarks/\(id.percentEscaped)" }
 
-  /// The newest articles that are not archived, newest first: readeck's own list of unread articles, in which opened ones
-  /// stay.
+  /// The newest articles that are not archived, newest first. This is readeck's own list of unread articles; opened articles
+  /// stay in it.
   func unread(limit: Int) async throws -> ArticleList {
     let path = "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)"
     let reply = try service.checked(await service.send(path, fields: Self.validated))
     let page = try await service.decoded(LenientList<Bookmark>.self, from: reply)
     let count = page.elements.count + page.skipped.count
-    // The service lists an article twice that was moved while it made the list.
+    // If an article moved while the service made the list, the list has it twice.
     var seen: Set<String> = []
     let bookmarks = page.elements.filter { seen.insert($0.id).inserted }
-    // A list without its length may have been cut.
+    // A list without its length may be incomplete.
     let total = HTTPField.Name("Total-Count").flatMap { reply.fields[$0] }.flatMap { UInt($0) }
     return ArticleList(
       bookmarks: bookmarks.sorted { $0.isNewer(than: $1) }, unreadable: page.skipped,
       isWhole: page.skipped.isEmpty && total.map { count >= min(UInt(limit), $0) } ?? false)
   }
 
-  /// Whether the service lists articles: then the failure of another request concerns that one alone. A proxy may answer
+  /// Whether the service lists articles: the failure of another request then concerns only that request. A proxy may answer
   /// every request with 404 while the service is down.
   func lists() async throws -> Bool {
     do {
@@ -49,14 +49,14 @@ struct Readeck: Sendable {
     }
   }
 
-  /// A bookmark, and the service's own answer that had it, with its `Date`.
+  /// A bookmark, and the service's answer with it, which has a `Date`.
   func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
     let path = Self.path(id)
     let reply = try own(await service.send(path, fields: Self.unstored("application/json")))
     return (try await service.decoded(Bookmark.self, from: reply), reply)
   }
 
-  /// Sends new values of a bookmark's fields; nil deletes it.
+  /// Sends new values for fields of a bookmark; nil deletes the bookmark.
   func change(_ id: String, _ fields: [String: JSON]?) async throws {
     _ = try own(
       await service.send(
@@ -66,7 +66,7 @@ struct Readeck: Sendable {
   }
 
   /// A good answer to a request about one bookmark; throws for any other. Proxies, firewalls and login pages answer too,
-  /// with any status: a refusal that is not in the service's form is not the service's word.
+  /// with any status: a refusal in another form than the service's does not come from the service.
   private func own(_ reply: Reply) throws(ServiceError) -> Reply {
     let isOwn =
       reply.json?["is_valid"]?.isTrue == false
@@ -83,8 +83,8 @@ struct Readeck: Sendable {
 
   /// The article's HTML, a fragment, and its validators; nil if it is unchanged.
   ///
-  /// - Parameter entityTag: that of the stored HTML. It is no quoted string and may end in a content coding; the service compares
-  ///   it byte for byte. Its 304 has no validators.
+  /// - Parameter entityTag: the tag of the stored HTML. It is no quoted string and may end in a content coding; the service
+  ///   compares it byte for byte. The service's 304 has no validators.
   func body(
     of id: String, unlessMatching entityTag: [UInt8]?
   ) async throws -> (html: String, validators: Validators)? {
@@ -93,32 +93,32 @@ struct Readeck: Sendable {
     let reply = try await service.send(Self.path(id) + "/article", fields: fields)
     if reply.status == 304, entityTag != nil { return nil }
     let good = try service.checked(reply)
-    // Bytes that are not UTF-8 become U+FFFD.
+    // `text` replaces bytes that are not UTF-8 by U+FFFD.
     let html = good.text
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
     let isArticle = start.hasPrefix("<section")
-    // A whole page is that of another server.
+    // The service sends a fragment, so a whole page comes from another server.
     if ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix) {
       throw ServiceError.wrongContent(path: good.path, type: "a web page")
     }
     if let type = good.contentType, !type.hasPrefix("text/") {
       throw ServiceError.wrongContent(path: good.path, type: type)
     }
-    // A body that was cut before it was compressed arrives without an error.
+    // A body that was cut before its compression arrives without an error.
     if start.isEmpty || isArticle && !html.trimmingBlanks.hasSuffix("</section>") {
       throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
     }
     return (html, good.validators)
   }
 
-  /// A whole image; throws as ``Reply/image()`` for anything else, such as a login page.
+  /// A whole image; throws like ``Reply/image()`` for anything else, such as a login page.
   func image(at address: String) async throws -> [UInt8] {
     try await service.checked(service.send(address, fields: Self.unstored("image/*"))).image().body
   }
 }
 
 extension ServiceError {
-  /// Whether there is no such thing.
+  /// Whether the service has no such resource.
   var isMissing: Bool { if case .refused(status: 404, _) = self { true } else { false } }
 
   /// Whether the service refuses the user.

@@ -1,9 +1,9 @@
-/// The opening tags of a piece of HTML, without those in comments, scripts and the like. The HTML may be malformed.
+/// The opening tags of a piece of HTML, without the tags in comments, scripts and similar elements. The HTML may be malformed.
 struct HTMLTags: Sequence, IteratorProtocol {
   struct Tag {
-    /// In lower case, like the names of its attributes.
+    /// The name in lower case. The names of the attributes are in lower case, too.
     var name: String
-    /// The values are as they stand, with character references.
+    /// The attributes, with their values as written, character references included.
     var attributes: [(name: String, value: String)] = []
   }
 
@@ -12,7 +12,7 @@ struct HTMLTags: Sequence, IteratorProtocol {
 
   init(_ html: String) { bytes = Array(html.utf8) }
 
-  /// Elements with contents that are no HTML.
+  /// Elements whose contents are no HTML.
   private static let raw: Set<String> = [
     "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
   ]
@@ -21,7 +21,7 @@ struct HTMLTags: Sequence, IteratorProtocol {
     while position < bytes.count {
       _ = text { $0 != UInt8(ascii: "<") }
       if skip("<!--") {
-        // HTML knows comments without a text, too.
+        // HTML also has comments without a text.
         if !skip(">"), !skip("->") { skip(behind: "-->") }
       } else if skip("<"), let first = current, first.isLetter {
         let tag = tag()
@@ -39,7 +39,7 @@ struct HTMLTags: Sequence, IteratorProtocol {
     while true {
       _ = text { $0.isBlank || $0 == UInt8(ascii: "/") }
       guard let first = current, first != UInt8(ascii: ">") else { return tag }
-      // A stray = begins a name, so that the position always advances.
+      // A stray = begins a name, so the position always advances.
       let start = skip("=") ? "=" : ""
       let name = start + text { !$0.isBlank && !"=/>".utf8.contains($0) }.lowercased()
       _ = text(while: \.isBlank)
@@ -64,7 +64,7 @@ struct HTMLTags: Sequence, IteratorProtocol {
     return String(decoding: bytes[first..<position], as: UTF8.self)
   }
 
-  /// Moves behind these bytes, in small letters, if they are next in any case.
+  /// Moves behind this lowercase text and returns true if it comes next, in any case.
   private mutating func skip(_ text: String) -> Bool {
     let next = bytes[position...].prefix(text.utf8.count).lazy.map(\.lowercased)
     guard next.elementsEqual(text.utf8) else { return false }
@@ -72,7 +72,7 @@ struct HTMLTags: Sequence, IteratorProtocol {
     return true
   }
 
-  /// Moves behind the next occurrence of the text; to the end if there is none.
+  /// Moves behind the next occurrence of the text, or to the end if there is none.
   private mutating func skip(behind text: String) {
     while position < bytes.count, !skip(text) { position += 1 }
   }

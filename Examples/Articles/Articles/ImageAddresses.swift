@@ -1,9 +1,9 @@
 import Foundation
 import Service
 
-/// The images of a piece of HTML: those of `src` and all candidates of `srcset`, in their order, each once.
+/// The images of a piece of HTML: the images of `src` and all candidates of `srcset`, in their order, each once.
 ///
-/// Addresses are absolute. `data:` URLs and other schemes than HTTP are left out.
+/// Addresses are absolute. Schemes other than HTTP are left out, such as `data:` URLs.
 enum ImageAddresses {
   /// The longest address that a store takes as a key.
   private static let longest = 65_536
@@ -41,8 +41,8 @@ enum ImageAddresses {
     }
   }
 
-  /// The absolute address without its fragment, which is no part of the resource; nil for other schemes than HTTP, and for
-  /// one that is too long.
+  /// The absolute address without its fragment, which is no part of the resource; nil for schemes other than HTTP, and for
+  /// an address that is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
     guard !text.isEmpty, let url = URL(browsing: text, relativeTo: base),
@@ -56,7 +56,7 @@ enum ImageAddresses {
     "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">",
   ]
 
-  /// Text without HTML character references, such as `&amp;` and `&#x26;`. Unknown ones, as in `?a=1&b=2`, stay unchanged.
+  /// The text with HTML character references such as `&amp;` and `&#x26;` resolved. Unknown ones, as in `?a=1&b=2`, stay.
   private static func resolved(_ text: String) -> String {
     text.replacing(/&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/) { match in
       let code = match.1.flatMap { UInt32($0, radix: 16) } ?? match.2.flatMap { UInt32($0) }
@@ -67,13 +67,12 @@ enum ImageAddresses {
 }
 
 extension URL {
-  /// The absolute URL of an address as browsers read it: escapes stay, and what an address does not allow is escaped.
-  ///
-  /// Foundation alone escapes `%` too where it escapes anything.
+  /// The absolute URL of an address as browsers read it: escapes stay, and characters that may not be in an address become
+  /// escapes. Foundation alone would also escape `%` if it escapes anything.
   init?(browsing address: String, relativeTo base: URL? = nil) {
-    // Punctuation that an address may have (RFC 3986, 2.2), and the beginning of an escape.
+    // The punctuation that an address may have (RFC 3986, 2.2), and `%`, which begins an escape.
     let allowed = "-._~:/?#[]@!$&'()*+,;=%".unicodeScalars
-    // A host has letters beyond ASCII in a form of its own.
+    // Letters beyond ASCII in a host have an encoding of their own.
     let host = address.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
     let rest = address.dropFirst(host.count).replacing(/%(?![0-9A-Fa-f]{2})/, with: "%25")
     let escaped = rest.unicodeScalars.map {

@@ -1,7 +1,7 @@
 public import Larder
 import Service
 
-/// A change that the user made. It stays for a while after it was sent.
+/// A change by the user. It stays for a while after it was sent.
 public struct PendingEdit: Codable, Sendable, Hashable {
   public enum Kind: String, Codable, Sendable, CaseIterable {
     case archive, unarchive, mark, unmark, read, unread, delete
@@ -13,7 +13,7 @@ public struct PendingEdit: Codable, Sendable, Hashable {
       case .unarchive: ("is_archived", .bool(false))
       case .mark: ("is_marked", .bool(true))
       case .unmark: ("is_marked", .bool(false))
-      // In percent; an article stays in the list of unread ones until it is archived.
+      // In percent. A read article stays in the list of unread articles until it is archived.
       case .read: ("read_progress", .number(100))
       case .unread: ("read_progress", .number(0))
       case .delete: nil
@@ -25,9 +25,9 @@ public struct PendingEdit: Codable, Sendable, Hashable {
   public var title: String
   public var kind: Kind
   public var made: Timestamp
-  /// The bookmark's `updated` that the user has seen.
+  /// The `updated` of the bookmark that the user saw before the change.
   var base: String
-  /// When it was sent, and the bookmark's `updated` with it; nil if the service does not have it yet.
+  /// When the change was sent, and the bookmark's `updated` after it; nil if the service does not have the change yet.
   var sent: Timestamp?
   var updated: String?
 
@@ -42,14 +42,14 @@ public struct OutboxReport: Codable, Sendable, Hashable {
   public var conflicts: [String] = []
   /// Changes that wait for a network, or for a usable answer.
   public var left = 0
-  /// Why changes wait that the service could be asked about.
+  /// Why changes wait although the service answered.
   public var reasons: [String] = []
   /// Whether the service refuses the user.
   public var isRefused = false
 }
 
-/// The changes in their order, of which some were sent. What the user sees of an article is what the service said of it,
-/// with the changes that it lacked then.
+/// The changes in their order, some of them already sent. The user sees an article as the service's answer, plus the changes
+/// that this answer lacks.
 struct Edits: Sendable {
   var all: [(key: Key, edit: PendingEdit)] = []
 
@@ -65,7 +65,7 @@ struct Edits: Sendable {
     return seen.isArchived && !bookmark.isArchived ? nil : seen
   }
 
-  /// The changes of an article that an answer may lack.
+  /// The changes of an article that the answer to the request may lack.
   func changes(_ id: String, since requested: Timestamp) -> [PendingEdit] {
     all.map(\.edit).filter { $0.article == id && $0.sent.map { $0 >= requested } ?? true }
   }

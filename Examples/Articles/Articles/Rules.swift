@@ -2,29 +2,29 @@ import Larder
 import LarderHTTP
 import Service
 
-/// What is stored for one user of one server, and by which rules.
+/// The stored data of one user of one server, with their rules.
 struct ArticleStore: Sendable {
   let store: Store
   let realm: Realm
 
   static let ever = Duration.days(36_500)
 
-  /// The HTML of articles; the metadata is ``StoredArticle/Notes``. An edited article is stale: it is fetched when it is
-  /// opened, and served if that fails.
+  /// The HTML of articles; the metadata is ``StoredArticle/Notes``. An edited article is stale: opening fetches it, and serves
+  /// the stored version if the fetch fails.
   var articles: Cache<String> {
     store.cache(TextCodec(), in: realm.name(of: "articles"), memory: MemoryLimits.off)
   }
-  /// Images, each owned by all articles that show it: it is removed with the last of them, in one transaction.
+  /// Images. All articles that show an image own it: the removal of the last owner also removes the image, in one transaction.
   var images: Cache<[UInt8]> {
     realm.cache(of: [UInt8].self, in: "articles.images", memory: MemoryLimits.off)
   }
-  /// The service's lists, by the rules of HTTP.
+  /// The service's lists, which follow the rules of HTTP.
   var answers: Store.Namespace { realm.namespace("articles.http") }
   /// The user's changes.
   var outbox: Cache<PendingEdit> {
     realm.cache(of: PendingEdit.self, in: "articles.outbox", rules: .userData)
   }
-  /// One entry: the record of the last sync. Its removal ends a sync under way, also in another process.
+  /// One entry: the record of the last sync. Its removal ends a sync under way, in any process.
   var syncs: Cache<SyncRecord> {
     realm.cache(of: SyncRecord.self, in: "articles.sync", rules: .userData)
   }
@@ -32,7 +32,7 @@ struct ArticleStore: Sendable {
     realm.cache(of: OfflineSettings.self, in: "articles.settings", rules: .userData)
   }
 
-  /// Another process may change them at any time, so they are read before each use.
+  /// The settings. Another process may change them at any time, so they are read before each use.
   func settings() throws -> OfflineSettings {
     try settingsCache.value(for: "offline") ?? OfflineSettings()
   }
@@ -41,8 +41,8 @@ struct ArticleStore: Sendable {
     try await settingsCache.set(settings, for: "offline")
   }
 
-  /// Declares the limits of the settings, and removes the oldest articles and images beyond them. The store itself evicts
-  /// none: an image that took the place of another one would break that one's article.
+  /// Declares the limits of the settings, and removes the oldest articles and images beyond the limits. The store itself evicts
+  /// nothing: an eviction of one image would break its article.
   func applySettings() throws {
     let settings = try settings()
     let rules = Rules(
@@ -64,7 +64,7 @@ struct ArticleStore: Sendable {
     try store.declare(imageRules, for: images.name)
   }
 
-  /// Reads no HTML, counts no read and writes nothing.
+  /// A stored article; nil if it is absent. Reads no HTML, counts no read and writes nothing.
   func article(_ id: String) throws -> StoredArticle? {
     try articles.entry(for: id).flatMap(StoredArticle.init)
   }
@@ -81,7 +81,7 @@ struct ArticleStore: Sendable {
     return articles.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
   }
 
-  /// Clears them in one transaction. Loads under way, in any process, store nothing afterwards.
+  /// Clears the namespaces in one transaction. Loads under way, in any process, store nothing afterwards.
   func clear(_ namespaces: Store.Namespace...) throws {
     try store.write { batch in
       for namespace in namespaces { _ = try batch.clear(namespace) }
@@ -92,8 +92,8 @@ struct ArticleStore: Sendable {
 
   func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
-  /// Makes an article an owner of those of the images that it shows and has room for, and of no others. An image without
-  /// owners is removed.
+  /// Makes an article an owner of those images that it shows and has room for, and of no others. An image without owners is
+  /// removed.
   func settle(_ addresses: [String], of id: String) throws {
     try store.write { try settle(addresses, of: id, in: &$0) }
   }
@@ -113,8 +113,8 @@ struct ArticleStore: Sendable {
     }
   }
 
-  /// Notes the limit that an article's images exceed, and removes them; nil lets it have images again. A version with other
-  /// images keeps those.
+  /// Notes the limit that an article's images exceed, and removes the images; nil allows images again. Does nothing if the
+  /// stored version has other images.
   func note(imageLimit limit: Int?, of article: StoredArticle) throws {
     let id = article.bookmark.id
     try store.write { batch in

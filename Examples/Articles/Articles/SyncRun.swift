@@ -2,18 +2,18 @@ import Larder
 
 /// The progress of a sync.
 public struct SyncProgress: Sendable, Hashable {
-  /// Articles that are finished.
+  /// The number of finished articles.
   public var done = 0
   public var total = 0
-  /// The article that is being fetched.
+  /// The title of the article that the sync fetches now.
   public var title: String?
   public var stored = 0
   public var failed = 0
 }
 
-/// A sync under way: any number of tasks can wait for its result, or cancel it.
+/// A sync under way. Any number of tasks can wait for its result or cancel it.
 ///
-/// The sequence is its progress. It can be iterated once; the sync runs whether or not it is.
+/// The sequence is its progress. It can be iterated once; the sync runs with or without an iteration.
 public final class SyncRun: AsyncSequence, Sendable {
   private let steps: AsyncStream<SyncProgress>
   private let task: Task<SyncResult, Never>
@@ -34,17 +34,17 @@ public final class SyncRun: AsyncSequence, Sendable {
     steps.makeAsyncIterator()
   }
 
-  /// Waits for the end.
+  /// Waits for the end of the sync and returns its result.
   public func result() async -> SyncResult { await task.value }
 
-  /// Ends it; stored articles stay.
+  /// Ends the sync; stored articles stay.
   public func cancel() { task.cancel() }
 }
 
 /// The result of a sync.
 public struct SyncResult: Sendable, Hashable, Codable {
   public enum Outcome: String, Sendable, Codable {
-    /// Everything that was missing is stored now.
+    /// All missing articles are stored now.
     case done
     /// Something is still missing.
     case partial
@@ -54,26 +54,26 @@ public struct SyncResult: Sendable, Hashable, Codable {
     case failed
   }
 
-  /// Articles that were fetched, or confirmed as unchanged.
+  /// The number of articles that were fetched, or confirmed as unchanged.
   public var stored = 0
-  /// Articles that were stored already.
+  /// The number of articles that were stored already.
   public var skipped = 0
-  /// Articles that could not be fetched, and why.
+  /// The articles that could not be fetched, and why.
   public var failures: [String] = []
   public var failed: Int { failures.count }
-  /// Articles in the service's list, without those that the user archived or deleted meanwhile.
+  /// The number of articles in the service's list, without those that the user archived or deleted meanwhile.
   public var total = 0
-  /// Of them, those that are stored at the end.
+  /// The number of these articles that are stored at the end.
   public var kept = 0
-  /// Stored articles that were removed, because the service does not list them any more.
+  /// The number of stored articles that were removed because the service no longer lists them.
   public var removed = 0
-  /// Images that were fetched.
+  /// The number of fetched images.
   public var images = 0
-  /// Listed bookmarks that cannot be decoded, and why.
+  /// The listed bookmarks that cannot be decoded, and why.
   public var unreadable: [String] = []
   /// The changes of the user that were sent first.
   public var edits = OutboxReport()
-  /// Whether it ended early, and why.
+  /// Whether the sync ended early, and why.
   public var isStopped = false
   public var reason: String?
   /// Whether the service refused the user or the list.
@@ -98,6 +98,6 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
 /// The record of the last sync.
 struct SyncRecord: Codable, Sendable {
-  /// The last one that stored something, or at least missed nothing.
+  /// The last sync that stored an article or found that none was missing; nil if there was none.
   var moment: Timestamp?
 }

@@ -6,7 +6,7 @@ import Service
 public enum ArticlesError: String, Error, CustomStringConvertible {
   case off = "offline reading is switched off"
   case nothingStored = "there is no network, and no article is stored"
-  /// The user signed out, or switched offline reading off, meanwhile.
+  /// The user signed out or switched offline reading off during the call.
   case ended = "the stored articles were removed meanwhile"
 
   public var description: String { rawValue }
@@ -16,9 +16,9 @@ public enum ArticlesError: String, Error, CustomStringConvertible {
 public struct Article: Encodable, Sendable, Hashable {
   public var bookmark: Bookmark
   public var html: String
-  /// Whether it is stored, and can be read without a network.
+  /// Whether the article is stored and can be read without a network.
   public var isKept = true
-  /// Why the service's newer version could not be fetched, so that this is the stored one.
+  /// Why the service's newer version could not be fetched; nil if the article is the newest version.
   public var reason: String?
   /// Whether the service refuses the user.
   public var isRefused = false
@@ -27,37 +27,37 @@ public struct Article: Encodable, Sendable, Hashable {
 /// A list of articles.
 public struct ArticleList: Sendable, Hashable {
   public var bookmarks: [Bookmark]
-  /// Whether there is no network, so that these are the stored ones.
+  /// Whether there is no network: the articles are then the stored ones.
   public var isOffline = false
   /// The listed bookmarks that cannot be decoded, and why.
   public var unreadable: [String] = []
-  /// Whether it has as many as it was asked for, or all.
+  /// Whether the list has as many articles as were requested, or all that there are.
   var isWhole = false
 }
 
 /// A stored article without its HTML.
 public struct StoredArticle: Sendable, Hashable {
-  /// As it was when its HTML was fetched, with the changes that the user has made since.
+  /// The bookmark from the fetch of the HTML, with the changes that the user has made since.
   public var bookmark: Bookmark { notes.bookmark }
-  /// Bytes of HTML.
+  /// The size of the HTML in bytes.
   public var size: Int
-  /// When it was stored, or found unchanged.
+  /// When the article was stored, or found unchanged.
   public var written: Timestamp
   /// The addresses of all images in its HTML.
   public var images: [String] { notes.images }
-  /// Whether it has no images because they do not fit.
+  /// Whether the article has no images because they do not fit.
   public var lacksImages: Bool { notes.imageLimit != nil }
   /// Whether the service has a newer version.
   public var isEdited: Bool
   var notes: Notes
 
-  /// The metadata of the entry.
+  /// The metadata of the article's entry.
   struct Notes: Codable, Hashable {
     var bookmark: Bookmark
     /// The time before the bookmark was requested: it may lack the user's changes since then.
     var requested: Timestamp
     var images: [String] = []
-    /// The limit that its images exceeded; they are fetched again under a higher one.
+    /// The limit that the images exceeded; under a higher limit they are fetched again.
     var imageLimit: Int?
 
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
@@ -73,16 +73,16 @@ public struct StoredArticle: Sendable, Hashable {
 
 /// The user's settings for reading without a network.
 public struct OfflineSettings: Codable, Sendable, Hashable {
-  /// Whether anything is stored.
+  /// Whether articles are stored.
   public let isOn: Bool
-  /// The most articles that are stored: 0, 10, 20, ... 100.
+  /// The largest number of stored articles: 0, 10, 20, ... 100.
   public let articles: Int
-  /// Whether their images are stored too.
+  /// Whether the images of articles are stored too.
   public let keepsImages: Bool
-  /// The most megabytes of images: 50 to 1,200.
+  /// The room for images in megabytes: 50 to 1,200.
   public let imageMegabytes: Int
 
-  /// Other numbers become the nearest possible ones.
+  /// Replaces other numbers by the nearest possible ones.
   public init(
     isOn: Bool = true, articles: Int = 20, keepsImages: Bool = false, imageMegabytes: Int = 200
   ) {
@@ -91,7 +91,7 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
     self.imageMegabytes = min(max(imageMegabytes, 50), 1_200)
   }
 
-  /// A missing field, as in settings of an earlier version, has its default.
+  /// Gives a missing field its default, as in settings of an earlier version.
   public init(from decoder: any Decoder) throws {
     let (fields, usual) = (try JSON(from: decoder), OfflineSettings())
     let number = { (name: String) in fields[name]?.number.flatMap { Int(exactly: $0.rounded()) } }
@@ -111,7 +111,7 @@ public struct ArticleUsage: Sendable, Hashable, Codable {
   public var htmlBytes: Int
   public var images: Int
   public var imageBytes: Int
-  /// The last sync that stored something, or found that nothing is missing: RFC 3339.
+  /// The time in RFC 3339 of the last sync that stored something, or found that nothing is missing.
   public var lastSync: String?
   /// Changes that the service does not have yet.
   public var pendingEdits: Int

@@ -14,7 +14,7 @@ struct ListArticles: AsyncParsableCommand {
   func run() async throws {
     try await account.show(closing: ["keys @ --limit 5", "namespaces"]) { reader in
       let list = online ? try await reader.unread() : nil
-      // Afterwards, because the list tells which of them are edited.
+      // Reads the stored articles after the list, which marks those that are edited.
       let stored = try reader.stored()
       for reason in list?.unreadable ?? [] { Console.complain("left out: \(reason)") }
       if list?.isOffline == true {
@@ -52,7 +52,7 @@ struct ShowArticle: AsyncParsableCommand {
       if let reason = article.reason {
         Console.complain("this is the stored version; a newer one cannot be fetched now: \(reason)")
       }
-      // It is printed before its images are fetched.
+      // Prints the article before its images are fetched.
       try Output.write(document: article.html)
       isRefused = article.isRefused
       return []

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Bodies of articles: difficult ones, and answers that are none.
+/// Bodies of articles: difficult bodies, and answers that are no article.
 @Suite(.fixture(Fixture.self)) struct BodyTests {
   private let fixture = Fixture.current
 

@@ -1,7 +1,7 @@
 import Articles
 import ExampleTesting
 
-/// Sign-outs and settings that change while something is under way.
+/// Sign-outs and changes of settings during other calls.
 @Suite(.fixture(Fixture.self)) struct ClearingTests {
   private let fixture = Fixture.current
 
@@ -43,7 +43,7 @@ import ExampleTesting
 
   enum Ending: CaseIterable { case signOut, off, noArticles }
 
-  /// Ends the storing of what is held back.
+  /// Ends the storage of the answers that are held back.
   private func end(_ ending: Ending) async throws {
     switch ending {
     case .signOut: try await fixture.another().signOut()

@@ -1,6 +1,6 @@
 import ExampleTesting
 
-/// A readeck server: the forms of its API, and its handling of validators.
+/// A readeck server with the forms of its API and its treatment of validators.
 final class FakeReadeck: Sendable {
   struct Page {
     var id: String
@@ -8,13 +8,13 @@ final class FakeReadeck: Sendable {
     var created: String
     var updated: String
     var html: String
-    /// What the article's body is answered with.
+    /// The status of the answer with the article's body.
     var status = 200
-    /// A tag that is no quoted string.
+    /// An entity tag that is no quoted string.
     var entityTag: String
     var isArchived = false
     var isMarked = false
-    /// 0, 50 or 100 percent.
+    /// The reading progress: 0, 50 or 100 percent.
     var progress = 0
   }
 
@@ -23,7 +23,7 @@ final class FakeReadeck: Sendable {
     var bytes = Image.bytes(5)
     var type = "image/png"
 
-    /// So many bytes that begin as a bitmap does.
+    /// `count` bytes that begin like a bitmap.
     static func bytes(_ count: Int) -> [UInt8] {
       Array("BM".utf8) + [UInt8](repeating: 7, count: count - 2)
     }
@@ -33,9 +33,9 @@ final class FakeReadeck: Sendable {
     var pages: [Page] = []
     var images: [String: Image] = [:]
     var listStatus = 200
-    /// Whether a list says how many articles there are.
+    /// Whether a list has the number of articles.
     var countsArticles = true
-    /// How far its clock is ahead; nil if its answers have no `Date`.
+    /// How far the server's clock is ahead; nil if its answers have no `Date`.
     var ahead: Duration? = .zero
   }
 
@@ -61,7 +61,7 @@ final class FakeReadeck: Sendable {
     }
   }
 
-  /// So many pages, of which the last in the list is the oldest; each shows so many images of its own.
+  /// Adds `count` pages, the last of which is the oldest in the list. Each shows `images` images of its own.
   func fill(_ count: Int, images: Int = 0, from first: Int = 0) {
     let new = (first..<first + count).reversed().map { number in
       let id = Self.id(number)
@@ -82,7 +82,7 @@ final class FakeReadeck: Sendable {
   static func id(_ number: Int) -> String { "Gyw\(1000 + number)gMHr6Yqsv7Jviu" }
 
   static func moment(_ number: Int) -> String {
-    // Zeros at the end of a fraction are left out, and so is a fraction that is zero.
+    // A fraction has no zeros at its end, and is missing if it is zero.
     let fractions = ["", ".6", ".646333268", ".64"]
     return "2025-04-03T19:\(10 + number / 50):\(10 + number % 50)\(fractions[number % 4])Z"
   }
@@ -132,7 +132,7 @@ final class FakeReadeck: Sendable {
     }
   }
 
-  /// A change through the API; its time is later than that of all others.
+  /// Makes a change through the API; its time is later than all others.
   private func edit(_ id: String, _ request: LocalServer.Received) -> LocalServer.Answer {
     guard pages.contains(where: { $0.id == id }) else { return Self.refusal(404) }
     if request.method == "DELETE" {
@@ -151,7 +151,7 @@ final class FakeReadeck: Sendable {
 
   private func article(_ page: Page, _ request: LocalServer.Received) -> LocalServer.Answer {
     guard page.status == 200 else { return .init(page.status, text: "<h1>Error</h1>") }
-    // One exact string; the answer that says so has no validators.
+    // The tag must match exactly, and the 304 has no validators.
     if request.fields["if-none-match"] == page.entityTag { return .init(304) }
     let fields = [
       "Content-Type": "text/html; charset=utf-8", "ETag": page.entityTag,

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// A reader with its own store and server, and a manual clock.
+/// A reader with its own store and server and a manual clock.
 struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
@@ -35,7 +35,7 @@ struct Fixture: TestFixture {
     Self.reader(in: store, at: server.base, over: network, token: token)
   }
 
-  /// Suspends the answers that `isHeld` chooses until the gate is opened.
+  /// Suspends the answers to the requests that `isHeld` chooses until the gate opens.
   func hold(_ isHeld: @escaping @Sendable (LocalServer.Received) -> Bool) -> Gate {
     server.hold(isHeld) { [readeck] in readeck.answer($0) }
   }
@@ -49,28 +49,28 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// Answers all requests as the server does.
+  /// Answers all requests like the server.
   func answerAll() { server.become { [readeck] in readeck.answer($0) } }
 
-  /// Gives the requests that `isChosen` chooses another answer, and has no other effect.
+  /// Gives the requests that `isChosen` chooses another answer. Other requests keep their answers.
   func answer(
     with other: LocalServer.Answer, to isChosen: @escaping @Sendable (LocalServer.Received) -> Bool
   ) {
     server.become { [readeck] in isChosen($0) ? other : readeck.answer($0) }
   }
 
-  /// A page as the server has it.
+  /// A page of the server.
   func page(_ number: Int) -> FakeReadeck.Page? {
     readeck.pages.first { $0.id == FakeReadeck.id(number) }
   }
 
-  /// Waits until the server was asked for a path.
+  /// Waits until the server gets a request for a path.
   func asked(for path: String) async throws { try await server.wait(for: 1) { $0.bare == path } }
 
   /// The path of an article's body.
   static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }
 
-  /// The stored images of an article.
+  /// The number of stored images of an article.
   func images(of number: Int) throws -> Int {
     try images.page(limit: 1_000).items.count {
       $0.owners.contains { $0.key == Key(FakeReadeck.id(number)) }
@@ -86,14 +86,14 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// A sync, after which there are so many articles more.
+  /// Adds `count` articles at the server, and syncs.
   @discardableResult
   func sync(new count: Int = 0, images: Int = 0, from first: Int = 0) async throws -> SyncResult {
     readeck.fill(count, images: images, from: first)
     return try await reader.sync().result()
   }
 
-  /// The requests since the last call: lists, bodies, images.
+  /// The requests since the last call: the number of lists, the bodies and the images.
   func asked() -> (lists: Int, bodies: [String], images: [String]) {
     defer { server.forget() }
     let paths = server.received.map(\.path)
@@ -120,7 +120,7 @@ final class Network: HTTPTransport {
   private let state = Mutex(State())
   private let session = URLSessionTransport()
 
-  /// Lets requests fail: after so many more, or those of one path.
+  /// Makes requests fail: all after `count` more, or those of one path.
   func fail(
     with code: URLError.Code = .notConnectedToInternet, after count: Int = 0, at path: String? = nil
   ) {
@@ -152,7 +152,7 @@ final class Network: HTTPTransport {
 extension [StoredArticle] { var ids: [String] { map(\.bookmark.id) } }
 
 extension OfflineSettings {
-  /// With images.
+  /// Settings with images.
   static func test(
     isOn: Bool = true, articles: Int = 20, keepsImages: Bool = true, imageMegabytes: Int = 200
   ) -> OfflineSettings {

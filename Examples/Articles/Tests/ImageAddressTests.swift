@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Which images a page shows, however it says so.
+/// The images that a page shows, in every notation.
 @Suite struct ImageAddressTests {
   private func images(_ html: String) -> [String] {
     ImageAddresses.all(in: html, from: "https://read.example/api/bookmarks/x/article")

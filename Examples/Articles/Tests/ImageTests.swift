@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Images with limits and failures, and articles that change while theirs are fetched.
+/// Images with limits and failures, and articles that change while their images are fetched.
 @Suite(.fixture(Fixture.self)) struct ImageTests {
   private let fixture = Fixture.current
 
@@ -73,7 +73,7 @@ import ExampleTesting
     #expect(try fixture.reader.stored().map(\.lacksImages) == [false, true, false])
     #expect(try fixture.reader.usage().imageBytes == 3 * large.count + 15)
 
-    // The images of the oldest go first, as articles do.
+    // The images of the oldest article are removed first.
     try await fixture.reader.change(.test(imageMegabytes: 50))
     #expect(try fixture.reader.stored().map(\.lacksImages) == [true, true, true])
     let usage = try fixture.reader.usage()
@@ -86,7 +86,7 @@ import ExampleTesting
     let page = "/img/\(FakeReadeck.id(1))-0"
     fixture.readeck.set(.init(status: 404), at: gone)
     fixture.readeck.set(.init(status: 503), at: later)
-    // A login page of the network is no image.
+    // The login page of a network is no image.
     fixture.readeck.set(.init(bytes: Array("<html>".utf8), type: "text/html"), at: page)
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.images == 1)

@@ -2,9 +2,9 @@ import ExampleTesting
 
 @testable import Articles
 
-/// A sync in a process that is killed, and what the next one still has to fetch.
+/// A sync in a process that is killed, and the requests that the next sync still needs.
 @Suite(.serialized) struct KilledProcessTests {
-  /// How many requests are let through before the process is killed in the next one.
+  /// The number of requests that are answered before the process is killed in the next request.
   @Test(arguments: [0, 1, 2, 3, 6, 9, 10, 14, 19, 24, 30])
   func `a killed sync goes on where it was, whenever it was killed`(count: Int) async throws {
     let folder = try TemporaryDirectory()
@@ -21,7 +21,7 @@ import ExampleTesting
       server.become { request in
         if server.count > count {
           await begun.pass()
-          // Once: the number may be another process's afterwards.
+          // Kills only once: another process may have the number afterwards.
           victim.withLock { victim in
             if let process = victim { kill(process, SIGKILL) }
             victim = nil
@@ -44,10 +44,10 @@ import ExampleTesting
       ended.open()
       server.become { readeck.answer($0) }
 
-      // Time stands still, so that no answer is late, however busy the machine is.
+      // The clock stands still, so no answer is late, however busy the machine is.
       var options = Store.Options()
       options.clock = ManualClock(now: Timestamp(Date()))
-      // Without this file there is no lease of the dead process on what it was fetching.
+      // Without this file, the dead process holds no leases for its loads.
       let leases = path + "/leases"
       if FileManager.default.fileExists(atPath: leases) {
         try FileManager.default.removeItem(atPath: leases)
@@ -58,12 +58,12 @@ import ExampleTesting
       let storage = reader.storage
       let (bodies, pictures) = (try storage.articles.keys(), try storage.images.keys())
       let before = server.received.map(\.path)
-      // Bodies come one after the other: all that were answered are there.
+      // Bodies are fetched one after the other, so all answered ones are stored.
       #expect(bodies.count >= Set(before.prefix(count)).count { $0.hasSuffix("/article") })
       let result = try await reader.sync().result()
       #expect(
         result.kept == 10 && result.failed == 0 && result.skipped == bodies.count, "\(result)")
-      // What the server meets may still be the dead process's.
+      // The server may still count requests of the dead process, so the network of this process counts.
       let asked = network.sent.map(\.path)
       #expect(asked.count == 1 + 10 - bodies.count + 20 - pictures.count)
       for id in bodies { #expect(!asked.contains("/api/bookmarks/\(id)/article")) }

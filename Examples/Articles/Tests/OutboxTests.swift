@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Changes that the user makes, with a network and without, beside changes of others.
+/// Changes that the user makes, with and without a network, beside changes of others.
 @Suite(.fixture(Fixture.self)) struct OutboxTests {
   private let fixture = Fixture.current
   private let id = FakeReadeck.id(0)
@@ -41,7 +41,7 @@ import ExampleTesting
     #expect(pending.map(\.kind) == [.mark, .unmark, .mark, .archive], "every process sees them")
     #expect(try fixture.reader.usage().pendingEdits == 4)
     #expect(try fixture.reader.stored().ids == [2, 1].map(FakeReadeck.id))
-    // They are user data: no limit evicts them.
+    // The changes are user data: no limit evicts them.
     try fixture.store.declare(StoreLimits(disk: 4_000_000))
     for number in 0..<200 {
       try await fixture.store.namespace("others").set(
@@ -58,7 +58,7 @@ import ExampleTesting
     try await fixture.sync(new: 2)
     try await queue([.mark])
     try await queue([.delete], of: 1)
-    // As if the process had been killed after the requests.
+    // The service has both changes, as after a kill of the process behind its requests.
     fixture.readeck.change(id) { ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z") }
     fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(1) }
     fixture.server.forget()
@@ -66,7 +66,7 @@ import ExampleTesting
     #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
   }
 
-  /// Sends each change a second time, as a network may; the answer is that to the second one.
+  /// Sends each change twice, as a network may, and returns the second answer.
   private struct Doubling: HTTPTransport {
     let network: Network
 
@@ -92,7 +92,7 @@ import ExampleTesting
     let reader = Fixture.reader(
       in: fixture.store, at: fixture.server.base, over: Doubling(network: fixture.network))
     fixture.server.forget()
-    // The answer to the second deletion is a refusal, and the next look tells that it has arrived.
+    // The service refuses the second deletion, and the next look shows that the first has arrived.
     _ = try await reader.edit(id, kind)
     #expect(try await reader.sendEdits().left == 0)
     #expect(fixture.server.received.count { $0.method != "GET" } == 2)
@@ -184,7 +184,7 @@ import ExampleTesting
     fixture.network.fail()
     await #expect(throws: ServiceError.self) { try await fixture.reader.edit("nosuch", .mark) }
     #expect(try fixture.reader.pendingEdits().isEmpty)
-    // One that was archived here is known by that.
+    // The article that was archived here is known from that change.
     try await queue([.archive, .unarchive])
     #expect(try fixture.reader.pendingEdits().map(\.kind) == [.archive, .unarchive])
     fixture.readeck.fill(1, from: 2)
@@ -213,7 +213,7 @@ import ExampleTesting
     #expect(try fixture.reader.stored().count == 2, "the article is back")
   }
 
-  /// Both clocks differ by so many seconds, and others change the article so many seconds after the user.
+  /// The server's clock is ahead by so many seconds, and others change the article so many seconds after the user.
   @Test(arguments: [-600, 0, 600, nil], [-60, 60])
   func `which change is later is told by the service's clock`(ahead: Int?, later: Int) async throws
   {
@@ -224,7 +224,7 @@ import ExampleTesting
     fixture.readeck.change(id) { $0.updated = "\(made)" }
     fixture.clock.advance(by: .minutes(2))
     let report = try await fixture.reader.sendEdits()
-    // To an answer without a date the HTTP cache gives that of its arrival.
+    // If an answer has no date, the HTTP cache gives it the time of its arrival.
     let isSent = later < 0
     #expect(report.sent == (isSent ? 1 : 0) && report.conflicts.count == (isSent ? 0 : 1))
     #expect(report.left == 0 && fixture.page(0)?.isMarked == isSent)
@@ -235,7 +235,7 @@ import ExampleTesting
     try await queue([.mark, .archive])
     let looks = Atomic(0)
     fixture.server.become { [readeck = fixture.readeck, id] request in
-      // After the second look, which shows the first change.
+      // The change comes after the second look, which shows the first change.
       if request.bare.hasSuffix(id), request.method == "GET",
         looks.add(1, ordering: .relaxed).newValue == 3
       {
@@ -248,7 +248,7 @@ import ExampleTesting
     #expect(fixture.page(0)?.isArchived == false && fixture.page(0)?.isMarked == true)
   }
 
-  /// The service's time of the first change is later than the second change.
+  /// By the service's clock, the first change is later than the user's second change.
   @Test(arguments: [PendingEdit.Kind.archive, .delete])
   func `the user's own change is no later one of others`(second: PendingEdit.Kind) async throws {
     try await fixture.sync(new: 1)

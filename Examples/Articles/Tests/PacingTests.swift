@@ -1,7 +1,7 @@
 import Articles
 import ExampleTesting
 
-/// How a sync spends requests and time: how many at once, how urgently, and when it is told to wait.
+/// The pace of a sync: its requests at a time, their priority, and its reaction when the service asks it to wait.
 @Suite(.fixture(Fixture.self)) struct PacingTests {
   private let fixture = Fixture.current
 
@@ -21,7 +21,7 @@ import ExampleTesting
     }
     let run = try fixture.reader.sync()
     try await waitUntil { atOnce.withLock { $0.now } >= 4 }
-    // Nor do more come while these take their time.
+    // No further requests come while these four are held.
     try await Task.sleep(for: .milliseconds(100))
     #expect(atOnce.withLock { $0.most } == 4)
     gate.open()
@@ -32,7 +32,7 @@ import ExampleTesting
   @Test func `priorities of syncs and images`() async throws {
     fixture.readeck.fill(3, images: 2)
     func watch(_ run: SyncRun) async {
-      // Watching makes nothing more urgent, as waiting for the result does.
+      // An iteration does not raise the priority, but a wait for the result does.
       for await _ in run {}
     }
     func expect(pages: TaskPriority) {

@@ -1,6 +1,6 @@
 import ExampleTesting
 
-/// The built program, from outside.
+/// The built program, tested from outside.
 @Suite(.fixture(Fixture.self)) struct ProgramTests {
   private let fixture = Fixture.current
   private let program: TestedProgram

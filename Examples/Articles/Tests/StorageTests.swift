@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Which articles and images are stored, and what the settings do.
+/// The stored articles and images, and the effect of the settings.
 @Suite(.fixture(Fixture.self)) struct StorageTests {
   private let fixture = Fixture.current
 
@@ -64,7 +64,7 @@ import ExampleTesting
     fixture.readeck.fill(100)
     try await fixture.reader.change(OfflineSettings(articles: 100))
     let pages = fixture.readeck.pages
-    // Each article is asked for by two.
+    // Two tasks ask for each article.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
         group.addTask {

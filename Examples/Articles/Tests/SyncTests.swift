@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// What a sync fetches, in how many requests, and what it says.
+/// The articles that a sync fetches, the number of its requests, and its result.
 @Suite(.fixture(Fixture.self)) struct SyncTests {
   private let fixture = Fixture.current
 
@@ -197,7 +197,7 @@ import ExampleTesting
     #expect(try fixture.reader.stored().ids == fixture.readeck.pages.prefix(kept).map(\.id))
     #expect(try await fixture.sync().kept == kept && fixture.asked().bodies.count == 1)
     if kept == 0 { return }
-    // A newer one takes the place of the oldest.
+    // A newer article replaces the oldest.
     fixture.readeck.fill(1, from: 60)
     #expect(try await fixture.sync().stored == 1)
     #expect(try fixture.reader.stored().first?.bookmark.id == FakeReadeck.id(60))
@@ -237,7 +237,7 @@ import ExampleTesting
     try await fixture.sync(new: 4, images: 1)
     fixture.readeck.change(FakeReadeck.id(0)) { $0.isArchived = true }
     fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(1) }
-    // A list that does not say its length, or that cannot be read whole, removes nothing.
+    // A list without its length, or a list that cannot be read whole, removes nothing.
     fixture.readeck.set(countsArticles: false)
     #expect(try await fixture.sync().removed == 0)
     fixture.readeck.set(countsArticles: true)

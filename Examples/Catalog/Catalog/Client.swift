@@ -6,22 +6,22 @@ public import Service
 /// A catalog of funnels for one user, over an HTTP cache: the service's answers say how long they are fresh.
 ///
 /// The user has a realm in the store, so one call removes all data of the user for all processes. An error of the service with
-/// 401 or 403 does that, too.
+/// 401 or 403 also removes them.
 public struct Catalog: Sendable {
   /// The tier of the listed funnels; nil for all.
   public var tier: String?
   public let cache: HTTPCache
   let service: Service
   private let realm: Realm
-  /// The versions of the pages of a listing that belong together.
+  /// The versions of the pages that belong together, for each listing.
   let listings: Cache<[PageVersion]>
-  /// The user's tier. No eviction takes it.
+  /// The user's choice of a tier. No eviction removes it.
   private let choices: Cache<String>
 
   static let pagesTag = "pages"
 
   /// - Parameters:
-  ///   - base: with the path that all requests begin with, `https://catalog.example.com/api`.
+  ///   - base: the address of the service, with the path of all requests: `https://catalog.example.com/api`.
   ///   - user: the user's name in this store; users do not share data.
   ///   - token: the user's credential at the service.
   ///   - log: called for every request.
@@ -30,11 +30,11 @@ public struct Catalog: Sendable {
     over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil
   ) {
-    // The user at this server: another server may know the same name.
+    // The realm is for a user at one server: another server may have a user with the same name.
     realm = store.realm(of: "\(Service.base(base)) \(user)")
     listings = realm.cache(of: [PageVersion].self, in: "catalog.listings")
     choices = realm.cache(of: String.self, in: "catalog.choices", rules: .userData)
-    // The login page of a network never takes the place of a good answer.
+    // The login page of a network never replaces a good answer.
     let policy = HTTPCachePolicy(rules: [HTTPCacheRule("*", expectedTypes: ["application/json"])])
     cache = HTTPCache(in: realm.namespace("catalog.http"), over: transport, policy: policy)
     var service = Service(at: base, over: cache)
@@ -49,7 +49,7 @@ public struct Catalog: Sendable {
     try await send("/funnels/catalog/\(slug.percentEscaped)")
   }
 
-  /// The questions of a funnel: JSON, as the service sent it.
+  /// The questions of a funnel: JSON, as the service sent them.
   public func definition(of slug: String) async throws -> Reply {
     try await send("/funnels/\(slug.percentEscaped)/definition")
   }
@@ -64,7 +64,7 @@ public struct Catalog: Sendable {
     try await send("/funnels/\(slug.percentEscaped)/assessments", method: .post)
   }
 
-  /// A good answer to a request; any other is an error, and the service's own with 401 or 403 signs the user out.
+  /// A good answer to a request; throws for any other. An answer of the service itself with 401 or 403 signs the user out.
   func send(
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
     tags: [String] = []
@@ -82,9 +82,9 @@ public struct Catalog: Sendable {
   }
 }
 
-/// Removing a user's data, for all processes.
+/// Removals of a user's data, for all processes.
 extension Catalog {
-  /// Call it after this user has signed in, or is about to sign out.
+  /// Removes all data of the user. Call it after the user has signed in, or before the user signs out.
   @discardableResult public func signOut() throws -> RemovalResult { try realm.clear() }
 
   /// Removes the stored answer about one funnel, for a pull to refresh.
@@ -98,7 +98,7 @@ extension Catalog {
     try listings.clear()
   }
 
-  /// Records this catalog's filter; a changed one removes the pages of the former. It is a load, so that a sign-out meanwhile wins.
+  /// Records this catalog's filter. A changed filter removes the pages of the old one. It is a load: a sign-out meanwhile wins.
   func keepFilter() async throws {
     guard try choices.value(for: "tier") != tier else { return }
     let options = LoadOptions(policy: .reload, waitsForCommit: true)

@@ -9,25 +9,25 @@ struct Envelope<Contents: Decodable>: Decodable { var data: Contents }
 
 /// A page of a listing in one version.
 struct PageVersion: Codable, Sendable, Equatable {
-  /// Nil for the first page.
+  /// The cursor of the page; nil for the first page.
   var cursor: String?
-  /// The `ETag`, or `Last-Modified` without one; without both a digest of the body.
+  /// The `ETag`; without it `Last-Modified`; without both a digest of the body.
   var validator: String
 }
 
-/// A page with its version and the answer that it came with, without the body.
+/// A page with its version and its answer without the body.
 struct ListedPage: Sendable {
   var contents: CatalogPage
   var version: PageVersion
   var reply: Reply
-  /// Pages before it.
+  /// The number of pages before this one.
   var index: Int
 
-  /// Whether the service sent or confirmed it just now.
+  /// Whether the service sent or confirmed the page just now.
   var isAsked: Bool { !reply.isHit && !reply.isStale }
 }
 
-/// Pages of one version of the catalog, from the first.
+/// The pages of one version of the catalog, from the first on.
 public struct CatalogListing: Sendable {
   var pages: [ListedPage] = []
 
@@ -36,10 +36,10 @@ public struct CatalogListing: Sendable {
   public var hasMore: Bool { pages.last.map { $0.contents.nextCursor != nil } ?? true }
   var versions: [PageVersion] { pages.map(\.version) }
 
-  /// Each page is a response with its own freshness, and may be replaced while others are still fresh. So pages belong together only
-  /// if the record of the listing has them, or if the service confirmed those that it lacks, or all, in this pass.
+  /// Each page is a response with its own freshness, and may be replaced while others are still fresh. So pages belong together
+  /// only if the record has them, or if the service confirmed in this pass the pages that the record lacks, or all pages.
   ///
-  /// A funnel on two pages is a sign of two versions.
+  /// A funnel on two pages shows that there are two versions.
   func isOneVersion(by record: [PageVersion]) -> Bool {
     if record.starts(with: versions) { return true }
     let known = !record.isEmpty && versions.starts(with: record) ? record.count : 0
@@ -49,7 +49,7 @@ public struct CatalogListing: Sendable {
 }
 
 extension Catalog {
-  /// All of the catalog, of one version.
+  /// The whole catalog, in one version.
   ///
   /// - Parameters:
   ///   - limit: funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.
@@ -58,8 +58,8 @@ extension Catalog {
     try await listing(.max, limit: limit, isFresh: isFresh)
   }
 
-  /// The first pages of the catalog, read in one process and task at a time: the next one finds them in the store. The load of the
-  /// record has that lease; a sign-out during it wins, so that nothing is stored.
+  /// The first pages of the catalog. One task of all processes reads at a time, and the next finds the pages in the store. The
+  /// load of the record holds that lease; a sign-out during the load wins, so that nothing is stored.
   func listing(_ count: Int, limit: Int, isFresh: Bool) async throws -> CatalogListing {
     guard limit >= 1 else { throw CatalogError.limit(limit) }
     try await keepFilter()
@@ -75,14 +75,14 @@ extension Catalog {
         return record.starts(with: listing.versions) ? .unchanged : Loaded(listing.versions)
       }
       if let listing = mine.listing.withLock({ $0 }) { return listing }
-      // Another task had the lease, or this one failed beside a record.
+      // Another task had the lease, or the read of this task failed while a record was stored.
       if let error = result?.error { throw error }
     }
   }
 
   private final class Box: Sendable { let listing = Mutex<CatalogListing?>(nil) }
 
-  /// Reads until all pages are of one version: through the cache at first, then with a question about each page.
+  /// Reads until all pages are of one version: at first through the cache, then with a validation of each page.
   private func read(
     _ count: Int, of path: String, _ isFresh: Bool, _ record: [PageVersion]
   ) async throws -> CatalogListing {
@@ -93,7 +93,7 @@ extension Catalog {
     throw CatalogError.keepsChanging
   }
 
-  /// The walk begins again, once, where the service does not know a cursor any more. The stored pages go then.
+  /// A walk over the pages. If the service no longer knows a cursor, removes the stored pages and begins again, once.
   private func walk(_ count: Int, of path: String, _ asks: Bool) -> PageWalk<ListedPage, String> {
     let numbers = PageNumbers()
     return PageWalk(
@@ -147,14 +147,14 @@ public actor CatalogReader {
   /// Increases when pages that were read before have changed: the list must be shown again.
   public private(set) var generation = 0
 
-  /// - Parameter limit: see ``Catalog/all(limit:isFresh:)``.
+  /// - Parameter limit: as in ``Catalog/all(limit:isFresh:)``.
   public init(_ catalog: Catalog, limit: Int = 50) { (self.catalog, self.limit) = (catalog, limit) }
 
   /// The pages so far.
   public var contents: CatalogContents { listing.contents }
   public var pageCount: Int { listing.pages.count }
 
-  /// Reads the next page; false if there is none. The pages before it come from the store, or are validated if they are not fresh.
+  /// Reads the next page; false if there is none. Earlier pages come from the store, or are validated if they are not fresh.
   @discardableResult public func more() async throws -> Bool {
     guard listing.hasMore else { return false }
     await settle()
@@ -163,7 +163,7 @@ public actor CatalogReader {
     return pageCount > count
   }
 
-  /// Validates all pages that were read, whether they are fresh or not.
+  /// Validates all pages read so far, fresh or not.
   public func refresh() async throws { try await read(max(1, pageCount), isFresh: true) }
 
   private func read(_ count: Int, isFresh: Bool) async throws {
@@ -172,8 +172,8 @@ public actor CatalogReader {
     listing = next
   }
 
-  /// Call it with the index of a funnel that becomes visible, counted from 0 over all pages. After 80 percent of them the next
-  /// page is fetched into the store ahead, one at a time.
+  /// Call it with the index of a funnel that becomes visible, counted from 0 over all pages. After 80 percent of the funnels,
+  /// it fetches the next page into the store ahead of use, one page at a time.
   public func shows(_ index: Int) {
     let (count, pages) = (contents.funnels.count, pageCount)
     guard count > 0, (index + 1) * 5 >= count * 4, listing.hasMore, ahead == nil else { return }
@@ -182,7 +182,7 @@ public actor CatalogReader {
     }
   }
 
-  /// Waits for the page that is fetched ahead, if any.
+  /// Waits for a page that is being fetched ahead, if there is one.
   public func settle() async {
     _ = await ahead?.result
     ahead = nil

@@ -1,6 +1,6 @@
 import Service
 
-/// A questionnaire in the catalog. Fields that nothing uses are not named here.
+/// A questionnaire in the catalog. It lacks fields of the service that nothing uses.
 public struct Funnel: Codable, Sendable, Hashable {
   public var id, slug, title: String
   public var subtitle, description: String?
@@ -11,7 +11,7 @@ public struct Funnel: Codable, Sendable, Hashable {
     case minutes = "est_duration_min"
   }
 
-  /// The catalog's order: by title, capitals or not, then by slug.
+  /// The catalog's order: by title without regard to case, then by slug.
   public static func isBefore(_ left: Funnel, _ right: Funnel) -> Bool {
     (left.title.lowercased(), left.slug) < (right.title.lowercased(), right.slug)
   }
@@ -29,8 +29,8 @@ public struct Pillar: Codable, Sendable, Hashable {
   }
 }
 
-/// A page of the catalog, as its contract has it. It has `pillars`, be they null; an answer without `pagination` has the whole
-/// catalog.
+/// A page of the catalog by the service's contract. It must have `pillars`, which may be null; an answer without `pagination`
+/// has the whole catalog.
 public struct CatalogPage: Decodable, Sendable {
   struct Group: Decodable {
     var pillar: Pillar
@@ -63,14 +63,14 @@ public struct CatalogPage: Decodable, Sendable {
       + (uncategorized?.elements ?? [])
   }
 
-  /// Opaque; nil on the last page, and empty for a page that names none.
+  /// The opaque cursor of the next page; nil on the last page, and empty if the page promises more but has no cursor.
   var nextCursor: String? {
     let cursor = pagination?.nextCursor ?? ""
     return pagination?.hasMore ?? !cursor.isEmpty ? cursor : nil
   }
 }
 
-/// The contents of all pages: each pillar once, with its funnels of all pages. A funnel on several pages counts once, in its
+/// The contents of all pages: each pillar once, with its funnels of all pages. A funnel on several pages counts once, at its
 /// first place.
 public struct CatalogContents: Codable, Sendable, Hashable {
   public struct Group: Codable, Sendable, Hashable {
@@ -113,9 +113,9 @@ public struct CatalogContents: Codable, Sendable, Hashable {
 /// Failures that neither the network nor the store reports.
 public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
   case limit(Int)
-  /// The service refused a cursor, also after the catalog was read again from its first page.
+  /// The service refused a cursor, also after a second read of the catalog from its first page.
   case invalidCursor(String)
-  /// The catalog changed each time that it was read again.
+  /// The catalog changed during each attempt to read it.
   case keepsChanging
   /// The service answered 401 or 403; the user's data was removed.
   case signedOut(status: Int, message: String)
@@ -130,7 +130,7 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// In this module text may be a number; this stands in for that of the standard library.
+/// In this module text may be a number; this method replaces that of the standard library.
 extension KeyedDecodingContainer {
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
     try decode(lenient: type, forKey: key)

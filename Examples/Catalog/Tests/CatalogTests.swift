@@ -2,11 +2,11 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// How long answers are stored, what removes them, and what they save.
+/// The lifetime of stored answers, their removal, and the requests and bytes that they save.
 @Suite(.fixture(Fixture.self)) struct CatalogTests {
   private let fixture = Fixture.current
 
-  /// Five answers: three pages, a funnel and its questions.
+  /// Stores five answers: three pages, a funnel and its questions.
   private func fill(_ user: String) async throws -> Catalog {
     let catalog = fixture.catalog(user: user)
     _ = try await catalog.all()
@@ -134,7 +134,7 @@ import ExampleTesting
       received.add(answer.body.count)
       return answer
     }
-    // Twelve times a day for some minutes: the list, some funnels, and the list again on the way back.
+    // Twelve visits of some minutes a day: the list, some funnels, and the list again on the way back.
     for visit in 0..<12 {
       for minute in 0..<8 {
         _ = try await catalog.all()

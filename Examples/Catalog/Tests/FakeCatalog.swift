@@ -1,30 +1,30 @@
 import ExampleTesting
 
-/// The catalog's service, as its contract has it: pages by cursor, validators by page, errors with codes.
+/// The catalog's service by its contract: pages by cursor, validators by page, errors with codes.
 final class FakeCatalog: Sendable {
   struct Item: Sendable {
     var slug: String
     var title: String
     var pillar: Int?
     var tier = "basic"
-    /// Seconds since some moment.
+    /// When the item was changed, in seconds since some moment.
     var updated = 0
   }
 
-  /// The fields that tell versions of a page apart.
+  /// The fields that distinguish versions of a page.
   enum Validators: CaseIterable, Sendable { case tags, dates, none }
 
   struct State: Sendable {
     var items: [Item] = []
     var pillars = ["Sleep", "Movement", "Mind"]
     var tokens: Set<String> = ["Bearer one", "Bearer two"]
-    /// What the catalog is answered with in place of itself.
+    /// The status of a refusal that replaces each answer of the catalog.
     var refusal: Int?
     var refusesCursors = false
     var validators = Validators.tags
     /// `Cache-Control` of the pages.
     var control = FakeCatalog.control(300)
-    /// Runs once, before the answer to that request is made; counted from 1.
+    /// Changes by the number of the request, counted from 1. Each runs once, before that request is answered.
     var changes: [Int: @Sendable (inout State) -> Void] = [:]
     var count = 0
     var statuses = 0
@@ -36,7 +36,7 @@ final class FakeCatalog: Sendable {
     state.withLock { body(&$0) }
   }
 
-  /// So many funnels, spread over the pillars; every fourth belongs to none.
+  /// Adds `count` funnels, spread over the pillars; every fourth has no pillar.
   func fill(_ count: Int) {
     change { state in
       state.items = (0..<count).map { number in
@@ -80,7 +80,7 @@ final class FakeCatalog: Sendable {
     }
   }
 
-  /// Base 64 of title and slug; the same for the same funnel each time.
+  /// Base 64 of title and slug: the same funnel always has the same cursor.
   private static func cursor(_ item: Item) -> String {
     Data("{\"title\":\"\(item.title)\",\"slug\":\"\(item.slug)\"}".utf8).base64EncodedString()
   }
@@ -120,7 +120,7 @@ final class FakeCatalog: Sendable {
       "pillars": pillars, "uncategorized_funnels": items.filter { $0.pillar == nil }.map(funnel),
       "pagination": ["limit": limit, "hasMore": hasMore, "nextCursor": cursor] as [String: Any],
     ]
-    // The tag is that of the newest change on the page, as the contract has it, and of its extent.
+    // By the contract, the tag has the newest change on the page, the number of funnels and the last slug.
     let newest = items.map(\.updated).max() ?? 0
     let tag = "\"funnels:v1:\(newest)-\(items.count)-\(items.last?.slug ?? "")\""
     let date = "Thu, 01 Jan 2026 00:\(10 + newest / 60):\(10 + newest % 60 / 2) GMT"

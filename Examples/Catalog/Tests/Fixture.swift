@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// A catalog with its own store and server, and a manual clock.
+/// A catalog with its own store and server and a manual clock.
 struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
@@ -15,7 +15,7 @@ struct Fixture: TestFixture {
     recover()
   }
 
-  /// Each shares only the store with the others, as that of another process.
+  /// A catalog that shares only the store with other catalogs, like that of another process.
   func catalog(user: String = "one", tier: String? = nil, at base: String? = nil) -> Catalog {
     var catalog = Catalog(
       at: (base ?? server.base) + "/api", user: user, token: user, in: store,
@@ -24,7 +24,7 @@ struct Fixture: TestFixture {
     return catalog
   }
 
-  /// A reader of so many funnels that has read so many pages.
+  /// A reader of `count` funnels that has read `pages` pages.
   func reader(of count: Int, pages: Int = 0, limit: Int = 50) async throws -> CatalogReader {
     fake.fill(count)
     let reader = CatalogReader(catalog(), limit: limit)
@@ -36,7 +36,7 @@ struct Fixture: TestFixture {
   /// The stored answers of the user `one`.
   var responses: Store.Namespace { catalog().cache.namespace }
 
-  /// Answers as the catalog does.
+  /// Lets the server answer like the catalog again.
   func recover() { server.become { [fake] in fake.answer($0) } }
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
@@ -57,7 +57,7 @@ struct Fixture: TestFixture {
     )
   }
 
-  /// Validates the first page alone, as another process that is killed after it.
+  /// Validates only the first page, like another process that is killed after it.
   func validateFirstPage() async throws {
     _ = try await catalog().send(
       "/funnels/catalog?limit=50", fields: [.cacheControl: "no-cache"], tags: [Catalog.pagesTag])

@@ -2,8 +2,8 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// Reading a catalog page by page: what is asked for, and what comes of it. A repeated cursor, and a 304 for a body that is gone, are
-/// tests of `LarderHTTP`.
+/// Reads a catalog page by page, and checks the requests and the results. Tests of `LarderHTTP` cover a repeated cursor, and
+/// a 304 for a body that is gone.
 @Suite(.fixture(Fixture.self)) struct PagingTests {
   private let fixture = Fixture.current
 
@@ -85,7 +85,7 @@ import ExampleTesting
   @Test func `INVALID_CURSOR drops all cached pages and restarts once from the first`() async throws
   {
     let reader = try await fixture.reader(of: 150, pages: 1)
-    // The funnel that the cursor names is renamed.
+    // Renames the funnel that the cursor names.
     fixture.fake.change { ($0.items[49].title, $0.items[49].updated) = ("A new name", 99) }
     try await reader.more()
     #expect(await [reader.pageCount, reader.generation] == [2, 1])

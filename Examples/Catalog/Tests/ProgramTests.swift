@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// The built program, from outside, over the recording in the repository.
+/// The built program, tested from outside, over the recording in the repository.
 @Suite(.fixture(Fixture.self)) struct ProgramTests {
   private let fixture = Fixture.current
   private let program: TestedProgram

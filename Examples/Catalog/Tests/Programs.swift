@@ -1,7 +1,7 @@
 import Catalog
 import ExampleTesting
 
-/// What the program of the page names.
+/// The names that the program of the page uses without a declaration.
 struct Programs {
   let store: Store
   let token: String

@@ -6,7 +6,7 @@ import ExampleTesting
 @Suite(.fixture(Fixture.self)) struct VersionTests {
   private let fixture = Fixture.current
 
-  /// Moves the last funnel to the front, from the last page to the first.
+  /// Moves the last funnel from the last page to the front of the first.
   private static func move(_ state: inout FakeCatalog.State) {
     let last = state.items.count - 1
     (state.items[last].title, state.items[last].updated) = ("AAA moved", 1_000)
@@ -30,7 +30,7 @@ import ExampleTesting
   ) async throws {
     fixture.fake.fill(150)
     fixture.fake.change { state in
-      // From the first page to the last.
+      // Moves a funnel from the first page to the last.
       state.changes[request] = { ($0.items[0].title, $0.items[0].updated) = ("ZZZ moved", 1_000) }
     }
     let reader = CatalogReader(fixture.catalog())
@@ -44,7 +44,7 @@ import ExampleTesting
     fixture.fake.change { state in
       for request in 1...20 {
         state.changes[request] = { state in
-          // What was on the first page is on the second, and the other way round.
+          // Exchanges the funnels of the first and the second page.
           let titles = state.items.map(\.title)
           for index in state.items.indices {
             state.items[index].title = titles[(index + 50) % 100]
@@ -71,7 +71,7 @@ import ExampleTesting
         }
       }
       fixture.clock.advance(by: .seconds(random(400)))
-      // One page is gone, as if it had been evicted.
+      // Removes one page, as an eviction would.
       if random(3) == 0, let key = try pages.page().items.first?.key { try await pages.remove(key) }
       let slugs = try await fixture.catalog().all(limit: 20).slugs
       #expect(

@@ -1,7 +1,7 @@
 import Larder
 import Service
 
-// The answers of the services, with the fields that are used.
+// The answers of the services, with only the fields that are used.
 
 struct BoardBody: Decodable {
   struct Run: Decodable {
@@ -9,7 +9,7 @@ struct BoardBody: Decodable {
     var name, category, number, `operator`, to: String?
     var cancelled: Bool?
 
-    /// Nil for a run that ends here, or has no times.
+    /// The departure of this run; nil for a run that ends here or has no times.
     func departure(from station: String) -> Departure? {
       guard let time = stop.time else { return nil }
       let (line, category) = (number ?? name ?? "", category ?? "")
@@ -26,9 +26,9 @@ struct BoardBody: Decodable {
     struct Prognosis: Decodable { var platform, departure: String? }
 
     var departure: String?
-    /// 0 stands for none.
+    /// The planned time in seconds since 1970; 0 stands for no time.
     var departureTimestamp: Double?
-    /// A number, text such as `+3`, or `X` for a cancelled run.
+    /// The delay in minutes as a number or as text such as `+3`, or `X` for a cancelled run.
     var delay: String?
     var platform: String?
     var cancelled: Bool?
@@ -39,7 +39,7 @@ struct BoardBody: Decodable {
         ?? departure.flatMap { SwissTime.moment($0) }
     }
 
-    /// By the expected time, else by the delay. Nil for nonsense, a delay of more than a day.
+    /// The delay in minutes by the expected time, or else by `delay`. Nil for nonsense: a delay of more than a day.
     func minutesLate(at time: Timestamp) -> Int? {
       let expected = prognosis?.departure.flatMap { SwissTime.moment($0) }
       let minutes = expected.map { (time.duration(to: $0) / .seconds(60)).rounded() }
@@ -48,11 +48,11 @@ struct BoardBody: Decodable {
     }
   }
 
-  /// Null, with an empty list, for an unknown station.
+  /// The station; null, with an empty list, if it is unknown.
   var station: Station?
   var stationboard: LenientList<Run>
 
-  /// Nil for a board of the station and the day that were asked for, which may be empty.
+  /// The fault of the board; nil if the board, which may be empty, is for that station and day.
   func fault(asked id: String, on day: CalendarDay) -> String? {
     if let other = station?.id, other.withoutZeros != id { return "it is of the station \(other)" }
     let times = stationboard.elements.compactMap(\.stop.time)
@@ -60,7 +60,7 @@ struct BoardBody: Decodable {
     return times.allSatisfy { $0 < day.start } ? "its runs are of an earlier day" : nil
   }
 
-  /// Nil if the station is not known. Runs prove that there is one, whatever its own field has.
+  /// The board; nil if the station is unknown. A board with runs proves the station, even if the field `station` is empty.
   func board(asked id: String, on day: CalendarDay) -> Board? {
     let runs = stationboard.elements
     guard let name = station?.name ?? station?.id ?? (runs.isEmpty ? nil : id) else { return nil }
@@ -115,11 +115,11 @@ struct LakeReport: Decodable {
   struct Row: Decodable {
     var name: String
     var temperature: Double?
-    /// `405.96 m.\u{FC}.M.`, or with a comma.
+    /// The level as text: `405.96 m.\u{FC}.M.`, or with a comma.
     var waterLevel: String?
 
     var celsius: Double? { temperature?.within(-10...60) }
-    /// In metres above the sea.
+    /// The level in metres above the sea.
     var level: Double? {
       let digits = waterLevel?.replacing(",", with: ".").prefix { $0.isNumber || $0 == "." }
       return digits.flatMap { Double($0) }?.within(0...5000)
@@ -137,7 +137,7 @@ struct SimulationBody: Decodable {
     enum CodingKeys: String, CodingKey { case temperature = "T" }
   }
 
-  /// When each value holds.
+  /// The time of each value.
   var time: [Lenient<String>?]
   var variables: Variables
 
@@ -156,7 +156,7 @@ struct SimulationBody: Decodable {
   }
 }
 
-/// In this module an optional field of another form is nil, also an object; this stands in for that of the standard library.
+/// In this module an optional field of another form is nil, also an object. This method replaces that of the standard library.
 extension KeyedDecodingContainer {
   func decodeIfPresent<Value: Decodable & Sendable>(
     _ type: Value.Type, forKey key: Key
@@ -166,12 +166,12 @@ extension KeyedDecodingContainer {
 }
 
 extension Double {
-  /// Nil for nonsense: a measurement outside of what there is.
+  /// The number; nil if it is outside of the range, and so no possible measurement.
   func within(_ range: ClosedRange<Double>) -> Double? { range.contains(self) ? self : nil }
 }
 
 extension Timestamp {
-  /// A second of a service since 1970; nil for 0, which stands for none, and after the year 9999.
+  /// The moment so many seconds after 1970; nil for 0, which a service uses for no time, and after the year 9999.
   init?(second: Double) {
     guard (1...253_402_300_799).contains(second) else { return nil }
     self.init(milliseconds: Int64(second) * 1000)

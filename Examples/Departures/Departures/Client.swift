@@ -5,15 +5,15 @@ import Service
 
 /// The services behind one HTTP cache, the first level. The second level stores decoded values.
 public struct BoatClient: Sendable {
-  /// More departures than leave any landing in a day.
+  /// The largest number of departures of a board: more than any landing has in a day.
   static let boardLimit = 200
 
   let timetable: Service
   private let weather, simulations, tiles: Service
-  /// Ship names and the report of the lakes, which have no public address.
+  /// The service of ship names and of the report of the lakes; nil without an address, because it has no public one.
   private let boats: Service?
   private let weatherKey: String
-  /// Another service's data never appears as that of the usual one, which has no realm.
+  /// A realm that keeps the data of other services apart from those of the usual services; nil for the usual services.
   let realm: Realm?
   let log: (@Sendable (String) -> Void)?
 
@@ -35,7 +35,7 @@ public struct BoatClient: Sendable {
     policy.secretParameters.insert("appid")
     let cache = HTTPCache(
       in: store.namespace(BoatNamespace.http.name), over: transport, policy: policy)
-    // The second level decides what is fresh. So the first one only spares bodies that have not changed, and stores no tile.
+    // The second level decides what is fresh. So the first level only spares transfers of unchanged bodies, and stores no tile.
     func service(_ address: String, _ control: String = "no-cache") -> Service {
       var service = Service(at: address, over: cache)
       service.message = { Self.words(of: $0) }
@@ -56,7 +56,7 @@ public struct BoatClient: Sendable {
       base == nil && boats == nil ? nil : store.realm(of: "\(base ?? "") \(boats ?? "")")
   }
 
-  /// Errors come as `{"errors": [{"message": ...}]}`, or as `{"message": ...}` for the weather.
+  /// The message of an error: `{"errors": [{"message": ...}]}`, or `{"message": ...}` from the weather service.
   private static func words(of error: JSON) -> String? {
     guard case .array(let errors)? = error["errors"] else { return error["message"]?.text }
     return errors.compactMap { $0["message"]?.text?.trimmingBlanks }.joined(separator: "; ")
@@ -81,12 +81,12 @@ public struct BoatClient: Sendable {
     }.forecasts
   }
 
-  /// The ships of some days; none without an address.
+  /// The ships of several days; empty without an address of the service.
   func ships() async throws -> [CalendarDay: Ships] {
     try await boats?.get(ShipsBody.self, from: "/ships").days ?? [:]
   }
 
-  /// What the report of all lakes has of one; nil without an address.
+  /// The row of a lake in the report of all lakes; nil without an address of the service.
   func measured(_ lake: Lake) async throws -> LakeReport.Row? {
     try await boats?.get(LakeReport.self, from: "/lakes").lakes.elements
       .first { $0.name == lake.name }
@@ -94,7 +94,7 @@ public struct BoatClient: Sendable {
 
   /// The simulated temperature of now, a metre below the surface; nil if there is none.
   ///
-  /// The request has this day and the one before: shortly after midnight this day has no data yet.
+  /// The request covers this day and the day before: shortly after midnight this day has no data yet.
   func simulated(_ lake: Lake, at now: Timestamp) async throws -> Double? {
     guard let name = lake.simulation else { return nil }
     let day = CalendarDay(of: now)

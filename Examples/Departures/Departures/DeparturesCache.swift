@@ -4,13 +4,13 @@ import Service
 
 /// The data of an app for boats, each kind with the rules of its namespace.
 ///
-/// A stored value is returned at once, a stale one too while a newer one is fetched, or if the service cannot be reached. Every
-/// result has its source.
+/// A lookup returns a stored value at once. It also returns a stale value, while a newer one is fetched or if the service
+/// cannot be reached. Every result has its source.
 public struct DeparturesCache: Sendable {
   public let store: Store
   /// Whether the store or the service answers.
   public var policy = RequestPolicy.standard
-  /// Whether a lookup waits for a newer value in place of a stale one, as in a command. An app shows the stale one at once.
+  /// Whether a lookup waits for a newer value instead of a stale one, as in a command. An app shows the stale value at once.
   public var waitsForNewer = false
   let client: BoatClient
 
@@ -45,7 +45,7 @@ public struct DeparturesCache: Sendable {
     return found
   }
 
-  /// A lookup of a value that always exists.
+  /// Looks up a value that always exists.
   private func value<Value: Codable & Sendable>(
     _ key: String, in namespace: BoatNamespace,
     load: @escaping @Sendable () async throws -> Loaded<Value>
@@ -61,7 +61,7 @@ public struct DeparturesCache: Sendable {
     return store.cache(of: type, in: name, rules: namespace.rules)
   }
 
-  /// Today, in Zurich.
+  /// The current day in Zurich.
   public var today: CalendarDay { CalendarDay(of: store.now) }
 
   /// The ships of a day. The service's answer has several days; all of them are stored.
@@ -79,8 +79,8 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The next departures of a station as far as they are stored, with their ships: yesterday's that are late, today's, and
-  /// tomorrow's.
+  /// The next departures of a station as far as they are stored, with their ships: late ones of yesterday, and those of today
+  /// and tomorrow.
   public func next(from station: String) async throws -> [Departure] {
     var stored = self
     stored.policy = .cacheOnly
@@ -98,15 +98,15 @@ public struct DeparturesCache: Sendable {
     return next.sorted { $0.leaves < $1.leaves }
   }
 
-  /// Five days of weather.
+  /// The weather of five days.
   public func forecasts(for lake: Lake) async throws -> CacheResult<[Forecast]> {
     try await value(lake.id, in: .weather) { [client] in
       .value(try await client.forecasts(for: lake))
     }
   }
 
-  /// The water temperature from the report, else from a simulation; nil if neither has one. The level of the same report is stored
-  /// too.
+  /// The water temperature from the report, or else from a simulation; nil if neither has it. Also stores the level from the
+  /// same report.
   public func temperature(of lake: Lake) async throws -> CacheResult<WaterTemperature>? {
     let levels = cache(of: Double.self, in: .levels)
     return try await lookup(lake.id, in: .temperatures) { [client, store] in
@@ -133,7 +133,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// Computed once a day.
+  /// Sunrise and sunset of today, computed once a day.
   public func sun(at lake: Lake) async throws -> CacheResult<SunTimes> {
     let day = today
     return try await value("\(lake.id)_\(day)", in: .sun) {

@@ -5,9 +5,9 @@ public import Larder
 public struct Lake: Codable, Hashable, Sendable {
   /// The name in keys, and the name in the report of the lakes.
   public var id, name: String
-  /// The place of its weather and sun times, in degrees.
+  /// The place of the lake's weather and sun times, in degrees.
   public var latitude, longitude: Double
-  /// The name in the simulations of Alplakes, the second source of its temperature; nil if it is not simulated.
+  /// The name in the simulations of Alplakes, the second source of the temperature; nil if the lake is not simulated.
   public var simulation: String?
 
   private init(
@@ -38,10 +38,10 @@ public struct Lake: Codable, Hashable, Sendable {
 
 /// Sunrise and sunset of a day, computed to a minute or two.
 public struct SunTimes: Codable, Hashable, Sendable {
-  /// Nil beyond the polar circles in some seasons.
+  /// The times; nil beyond the polar circles in some seasons.
   public var rise, set: Timestamp?
 
-  /// After the sunrise equation, with the refraction of a usual atmosphere.
+  /// Uses the sunrise equation, with the refraction of a usual atmosphere.
   public init(on day: CalendarDay, latitude: Double, longitude: Double) {
     func sine(_ degrees: Double) -> Double { sin(degrees * .pi / 180) }
     let epoch = Timestamp(milliseconds: 946_728_000_000)  // J2000: 2000-01-01 12:00 UTC

@@ -2,10 +2,10 @@ public import Larder
 
 /// A request ahead of use.
 public enum Errand: Hashable, Sendable, CustomStringConvertible {
-  /// Fetches a station's board: today's, or that of a later day.
+  /// Fetches a station's board of today or of a later day.
   case board(String, inDays: Int = 0)
   case ships
-  /// Writes the next departures of a station for the widget, from what is stored.
+  /// Writes the next departures of a station for the widget, from the stored boards.
   case widget(String)
 
   public var description: String {
@@ -17,16 +17,16 @@ public enum Errand: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Requests ahead of use, one after the other at low priority, each with an outcome of its own. Iterate for the progress;
+/// Requests ahead of use, one after the other at low priority, each with an outcome of its own. Iterate over the progress, or
 /// cancel with `Prefetch.cancel()`.
 extension DeparturesCache {
-  /// For the start of an app: today's boards of the favourites, unless they are fresh; nothing for the widget.
+  /// For the start of an app: fetches today's boards of the favourites unless they are fresh. Writes nothing for the widget.
   public func prefetch(_ favourites: [String]) throws -> Prefetch<Errand> {
     try run(favourites.map { .board($0) })
   }
 
-  /// For an app that goes to the background: boards of today and tomorrow, so that a morning without a network has them, the
-  /// ships, and then the widget.
+  /// For an app that goes to the background: fetches the boards of today and tomorrow and the ships, and then writes the
+  /// widget. So a morning without a network has its boards.
   public func enterBackground(_ stations: [String]) throws -> Prefetch<Errand> {
     if stations.isEmpty { return try run([]) }
     let boards = (0...1).flatMap { day in stations.map { Errand.board($0, inDays: day) } }

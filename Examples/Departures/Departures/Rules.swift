@@ -25,6 +25,6 @@ public enum BoatNamespace: String, CaseIterable, Sendable {
 }
 
 extension StoreLimits {
-  /// 100 MB of disk and 50 MB of memory for everything.
+  /// The limits of all data: 100 MB of disk and 50 MB of memory.
   public static let departures = StoreLimits(disk: .megabytes(100), memory: .megabytes(50))
 }

@@ -1,15 +1,15 @@
 public import Foundation
 public import Larder
 
-/// A day in Zurich, `2026-03-29`. It is 23 to 25 hours long where clocks change.
+/// A day in Zurich, `2026-03-29`. It has 23 to 25 hours when clocks change.
 public struct CalendarDay: RawRepresentable, Codable, Hashable, Sendable, CustomStringConvertible {
   public let rawValue: String
-  /// When it begins.
+  /// The beginning of the day.
   public let start: Timestamp
   public var end: Timestamp { advanced(by: 1).start }
   public var description: String { rawValue }
 
-  /// Nil unless the calendar has that day.
+  /// The day with this text; nil if the calendar does not have it.
   public init?(rawValue text: String) {
     guard let start = try? Date(text, strategy: SwissTime.day), SwissTime.day.format(start) == text
     else { return nil }
@@ -21,15 +21,15 @@ public struct CalendarDay: RawRepresentable, Codable, Hashable, Sendable, Custom
     (rawValue, self.start) = (SwissTime.day.format(start), Timestamp(start))
   }
 
-  /// The day so many days later. Half a day is more than clocks change.
+  /// The day `days` days later. The sum adds half a day, which is more than any change of clocks.
   public func advanced(by days: Int) -> CalendarDay {
     CalendarDay(of: start.advanced(by: .days(days) + .hours(12)))
   }
 }
 
-/// The time of the timetable: always that of Zurich.
+/// The time of the timetable, which is always the time of Zurich.
 public enum SwissTime {
-  /// A system that does not know the zone refuses the rules that name it, so no days of another zone are stored.
+  /// The time zone. A system that does not know it refuses rules that name it, so no days of another zone are stored.
   public static let zone = "Europe/Zurich"
 
   public static let calendar: Calendar = {
@@ -40,12 +40,12 @@ public enum SwissTime {
 
   static let day = Date.ISO8601FormatStyle(timeZone: calendar.timeZone).year().month().day()
 
-  /// `09:05`.
+  /// The time of day, `09:05`.
   public static func clock(_ moment: Timestamp) throws -> String {
     String(try TimeOfDay(of: moment, in: zone).description.prefix(5))
   }
 
-  /// `2025-07-12T09:00:00+0200`, also with a colon in the offset or with `Z`; nil for other text.
+  /// The moment of `2025-07-12T09:00:00+0200`, also with a colon in the offset or with `Z`; nil for other text.
   public static func moment(_ text: String) -> Timestamp? {
     (try? Date(text, strategy: .iso8601)).map { Timestamp($0) }
   }

@@ -2,7 +2,7 @@ public import Larder
 
 /// A stop of boats, trains and buses.
 public struct Station: Codable, Hashable, Sendable {
-  /// A number as text.
+  /// The number as text.
   public var id: String?
   public var name: String?
 }
@@ -14,12 +14,12 @@ public struct Board: Codable, Hashable, Sendable {
   public var day: CalendarDay
   public var departures: [Departure]
 
-  /// Those that have not left, without the cancelled ones.
+  /// The departures that have not left, without the cancelled ones.
   public func upcoming(at now: Timestamp) -> [Departure] {
     departures.filter { $0.leaves > now && !$0.isCancelled }
   }
 
-  /// Known delays of coming departures hold for a minute; nil for the lifetime of the rule.
+  /// A minute if a coming departure has a known delay; nil for the lifetime of the rule.
   func expiration(at now: Timestamp) -> Expiration? {
     upcoming(at: now).contains { $0.delay != nil } ? .after(.minutes(1)) : nil
   }
@@ -31,19 +31,19 @@ public struct Departure: Codable, Hashable, Sendable {
   public var station: String
   /// The planned time.
   public var time: Timestamp
-  /// In minutes; nil if it is not known, which is not 0.
+  /// The delay in minutes; nil if it is unknown, which differs from 0.
   public var delay: Int?
   public var isCancelled: Bool
-  /// As the service writes it: `3`, `43/44`, and `2!` for a changed one.
+  /// The platform as the service writes it: `3`, `43/44`, and `2!` for a changed platform.
   public var platform: String?
-  /// `BAT 101`: the category and the line.
+  /// The category and the line, `BAT 101`.
   public var name: String
   /// The number of the run, `000101`.
   public var course: String
-  /// The company that runs it.
+  /// The company that operates the run.
   public var company: String?
   public var destination: String
-  /// The name of the ship; boards are stored without.
+  /// The name of the ship; nil in stored boards.
   public var ship: String?
 
   /// The planned time with the delay.
@@ -54,7 +54,7 @@ public struct Departure: Codable, Hashable, Sendable {
 public typealias Ships = [String: String]
 
 extension Departure {
-  /// With the name of its ship. The names are those of Lake Zurich's company; other companies have the same numbers.
+  /// The departure with the name of its ship. Ships are of Lake Zurich's company alone; other companies use the same numbers.
   public func named(by ships: Ships) -> Departure {
     var departure = self
     let isKnown = name.hasPrefix("BAT") && company?.hasPrefix("ZSG") == true
@@ -63,7 +63,7 @@ extension Departure {
   }
 }
 
-/// The weather of three hours.
+/// The weather of a step of three hours.
 public struct Forecast: Codable, Hashable, Sendable {
   public var time: Timestamp
   public var celsius: Double
@@ -71,7 +71,7 @@ public struct Forecast: Codable, Hashable, Sendable {
 }
 
 extension [Forecast] {
-  /// The nearest to a time; nil more than three hours after the last.
+  /// The forecast nearest to a time; nil more than three hours after the last forecast.
   public func nearest(to time: Timestamp) -> Forecast? {
     guard let last, time <= last.time.advanced(by: .hours(3)) else { return nil }
     func distance(_ step: Forecast) -> Int64 { abs(step.time.milliseconds - time.milliseconds) }
@@ -79,20 +79,20 @@ extension [Forecast] {
   }
 }
 
-/// A water temperature, from the report of all lakes, or from a simulation if that has none.
+/// A water temperature from the report of all lakes, or from a simulation if the report has none.
 public struct WaterTemperature: Codable, Hashable, Sendable {
   public enum Origin: String, Codable, Sendable { case report, simulation }
   public var celsius: Double
   public var origin: Origin
 }
 
-/// The service does not have it.
+/// The error of a value that the service does not have.
 public struct NotFound: Error, Hashable, CustomStringConvertible {
   public var description: String
 }
 
 extension String {
-  /// `08503651` and `8503651` are one station, `000001` and `1` one course.
+  /// The text without zeros at its beginning: `08503651` and `8503651` are one station, `000001` and `1` one course.
   public var withoutZeros: String {
     let rest = drop { $0 == "0" }
     return rest.isEmpty ? self : String(rest)

@@ -1,9 +1,9 @@
 import Larder
 
-/// The next departures that an app writes and its widget, another process, reads from the same store. A departure expires
-/// when it leaves.
+/// The next departures. An app writes them, and its widget, another process, reads them from the same store. A departure
+/// expires when it leaves.
 public struct Widget: Sendable {
-  /// The most departures of a station.
+  /// The largest number of departures of a station.
   public static let most = 20
 
   private let next: Cache<Departure>
@@ -32,8 +32,8 @@ public struct Widget: Sendable {
     return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(limit, 0)))
   }
 
-  /// Calls `show` with the next departures of some stations, until it returns false: at once, after each publication by any
-  /// process, and whenever one has left.
+  /// Calls `show` with the next departures of some stations: at once, after each publication by any process, and whenever a
+  /// departure has left. Ends when `show` returns false.
   public func watch(
     _ stations: [String], limit: Int = 3, _ show: ([Departure]) throws -> Bool
   ) async throws {
@@ -59,7 +59,7 @@ public struct Widget: Sendable {
     for await error in news {
       if let error { throw error }
       let departures = try stations.flatMap { try self.departures(from: $0, limit: limit) }
-      // One publication is many changes.
+      // A publication makes many changes.
       if departures == shown { continue }
       guard try show(departures) else { return }
       shown = departures

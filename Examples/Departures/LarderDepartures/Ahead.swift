@@ -64,7 +64,7 @@ struct ShowWidget: AsyncParsableCommand {
   }
 }
 
-/// Names each failure; a refusal ends the command.
+/// Prints each failure. Throws a failure by a refusal.
 private func follow(_ prefetch: Prefetch<Errand>) async throws -> Prefetch<Errand>.Summary {
   for await step in prefetch {
     guard case .failed(let error) = step.outcome else { continue }

@@ -36,7 +36,7 @@ struct Session: ParsableArguments {
   @Option(help: "The time: 2025-07-12T08:30:00+0200. Default: now, or that of the recording.")
   var now: String?
 
-  /// Opens the store and calls `body`; it prints the rows that this returns, and then `larder` commands.
+  /// Opens the store, calls `body`, prints its rows, and then prints the results of `larder` commands.
   func show(
     _ namespaces: BoatNamespace..., rows body: (DeparturesCache) async throws -> [String]
   ) async throws {
@@ -50,7 +50,7 @@ struct Session: ParsableArguments {
       var cache = try DeparturesCache(store, client: client)
       cache.waitsForNewer = true
       let rows = try await body(cache)
-      // With a time in the past, entries have expired for `larder`, which uses the machine's clock.
+      // If the time is in the past, entries have expired by the machine's clock, which `larder` uses.
       let looks = namespaces.map { namespace in
         "keys @\(cache.cache(of: JSON.self, in: namespace).name) --limit 5"
           + (start != nil && namespace.rules.expires != .never ? " --expired" : "")
@@ -68,7 +68,7 @@ struct Session: ParsableArguments {
   }
 }
 
-/// The system's clock, shifted to begin at another time.
+/// The system's clock, shifted so that it begins at another time.
 struct ShiftedClock: LarderClock {
   private let system = SystemClock()
   private let shift: Duration
@@ -78,7 +78,7 @@ struct ShiftedClock: LarderClock {
   var monotonic: Duration { system.monotonic }
 }
 
-// Nobody imports a program, so no other conformance can meet this one.
+// No other conformance can meet this one, because no module imports a program.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension RequestPolicy: @retroactive ExpressibleByArgument {}
 
@@ -132,7 +132,7 @@ struct ShowLake: AsyncParsableCommand {
           .noSuchKey, "there is no lake \(lake)",
           hint: "one of \(Lake.known.map(\.id).joined(separator: ", "))")
       }
-      /// A part that is not available is named, and hides no other.
+      /// A line about a part of the data. A part that is not available has its error in the line, and hides no other part.
       func part<Value>(
         _ name: String, _ ask: () async throws -> CacheResult<Value>?,
         _ words: (Value) throws -> String

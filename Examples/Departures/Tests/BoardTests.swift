@@ -21,7 +21,7 @@ import ExampleTesting
 
   @Test(arguments: [
     ("2026-03-29", ["00:30", "01:30", "03:30", "23:30"], [0, 60, 120, 1320]),
-    // At three it is two again.
+    // On this day, clocks go back from three o'clock to two.
     ("2026-10-25", ["00:30", "01:30", "03:30", "23:30"], [0, 60, 240, 1440]),
     ("2026-07-12", ["00:30", "01:30", "03:30", "23:30"], [0, 60, 180, 1380]),
   ]) func `days of 23, 24 and 25 hours`(day: String, times: [String], minutes: [Int]) async throws {
@@ -43,14 +43,14 @@ import ExampleTesting
     let fixture = try Fixture()
     fixture.services.change { $0.times = ["09:00"] }
     _ = try await fixture.cache.board(at: "1", on: day("2025-07-13"))
-    // At four o'clock it is not fresh any more, but still to be shown.
+    // At four o'clock the board is no longer fresh, but is still shown.
     fixture.clock.advance(by: .hours(21))
     fixture.services.change { $0.times = ["09:00", "10:00"] }
     let shown = try await fixture.cache.board(at: "1")
     #expect(shown.source == .stale && shown.error == nil && shown.value.departures.count == 1)
     try await waitUntil { try await fixture.cache.board(at: "1").value.departures.count == 2 }
     #expect(fixture.services.count == 2)
-    // A command waits instead.
+    // A command waits for the newer board.
     fixture.clock.advance(by: .hours(24))
     var command = fixture.cache
     command.waitsForNewer = true
@@ -101,7 +101,7 @@ import ExampleTesting
     fixture.services.change { $0.delay = 4 }
     let next = try await fixture.cache.board(at: "1").value.upcoming(at: fixture.clock.now)
     #expect(try next.map(\.leaves) == [moment("2025-07-12T20:04:00+0200")])
-    // A delay of a departure that has left is no news.
+    // The delay of a departure that has left does not shorten the lifetime.
     for (time, requests) in [
       ("19:30:59", 1), ("19:31:00", 2), ("20:04:00", 3), ("23:59:59", 3),
     ] {

@@ -1,10 +1,10 @@
 import ExampleTesting
 
-/// All services in the shapes of the real ones, for any day: boats leave every landing at fixed times.
+/// All services in the forms of the real ones, for any day: boats leave every landing at fixed times.
 ///
-/// It knows time zones by Foundation alone, so that the adapter's own are checked against another's.
+/// Its time zones come from Foundation alone, so the tests compare the adapter's time zones with others.
 final class FakeServices: HTTPTransport {
-  /// News of delays at a landing: for a while, and about what leaves within the next hour.
+  /// News of delays at a landing: for a while, about departures within the next hour.
   struct News {
     var station: String
     var span: Range<Timestamp>
@@ -12,9 +12,9 @@ final class FakeServices: HTTPTransport {
   }
 
   struct State {
-    /// In place of every answer.
+    /// The answer that replaces every other answer.
     var answer: LocalServer.Answer?
-    /// Takes requests and never answers.
+    /// Whether it takes requests and never answers.
     var isHanging = false
     /// The part of the paths that fail.
     var down: String?
@@ -22,12 +22,12 @@ final class FakeServices: HTTPTransport {
     var news: [News] = []
     var empty: Set<String> = []
     var unknown: Set<String> = []
-    /// Times of day at which something leaves, and how many boats then.
+    /// The times of day of departures, and the number of boats at each.
     var times = (9...20).map { String(format: "%02d:00", $0) }
     var atOnce = 1
     var delay: Int?
     var lakes = [("Z\u{FC}richsee", 22 as Double?, "405.96 m.\u{FC}.M." as String?)]
-    /// By the hour of 12 July, in UTC.
+    /// The temperatures of 12 July, by the hour in UTC.
     var simulated: [(String, Double?)] = [("00", 18.9), ("03", 18.7), ("06", nil), ("09", 19.6)]
     var ship = "Limmat"
     var etag: String?
@@ -146,7 +146,7 @@ final class FakeServices: HTTPTransport {
         "departure": time.formatted(Self.style),
         "departureTimestamp": Int(time.timeIntervalSince1970),
         "delay": Self.orNull(state.delay ?? news), "platform": "",
-        // The clock of the server, so that no two answers are the same.
+        // The time of the server, so that no two answers are equal.
         "prognosis": ["arrival": "2025-07-12T08:00:\(10 + state.asked.count % 50)Z"],
       ] as [String: Any],
       "name": String(format: "%06d", number), "category": "BAT", "number": "\(number)",

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Departures
 
-/// Weather, water, ships, sun and maps: how long each stays.
+/// Weather, water, ships, sun and maps, and how long each is stored.
 @Suite(.checkedStores) struct LakeTests {
   private let lake = Lake.known[0]
   private let simulated = Lake.known[2]
@@ -111,7 +111,7 @@ import ExampleTesting
   @Test func `sun times are computed once per day`() async throws {
     let fixture = try Fixture()
     let sun = try await fixture.cache.sun(at: lake).value
-    // As almanacs have it for Zurich, to two minutes.
+    // The times agree with almanacs for Zurich, to two minutes.
     for (computed, almanac) in [
       (sun.rise, "2025-07-12T05:42:00+0200"), (sun.set, "2025-07-12T21:20:00+0200"),
     ] {

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Departures
 
-/// Favourites before their use, and what an app does when it starts and when it leaves the screen.
+/// Fetches of favourites ahead of use, at the start of an app and when it goes to the background.
 @Suite(.checkedStores) struct PrefetchTests {
   private let fixture: Fixture
   private var cache: DeparturesCache { fixture.cache }
@@ -64,14 +64,14 @@ import ExampleTesting
     #expect(try fixture.namespace(.next).count() == 2 * Widget.most, "and tomorrow's")
     #expect(try fixture.widget.departures(from: "1").map(\.ship) == ["Limmat", nil, nil])
     #expect(try await cache.enterBackground([]).finish().counts == [0, 0, 0, 0])
-    // A morning without a network has its boards.
+    // A morning without a network still has its boards.
     services.change { $0.down = "/" }
     fixture.clock.set(to: try moment("2025-07-13T06:50:00+0200"))
     #expect(try await cache.board(at: "1").value.departures.count == 12)
   }
 
   @Test func `work ahead has a low priority, a request that of its caller`() async throws {
-    // Who waits for the end of a task lends it his priority; who looks at its steps does not.
+    // A wait for the end of a task would raise the task's priority; an iteration over its steps does not.
     for await _ in try cache.enterBackground(["1"]) {}
     for await _ in try cache.prefetch(["3"]) {}
     #expect(services.priorities.count == 4)
@@ -82,6 +82,6 @@ import ExampleTesting
 }
 
 extension Prefetch.Summary {
-  /// Present, loaded, failed, left.
+  /// The numbers of present, loaded, failed and remaining requests.
   var counts: [Int] { [present, loaded, failed, remaining] }
 }

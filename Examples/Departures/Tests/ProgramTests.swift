@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Departures
 
-/// The built program, from outside, over the recording in the repository.
+/// The built program, tested from outside, over the recording in the repository.
 @Suite struct ProgramTests {
   private let program: TestedProgram
   init() throws { program = try TestedProgram("larder-departures", store: "my store") }

@@ -2,11 +2,11 @@ import ExampleTesting
 
 @testable import Departures
 
-/// What the cache is worth, over a recorded week of an app: when it was opened, for how many minutes, the landing that was
-/// shown, and whether the map was.
+/// The requests that the cache spares in a recorded week of an app. Each record has the time of opening, the minutes, the
+/// landing that was shown, and whether the map was shown.
 ///
-/// At the start the app shows the boards of its five favourites; while it is open it draws the board every half minute, with the
-/// names of ships; on the page of a lake it shows the weather and the water. Then it goes to the background.
+/// At its start the app shows the boards of its five favourites. Every half minute it draws the board with the names of
+/// ships, and once the weather and the water of a lake. Then it goes to the background.
 @Suite(.checkedStores) struct RecordedWeekTests {
   private static let favourites = ["8503651", "8503669", "8503675", "8503674", "8503681"]
 
@@ -54,14 +54,14 @@ import ExampleTesting
     var cache: DeparturesCache
     var reads = 0
     var failures = 0
-    /// Whether what is fetched in the background, or ahead, arrives.
+    /// Whether fetches in the background, or ahead of use, succeed.
     var areServicesUp = true
     var clock: JumpingClock { fixture.clock }
 
     init(_ policy: RequestPolicy = .standard) throws {
       fixture = try Fixture(at: "2025-07-07T06:00:00+0200", jumps: true)
       cache = fixture.with(policy)
-      // When boats were late, so that a board was right for a minute only.
+      // The times at which boats were late, so that a board was right only for a minute.
       let news = try [
         ("8503651", "07T17:00", "07T17:30", 3), ("8503651", "09T12:00", "09T12:10", 2),
         ("8503651", "11T16:20", "11T16:50", 6), ("8503669", "12T14:10", "12T14:40", 9),
@@ -100,7 +100,7 @@ import ExampleTesting
       }
     }
 
-    /// Half a minute is more than a refresh takes; here it is over at once, and the refresh is waited for instead.
+    /// Reads a value. In place of half a minute, in which a refresh would end, it waits for the refresh itself.
     private mutating func read(
       _ body: @escaping @Sendable (DeparturesCache) async throws -> Bool
     ) async throws {

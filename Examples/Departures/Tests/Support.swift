@@ -1,7 +1,7 @@
 import Departures
 import ExampleTesting
 
-/// A moment as people in Zurich say it, `2025-07-12T09:00:00+0200`.
+/// A moment in the time of Zurich, `2025-07-12T09:00:00+0200`.
 func moment(_ text: String) throws -> Timestamp {
   guard let moment = SwissTime.moment(text) else { throw CocoaError(.formatting) }
   return moment
@@ -12,8 +12,8 @@ func day(_ text: String) throws -> CalendarDay {
   return day
 }
 
-/// A clock that moves when it is told to. Where it jumps, nobody waits for a pause: it goes on to the end of each, and notes
-/// how long that was.
+/// A clock that moves when a test moves it. If it jumps, a pause does not wait: the clock moves to the end of the pause, and
+/// notes the pause's length.
 final class JumpingClock: LarderClock {
   private let manual: ManualClock
   private let jumps: Bool
@@ -31,7 +31,7 @@ final class JumpingClock: LarderClock {
 
   func sleep(until moment: Duration) async throws {
     try Task.checkCancellation()
-    // The limit of an exchange is no pause: it is cancelled when the answer is there.
+    // The time limit of an exchange is no pause: the answer cancels it.
     guard jumps, moment > monotonic, moment - monotonic < .seconds(2) else {
       return try await manual.sleep(until: moment)
     }
@@ -40,14 +40,14 @@ final class JumpingClock: LarderClock {
   }
 }
 
-/// A cache over services of a test, in a store and at a moment of its own.
+/// A cache over test services, with a store and a clock of its own.
 struct Fixture {
   let clock: JumpingClock
   let services = FakeServices()
   var cache: DeparturesCache
   var widget: Widget { Widget(cache) }
 
-  /// - Parameter jumps: whether nobody waits for pauses.
+  /// - Parameter jumps: whether the clock jumps to the end of each pause.
   init(
     at text: String = "2025-07-12T08:00:00+0200", jumps: Bool = false,
     log: (@Sendable (String) -> Void)? = nil
@@ -72,6 +72,6 @@ struct Fixture {
     return cache
   }
 
-  /// Waits until the services were asked so often, in the background too.
+  /// Waits until the services have had `requests` requests, also from the background.
   func settle(requests: Int) async throws { try await waitUntil { services.count >= requests } }
 }

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Departures
 
-/// What departs next, left by the app and read by the widget.
+/// The next departures, written by the app and read by the widget.
 @Suite(.checkedStores) struct WidgetTests {
   private func publish(_ fixture: Fixture, _ station: String = "1") async throws -> [Departure] {
     _ = try await fixture.cache.board(at: station)

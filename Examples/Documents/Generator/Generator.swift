@@ -4,9 +4,9 @@ import Foundation
 ///
 ///     page-programs ROOT OUTPUT FILE...
 ///
-/// Each block of Swift in a page becomes a function of `Programs`. The members of that type are what the programs name without
-/// declaring it, and the function returns what its program has declared. A block that declares types alone is written as it is. A
-/// block that stands in one of the files of Swift is compiled there. The imports are those of the first of these files.
+/// Each block of Swift in a page becomes a function of `Programs`. That type declares the names that programs use without a
+/// declaration. The function returns what its program declares. A block that declares only types is written as it is. A
+/// block that is also in one of the Swift files is compiled there. The imports are those of the first of these files.
 @main struct Generator {
   static func main() throws {
     let root = CommandLine.arguments[1]
@@ -24,7 +24,7 @@ import Foundation
         defer { line += piece.count { $0 == "\n" } + 1 }
         let program = piece.components(separatedBy: "```")[0]
         if index == 0 || compiled.contains(words(program)) { continue }
-        // An error of the compiler shows the place in the page.
+        // `#sourceLocation` makes compiler errors name the place in the page.
         let placed =
           "#sourceLocation(file: \"\(name)\", line: \(line))\n\(program)#sourceLocation()\n"
         if declaresTypesAlone(program) {
@@ -32,7 +32,7 @@ import Foundation
           continue
         }
         let function = "program\(list.count { $0 == "\n" } + 1)"
-        // Without `await` the program has to be called as one that does not suspend: many functions have both forms.
+        // Calls a program without `await` in a function without `async`: many functions have both forms.
         let (effect, call) =
           program.contains("await ") ? ("async throws", "try await") : ("throws", "try")
         let declared = program.matches(of: /(?:^|\n)(?:let|var|func) (\w+)/)
@@ -62,6 +62,6 @@ import Foundation
     }
   }
 
-  /// The text without its blanks: pages and tests are indented differently.
+  /// The text without blanks: pages and tests have different indents.
   private static func words(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Lets tests call the programs of the pages: those of all pages in `DocumentTests`, and those of its own page in the tests of an
-/// example. The file `Programs.swift` of the tests has what the programs name; without one there are none.
+/// Lets tests call the programs of pages: `DocumentTests` those of all pages, the tests of an example those of its own page.
+/// The tests' file `Programs.swift` declares the names that the programs use; tests without that file get no programs.
 @main struct PagePrograms: BuildToolPlugin {
-  /// Their programs need other packages, or are run from outside.
+  /// Pages whose programs need other packages or are run from outside.
   private static let others = ["Use/Fleet.md", "Learn/Tutorial.md"]
 
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

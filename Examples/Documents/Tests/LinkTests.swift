@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every link to a file of the package leads to a file, and to a heading of it.
+/// Every link to a file of the package has an existing file as its target, and an existing heading.
 @Suite struct LinkTests {
-  /// The targets of links and pictures outside code.
+  /// The targets of the links and pictures of a page, except in code.
   private static func links(in page: String) -> [String] {
     prose(of: page).matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.1) }
       .filter { !$0.contains("://") && !$0.hasPrefix("mailto:") }
@@ -46,7 +46,7 @@ import Testing
     let page = try Repository.text("Docs/Internals/Architecture.md")
     let paths = page.matches(of: #/`(\w+(?:/[\w+]+)+\.swift)`/#).map { String($0.1) }
     #expect(paths.count > 5)
-    // A path begins with the module: the room before it is in the list of layers.
+    // A path begins with the module. The list of layers has the room before it.
     let rooms = try FileManager.default.contentsOfDirectory(
       at: Repository.root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
     for path in paths {

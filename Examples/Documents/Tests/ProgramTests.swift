@@ -12,9 +12,9 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// The programs of the pages and of the reference's articles are compiled as the pages show them, and run.
+/// The programs of pages and of reference articles are compiled as the pages show them, and run.
 @Suite struct ProgramTests {
-  /// What the constants of the programs are at the end.
+  /// The values of the programs' constants at the end.
   private static let expected = """
     Docs/Learn/Cookbook.md body = page
     Docs/Learn/Cookbook.md board = board of zurich

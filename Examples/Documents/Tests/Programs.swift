@@ -22,7 +22,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What the programs of the pages name without declaring it. Each program has a store of its own.
+/// The names that the programs of pages use without a declaration. Each program has a store of its own.
 struct Programs: Sendable {
   typealias Board = String
   struct Color: Codable, Equatable { var name: String }
@@ -42,7 +42,7 @@ struct Programs: Sendable {
   let tier = MemoryTier()
   let store: Store
   let directory: String
-  /// That of a server which answers `hello`.
+  /// The host of a server that answers `hello`.
   let host: String
   private let kept = Kept()
 
@@ -101,7 +101,7 @@ let weatherCache: HTTPCache? = {
   } catch { return nil }
 }()
 
-/// As Nuke declares it.
+/// The protocol `DataCaching` as Nuke declares it.
 protocol DataCaching: Sendable {
   func cachedData(for key: String) -> Data?
   func containsData(for key: String) -> Bool
@@ -110,7 +110,7 @@ protocol DataCaching: Sendable {
   func removeAll()
 }
 
-/// A service without a network.
+/// An origin without a network.
 struct Origin: HTTPTransport {
   struct Response: Sendable {
     var body: String? = "page"

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the README shows must be what happens.
+/// Checks that the examples in the README give the results that it shows.
 @Suite struct ReadmeTests {
-  /// The first block of that language in a page.
+  /// The first block of a language in a page.
   private static func block(_ language: String, in page: String) throws -> String {
     let start = try #require(page.range(of: "```\(language)\n"))
     let end = try #require(page[start.upperBound...].range(of: "```"))
@@ -21,7 +21,7 @@ import Testing
     let fixture = try ProgramFixture()
     #expect(session.steps.count > 4)
     for step in session.steps {
-      // A reader sees both streams as they come, and no exit code.
+      // A reader sees both streams in their order, and no exit code.
       let answer = try fixture.answer(to: step.command, asAtTerminal: true)
         .split(separator: "\n").filter { !$0.hasPrefix("? ") }
         .map { ($0.hasPrefix("! ") ? $0.dropFirst(2) : $0) + "\n" }.joined()

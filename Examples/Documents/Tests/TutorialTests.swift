@@ -4,13 +4,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The tutorial works as it is written: its program is the one that is compiled, and its sessions are run.
+/// The tutorial works as written: its program is compiled as shown, and its sessions are run.
 @Suite struct TutorialTests {
   @Test func `the program of the tutorial is the one that is compiled`() throws {
     let page = try Repository.text("Docs/Learn/Tutorial.md")
     let program = try Repository.text("Examples/Tutorial/Weather.swift")
     #expect(page.contains("```swift\n" + program + "```"))
-    // Each step of the reference's tutorial has lines of it, in their order.
+    // Each step of the tutorial in the reference has lines of the program, in their order.
     func lines(_ text: String) -> [String] {
       text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
@@ -35,7 +35,7 @@ import Testing
         guard let data = try? Data(contentsOf: file) else { return .init(404) }
         return .init(200, ["Content-Type": "application/json"], body: data)
       }
-      // Off the threads of tasks: a command waits for the server, which needs one of them.
+      // Runs outside the threads of tasks: a command waits for the server, which needs such a thread.
       let faults = try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread {
           continuation.resume(
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// The commands whose answers are not those of the page.
+  /// The commands whose answers differ from the page.
   private static func faults(_ base: String, serve: (String) -> Void) throws -> [String] {
     let page = try Repository.text("Docs/Learn/Tutorial.md")
     let fixture = try ProgramFixture()
@@ -56,7 +56,7 @@ import Testing
     for line in page.split(separator: "\n") where line.hasPrefix("    echo ") {
       _ = try fixture.answer(to: String(line))
     }
-    // In its last part the service is down.
+    // In the page's last part the service is down.
     let parts = page.components(separatedBy: "## 6.")
     for (part, address) in zip(parts, [base, "http://127.0.0.1:1"]) {
       for step in Transcript(document: part).steps {

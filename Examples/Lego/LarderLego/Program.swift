@@ -20,7 +20,7 @@ struct LarderLego: ParsableCommand {
   static func main() async { await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") }
 }
 
-/// A kind as an argument: `parts`, or `part`.
+/// A kind as an argument, in the plural or the singular: `parts` or `part`.
 extension EntityKind: ExpressibleByArgument {
   public init?(argument: String) {
     let name = argument.hasPrefix("minifig") ? "sets" : argument
@@ -44,7 +44,7 @@ struct ServiceOptions: ParsableArguments {
       """)
   var key: String?
 
-  /// Calls `body` with a client, and closes the store.
+  /// Calls `body` with a client, and then closes the store.
   func open<Result>(_ body: (LegoClient) async throws -> Result) async throws -> Result {
     let key = (key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"] ?? "").trimmingBlanks
     let transport = try place.transport(sample: "Recording")

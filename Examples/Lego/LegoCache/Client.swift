@@ -4,10 +4,10 @@ public import Larder
 public import LarderHTTP
 import Service
 
-/// A client of Rebrickable's API, version 3, that caches every call under its plan.
+/// A client of Rebrickable's API, version 3, that caches every call by its plan.
 ///
-/// Concurrent calls for a missing entity share one request. If the service cannot be reached, answers with 5xx or limits
-/// requests, an expired entity is returned as stale with the error, if the kind's rule allows that.
+/// Concurrent calls for a missing entity share one request. If the service is unreachable, answers with 5xx or limits
+/// requests, and if the kind's rule allows it, the client returns an expired entity as stale, with the error.
 public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 
@@ -41,13 +41,13 @@ public struct LegoClient: Sendable {
     _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
     let (address, asked) = try Entity.kind.address(of: key)
-    // The API finds `3069B`, too. An answer about another key must not be stored under this one.
+    // The API also finds `3069B`. An answer about another key must not be stored under this key.
     return try await lookup(
       key, at: address, in: cache.entities(type), Entity.kind, policy, asked
     ) { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" }
   }
 
-  /// The first page of a list, which is stored under its address for as long as an entity of its kind.
+  /// The first page of a list. It is stored under its address for as long as an entity of its kind.
   public func page<Entity: LegoEntity>(
     _ list: LegoList<Entity>, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<LegoPage<Entity>> {
@@ -60,12 +60,12 @@ public struct LegoClient: Sendable {
     throw ServiceError.refused(status: 404, message: "there is no \(list.address)")
   }
 
-  /// Reads through a cache, and asks the service with the validators of the stored value. For a kind that is switched off, `cache` is
-  /// nil, and it asks each time.
+  /// Reads through a cache, and asks the service with the validators of the stored value. For a kind that is switched off,
+  /// `cache` is nil, and each call asks.
   ///
   /// - Parameters:
-  ///   - asked: what the API leaves out of its answer, because it stands in the request.
-  ///   - fault: says why a decoded answer is of no use; nil for a good one.
+  ///   - asked: the parts of the request that the API leaves out of its answer.
+  ///   - fault: the reason why a decoded answer is of no use; nil for a good one.
   private func lookup<Value: Codable & Sendable>(
     _ key: String, at address: String, in cache: Cache<Value>?, _ kind: EntityKind,
     _ policy: RequestPolicy, _ asked: PartColor.Asked?, expires: Expiration? = nil,
@@ -74,7 +74,7 @@ public struct LegoClient: Sendable {
     let decode: @Sendable (Reply) async throws -> Value? = { reply in
       if reply.status == 404 {
         if reply.json?["detail"]?.text != nil { return nil }
-        // A gateway, or the login page of a network, does not say that there is no such thing.
+        // A 404 by a gateway, or by the login page of a network, does not show that the entity does not exist.
         throw ServiceError.wrongContent(path: address, type: "404 without a reason of the API")
       }
       return try await service.decoded(
@@ -97,7 +97,7 @@ public struct LegoClient: Sendable {
       return Loaded(value, validators: reply.validators)
     }
     service.note(key, in: cache.name, found)
-    // What the service refuses to the user is not shown from the store either.
+    // If the service refuses the user, the stored value is not shown either.
     if let error = found?.error as? ServiceError, error.isRefusal { throw error }
     return found
   }
@@ -113,7 +113,7 @@ public struct LegoList<Entity: LegoEntity>: Sendable {
     (self.path, asked) = (path, part.map { PartColor.Asked(part: $0, color: nil) })
   }
 
-  /// Sets a parameter of the API; the last value of a name counts.
+  /// Sets a parameter of the API. For a repeated name, the last value counts.
   public func with(_ name: String, _ value: String) -> Self {
     var list = self
     list.parameters[name] = value
@@ -123,7 +123,7 @@ public struct LegoList<Entity: LegoEntity>: Sendable {
   public func sized(_ count: Int) -> Self { with("page_size", String(count)) }
   public func searching(_ text: String) -> Self { with("search", text) }
 
-  /// The same list always has the same address: parameters are escaped and sorted by name.
+  /// The address of the list. Equal lists have equal addresses: parameters are escaped and sorted by name.
   var address: String {
     let query = parameters.sorted { $0.key < $1.key }
       .map { $0.key.percentEscaped + "=" + $0.value.percentEscaped }
@@ -152,7 +152,7 @@ extension LegoList<Element> {
 }
 
 extension EntityKind {
-  /// The path of one entity, and what its answer leaves out; throws for a key that no path can have.
+  /// The path of one entity, and the parts that its answer leaves out; throws for a key that no path can have.
   fileprivate func address(of key: String) throws(LarderError) -> (String, PartColor.Asked?) {
     let escaped = key.percentEscaped
     switch self {

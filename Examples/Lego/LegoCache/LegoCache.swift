@@ -1,17 +1,17 @@
 public import Larder
 import LarderHTTP
 
-/// The store of a Lego client: a namespace for each kind of entity, under a plan.
+/// The store of a Lego client: a namespace for each kind of entity, by a plan.
 ///
-/// The rules are stored with the first entity of a kind, so other processes and the shell obey them too. Entities that were read
-/// stay decoded in memory, as many as the plan allows, and as current as those on disk.
+/// The rules are stored with the first entity of a kind, so other processes and the shell obey them too. Entities stay decoded
+/// in memory after a read, as many as the plan allows, and as current as those on disk.
 public struct LegoCache: Sendable {
   public let store: Store
   public let plan: CachePlan
   /// The namespaces of one user of one server; nil for public data.
   private let realm: Realm?
 
-  /// Opens the store at `path`, creates it, or makes one in memory for a plan without a file. A new store gets a limit of 10 MB.
+  /// Opens or creates the store at `path`, or makes one in memory for a plan without a file. A new store has a limit of 10 MB.
   ///
   /// - Parameter owner: the server and the user's credential; nil for public data.
   public init(
@@ -28,7 +28,7 @@ public struct LegoCache: Sendable {
     try store.declare(limits)
   }
 
-  /// Uses an open store, whose limits stay.
+  /// Uses an open store and keeps its limits.
   public init(_ store: Store, plan: CachePlan = .default, owner: String? = nil) {
     (self.store, self.plan, realm) = (store, plan, owner.map { store.realm(of: $0) })
   }
@@ -37,7 +37,7 @@ public struct LegoCache: Sendable {
   public func entities<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
     plan.rules(of: Entity.kind).map { rules in
       store.cache(
-        // Entities have only strings, integers and flags, so a stored value equals the decoded one.
+        // Entities have only strings, integers and flags, so an encoded value decodes to an equal one.
         JSONCodec<Entity>(isLossless: true), in: namespace(of: Entity.kind).name, rules: rules,
         memory: plan.memory.limits)
     }
@@ -45,12 +45,12 @@ public struct LegoCache: Sendable {
 
   public func namespace(of kind: EntityKind) -> Store.Namespace { namespace(kind.rawValue) }
 
-  /// `lego.colors`; for a user's data a digest follows.
+  /// The namespace `lego.colors`; for a user's data, the name ends with a digest.
   func namespace(_ name: String) -> Store.Namespace {
     store.namespace(realm?.name(of: "lego." + name) ?? "lego." + name)
   }
 
-  /// Stores entities of one kind, if it is not switched off.
+  /// Stores entities of one kind, unless the kind is switched off.
   public func keep<Entity: LegoEntity>(_ entities: [Entity]) throws {
     guard let cache = self.entities(Entity.self) else { return }
     var attributes = EntryAttributes()
@@ -60,21 +60,21 @@ public struct LegoCache: Sendable {
         for entity in entities { try batch.set(entity, for: entity.key, in: cache, attributes) }
       }
     } catch let error as LarderError where error.code == .full {
-      // A small file has no room for the copies that a large transaction needs. For a single write the store makes room.
+      // A small file has no room for the page copies of a large transaction. For a single write the store makes room.
       for entity in entities { try cache.set(entity, for: entity.key, attributes) }
     }
   }
 }
 
-/// Counts and clears the seven namespaces and the pages; other namespaces stay.
+/// Counts and clears the seven namespaces and the pages. Other namespaces stay.
 extension LegoCache {
-  /// Numbers of entities, expired ones that were not removed yet included. With a disk those in memory are on disk too.
+  /// Numbers of entities, including expired ones that were not removed yet. With a disk, entities in memory are on disk too.
   public struct Counts: Sendable, Hashable {
     public var memory, database: Int
     public var total: Int { max(memory, database) }
   }
 
-  /// Counting changes nothing.
+  /// The numbers of entities. The count changes nothing.
   public func counts() throws -> Counts {
     let kinds = EntityKind.allCases.map(namespace)
     let count = try kinds.reduce(0) { try $0 + $1.count() }
@@ -82,7 +82,7 @@ extension LegoCache {
     return Counts(memory: kinds.reduce(0) { $0 + $1.memory.usage.entries }, database: count)
   }
 
-  /// Removes expired entities and returns their number. Stale ones that may be served if the network fails stay.
+  /// Removes expired entities and returns their number. Keeps stale entities that may be served if the network fails.
   @discardableResult public func clearExpired() throws -> Int {
     try namespace("pages").purge()
     return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).purge().entries }
@@ -94,7 +94,7 @@ extension LegoCache {
     return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).clear().entries }
   }
 
-  /// Removes expired entities at an interval by the store's clock, once it is started.
+  /// Maintenance that removes expired entities at an interval by the store's clock, once it is started.
   public func maintenance(every interval: Duration = .hours(1)) throws -> Maintenance {
     try Maintenance(of: store, every: interval)
   }

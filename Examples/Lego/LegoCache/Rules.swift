@@ -2,7 +2,7 @@ public import Larder
 
 /// The rule of one kind of entity on disk.
 public struct EntityRule: Sendable, Hashable {
-  /// The lifetime; nil if the kind is not stored.
+  /// The lifetime of an entity; nil if the kind is not stored.
   public var expires: Expiration?
   /// Whether an expired entity is returned as stale if the network fails.
   public var servesStaleOnError = true
@@ -12,7 +12,7 @@ public struct EntityRule: Sendable, Hashable {
   }
 }
 
-/// The rules of all kinds: a standard rule, and rules of single kinds, which override it.
+/// The rules of all kinds: a standard rule, and rules of single kinds that override it.
 public struct Lifetimes: Sendable, Hashable {
   public var standard: EntityRule
   public var own: [EntityKind: EntityRule] = [:]
@@ -26,7 +26,7 @@ public struct Lifetimes: Sendable, Hashable {
     set { own[kind] = newValue }
   }
 
-  /// A day for every kind. The default plan has ``longTerm``.
+  /// A day for every kind. The default plan uses ``longTerm`` instead.
   public static let `default` = Lifetimes(.after(.hours(24)))
   public static let longTerm = Lifetimes(
     .after(.days(7)),
@@ -43,10 +43,10 @@ public struct Lifetimes: Sendable, Hashable {
   public static let disabled = Lifetimes(nil)
 }
 
-/// The limits of decoded entities in memory, for each kind: how long one is served before the disk is read again, and how many.
+/// The limits of decoded entities in memory, for each kind: their lifetime until the next read from disk, and their number.
 public struct MemoryTier: Sendable, Hashable {
   public var lifetime: Duration
-  /// 0 switches it off.
+  /// The number of entities; 0 switches the memory off.
   public var entries: Int
 
   public init(_ lifetime: Duration, entries: Int) {
@@ -69,22 +69,22 @@ public struct MemoryTier: Sendable, Hashable {
 public struct CachePlan: Sendable, Hashable {
   public var memory = MemoryTier.default
   public var disk = Lifetimes.longTerm
-  /// In bytes. With nil a new store gets 10 MB, and one in use keeps its limit.
+  /// The limit of the file in bytes. With nil a new store gets 10 MB, and an existing store keeps its limit.
   public var diskLimit: Int?
 
   public static let `default` = CachePlan()
   public static let performance = CachePlan(memory: .aggressive)
   public static let storage = CachePlan(memory: .conservative)
-  /// Without a file: entities live until the process ends.
+  /// A plan without a file: entities live until the process ends.
   public static let memoryOnly = CachePlan(disk: .disabled)
   public static let databaseOnly = CachePlan(memory: .disabled)
   public static let disabled = CachePlan(memory: .disabled, disk: .disabled)
 
-  /// Whether a kind is on disk. If none is, all kinds are in memory; otherwise a kind without a lifetime is not stored at all.
+  /// Whether any kind is on disk. If not, all kinds are in memory; otherwise a kind without a lifetime is not stored at all.
   public var usesDisk: Bool { EntityKind.allCases.contains { disk[$0].expires != nil } }
 
-  /// The rules of a kind's namespace; nil for a kind that is switched off. The three small kinds are evicted last. Without a disk the
-  /// store is in memory, so the limits of the memory are those of the namespace.
+  /// The rules of a kind's namespace; nil for a kind that is switched off. The three small kinds are evicted last. Without a
+  /// disk the store is in memory, so the limits of memory are those of the namespace.
   func rules(of kind: EntityKind) -> Rules? {
     let isSmall = [.colors, .themes, .categories].contains(kind)
     if usesDisk {
@@ -94,11 +94,11 @@ public struct CachePlan: Sendable, Hashable {
     return Rules(expires: .after(memory.lifetime), limits: Limits(entries: memory.entries))
   }
 
-  /// How long an expired entity is returned if the service fails.
+  /// How long an expired entity may be returned if the service fails.
   func staleness(of kind: EntityKind) -> Duration {
     !usesDisk || disk[kind].servesStaleOnError ? .days(30) : .zero
   }
 
-  /// How long the absence of an entity is stored.
+  /// How long the absence of an entity stays stored.
   var absence: Duration { usesDisk ? .minutes(10) : min(.minutes(10), memory.lifetime) }
 }

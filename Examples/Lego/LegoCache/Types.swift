@@ -1,15 +1,15 @@
 import Foundation
-// Its overloads make the decoding below lenient: a number may be text, and an optional field of another form is nil.
+// Overloads of this module make the decoding below lenient: a number may be text, and a malformed optional field is nil.
 import Service
 
-/// One of the seven entity types of the Rebrickable API, with the fields that are of use. Other fields are ignored.
+/// One of the seven entity types of the Rebrickable API, with its useful fields. Other fields are ignored.
 public protocol LegoEntity: Codable, Sendable, Equatable {
   static var kind: EntityKind { get }
-  /// Identifies the entity among those of its kind, exactly as the API writes it: leading zeros, dots and dashes are part of it.
+  /// Identifies the entity among those of its kind, as the API writes it: leading zeros, dots and dashes are part of it.
   var key: String { get }
 }
 
-/// The seven kinds of entity; the raw value is the name in commands and of the namespace.
+/// The seven kinds of entities. The raw value is the name in commands and of the namespace.
 public enum EntityKind: String, CaseIterable, Sendable, Codable, CodingKeyRepresentable {
   case colors, themes, categories, parts, sets, elements
   case partColors = "partcolors"
@@ -43,7 +43,7 @@ public struct Color: LegoEntity {
   }
 }
 
-/// A theme of sets. Names repeat; only the id tells themes apart.
+/// A theme of sets. Names repeat; only the id identifies a theme.
 public struct Theme: LegoEntity {
   public static let kind = EntityKind.themes
   public var id: Int
@@ -70,7 +70,7 @@ public struct PartCategory: LegoEntity {
   }
 }
 
-/// A part, in no particular colour.
+/// A part, without a particular colour.
 public struct Part: LegoEntity {
   public static let kind = EntityKind.parts
   public var partNum: String
@@ -91,7 +91,7 @@ public struct Part: LegoEntity {
 /// A set or a minifig, which has neither year nor theme.
 public struct ModelSet: LegoEntity {
   public static let kind = EntityKind.sets
-  /// `10294-1`, or `fig-000018`.
+  /// The number, such as `10294-1` or `fig-000018`.
   public var setNum: String
   public var name: String
   public var year, themeID, partCount: Int?
@@ -105,16 +105,16 @@ public struct ModelSet: LegoEntity {
   }
 }
 
-/// A part in a colour, as the maker numbers it.
+/// A part in a colour, with the manufacturer's number.
 public struct Element: LegoEntity {
   public static let kind = EntityKind.elements
   public var elementID: String?
   public var part: Part
   public var color: Color
-  /// How often a set has it, and whether as a spare; only in an inventory.
+  /// How many pieces a set has, and whether they are spares; nil outside of an inventory.
   public var quantity: Int?
   public var isSpare: Bool?
-  /// The element's number, or without one the part and the colour. The two never collide: numbers have no slash.
+  /// The element's number, or else the part and the colour. The two forms never collide: numbers have no slash.
   public var key: String { elementID ?? "\(part.partNum)/\(color.id)" }
 
   enum CodingKeys: String, CodingKey {
@@ -130,11 +130,11 @@ public struct PartColor: LegoEntity {
   public var partNum: String
   public var colorID: Int
   public var colorName: String?
-  /// Sets that have the part in this colour.
+  /// The number of sets that have the part in this colour.
   public var setCount: Int?
-  /// The element numbers of this pair.
+  /// The numbers of the elements that are this part in this colour.
   public var elements: [String] = []
-  /// Part and colour. A colour is a number, so the last slash always parts the two.
+  /// The part and the colour. A colour is a number, so the last slash always separates the two.
   public var key: String { "\(partNum)/\(colorID)" }
 
   enum CodingKeys: String, CodingKey {
@@ -146,8 +146,8 @@ public struct PartColor: LegoEntity {
   }
 }
 
-/// The API's answers leave out what stands in the request: the part, and for one colour that colour too. A decoder has them in
-/// its `userInfo`.
+/// The API's answers leave out values of the request: the part, and for a single colour also the colour. A decoder gets these
+/// values in its `userInfo`.
 extension PartColor {
   struct Asked { var part: String, color: Int? }
   static let asked = CodingUserInfoKey(rawValue: "lego.asked")
@@ -171,7 +171,7 @@ extension PartColor {
 
 /// One page of a list.
 public struct LegoPage<Entity: LegoEntity>: Codable, Sendable {
-  /// All there are, on every page together; nil if the service does not say.
+  /// The number of entities on all pages; nil if the service does not state it.
   public var count: Int?
   public var results: [Entity]
   /// The entities that cannot be decoded, and why: `3001: results[0].name is missing`.
@@ -180,7 +180,7 @@ public struct LegoPage<Entity: LegoEntity>: Codable, Sendable {
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     count = try fields.decodeIfPresent(Int.self, forKey: .count)
-    // One that cannot be decoded does not hide the others.
+    // An entity that cannot be decoded does not hide the others.
     let list = try fields.decode(LenientList<Entity>.self, forKey: .results)
     results = list.elements
     skipped = try fields.decodeIfPresent([String].self, forKey: .skipped) ?? list.skipped

@@ -2,8 +2,8 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// Entities under their keys, their lifetimes and numbers. Races, reads of an expired entry, values that cannot be encoded or
-/// decoded and files that are no stores are tests of Larder.
+/// Entities under their keys, their lifetimes and numbers. Tests of Larder cover races, reads of an expired entry, values that
+/// cannot be encoded or decoded, and files that are no stores.
 @Suite(.checkedStores) struct CacheTests {
   private let clock = ManualClock()
   private let store: Store
@@ -46,7 +46,7 @@ import ExampleTesting
     try lego.keep(sets("1-1", "2-1"))
     try lego.keep([red])
     clock.advance(by: .milliseconds(200))
-    // Counting changes nothing.
+    // A count changes nothing.
     for _ in 1...3 { #expect(try lego.counts() == LegoCache.Counts(memory: 0, database: 3)) }
     #expect(try lego.clearExpired() == 2 && lego.counts().database == 1)
     #expect(try lego.clear() == 1 && lego.clear() == 0 && lego.counts().total == 0)

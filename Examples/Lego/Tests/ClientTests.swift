@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// Requests: each made once, by every kind of call, and what comes when the service fails.
+/// Requests: every kind of call makes each once, and gets a certain result when the service fails.
 @Suite(.fixture(Fixture.self)) struct ClientTests {
   private let fixture: Fixture
   private let lego: LegoClient
@@ -39,7 +39,7 @@ import ExampleTesting
     try lego.cache.store.finish()
   }
 
-  /// A colour that counts how often it is decoded.
+  /// A colour type that counts its decodings.
   private struct CountedColor: LegoEntity {
     static let kind = EntityKind.colors
     static let decoded = Atomic(0)

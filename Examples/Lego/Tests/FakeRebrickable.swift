@@ -2,18 +2,18 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// A server that answers as Rebrickable does: the same paths, bodies, pages and errors.
+/// A server with Rebrickable's paths, bodies, pages and errors.
 final class FakeRebrickable: Sendable {
   static let credential = "4f5e6d7c"
 
   struct State {
-    /// By path: what is there, as JSON.
+    /// The JSON of each entity by its path.
     var things: [String: String] = [:]
-    /// By path: what is in the list, one JSON object each.
+    /// The JSON objects of each list by its path.
     var lists: [String: [String]] = [:]
-    /// Instead of everything else, in this order.
+    /// The answers that come before all others, in this order.
     var refusals: [LocalServer.Answer] = []
-    /// Goes with each good answer.
+    /// The fields of each good answer.
     var fields: [String: String] = [:]
   }
 
@@ -63,7 +63,7 @@ final class FakeRebrickable: Sendable {
   }
 }
 
-/// A fake service, a clock, and clients over stores in a folder of the test, which are checked after it.
+/// A fake service, a clock, and clients over stores in a folder of the test. The stores are checked after the test.
 struct Fixture: TestFixture {
   let fake: FakeRebrickable
   let clock = ManualClock()
@@ -100,7 +100,7 @@ extension LegoClient {
   }
 }
 
-/// Bodies in the API's shape.
+/// Bodies in the form of the API.
 enum Body {
   static func recorded(_ name: String) throws -> String {
     try Repository.text("Examples/Lego/Recording/\(name).json")

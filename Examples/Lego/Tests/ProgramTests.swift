@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// The built program, from outside: what it prints where, and its exit code.
+/// The built program, tested from outside: its output on both streams, and its exit code.
 @Suite struct ProgramTests {
   private let program: TestedProgram
   init() throws { program = try TestedProgram("larder-lego", store: "my store") }

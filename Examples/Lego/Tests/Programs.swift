@@ -1,7 +1,7 @@
 import ExampleTesting
 import LegoCache
 
-/// What the program of the page names.
+/// The names that the program of the page uses without a declaration.
 struct Programs {
   let path, key: String
   let transport: any HTTPTransport

@@ -13,7 +13,7 @@ import ExampleTesting
     fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
   }
 
-  /// In hours, in the order of `EntityKind.allCases`; nil for never.
+  /// The lifetimes in hours, in the order of `EntityKind.allCases`; nil for entities that never expire.
   static let presets: [(Lifetimes, [Int?])] = [
     (.default, [24, 24, 24, 24, 24, 24, 24]),
     (.longTerm, [nil, 30 * 24, 30 * 24, 7 * 24, 24, 7 * 24, 7 * 24]),
@@ -81,7 +81,7 @@ import ExampleTesting
     #expect(try lego.counts().memory == entries)
   }
 
-  /// The sources of two looks at a colour.
+  /// The sources of a colour in two lookups.
   private func look(_ lego: LegoClient) async throws -> [CacheResult<Color>.Source?] {
     [try await lego.color(4)?.source, try await lego.color(4)?.source]
   }

@@ -5,7 +5,7 @@ import Service
 
 /// Ends a program with a message, a hint and an exit code.
 public struct Failure: Error {
-  /// The same as those of `larder`.
+  /// The exit codes, which are those of `larder`.
   public enum Code: Int32, Sendable {
     case noSuchKey = 1
     case usage, cannotOpen, failed, refused
@@ -19,7 +19,7 @@ public struct Failure: Error {
     (self.code, self.message, self.hint) = (code, message, hint)
   }
 
-  /// - Parameter credential: names the option and the variable of the credential, `--token or READECK_TOKEN`; nil for a service
+  /// - Parameter credential: the option and the variable of the credential, `--token or READECK_TOKEN`; nil for a service
   ///   without one.
   public init(_ error: any Error, credential: String?) {
     switch error {
@@ -37,7 +37,7 @@ public struct Failure: Error {
     }
   }
 
-  /// Calls `body`, which asks a service for one thing: 404 means that there is no such thing.
+  /// Calls `body`, which asks a service for one thing. A 404 becomes a failure with the code ``Code/noSuchKey``.
   public static func orNoSuchKey<Result>(
     _ body: () async throws -> Result
   ) async throws -> Result {
@@ -47,7 +47,7 @@ public struct Failure: Error {
     }
   }
 
-  /// The failure to open a store, which all programs write to.
+  /// The failure to open a store.
   public init(opening error: LarderError) {
     self.init(.cannotOpen, error.message, hint: error.hint)
   }
@@ -63,7 +63,7 @@ public struct Failure: Error {
 
   /// Runs a program to its end. Errors go to standard error; their codes are the program's exit codes.
   ///
-  /// - Parameter failure: the failures of errors that only the program knows; nil for others.
+  /// - Parameter failure: the failure for an error that only the program knows; nil for other errors.
   public static func run(
     _ root: any ParsableCommand.Type, credential: String?,
     failure: @Sendable (any Error) -> Failure? = { _ in nil }
@@ -76,13 +76,13 @@ public struct Failure: Error {
         try command.run()
       }
     } catch let code as ExitCode {
-      // The message was printed already.
+      // The program has already printed the message.
       root.exit(withError: code)
     } catch  where root.exitCode(for: error) == .validationFailure {
       Console.write(root.fullMessage(for: error) + "\n")
       root.exit(withError: ExitCode(Code.usage.rawValue))
     } catch  where root.exitCode(for: error).isSuccess {
-      // The help, or the version.
+      // The user asked for the help or the version.
       root.exit(withError: error)
     } catch {
       let failure = failure(error) ?? Failure(error, credential: credential)

@@ -12,7 +12,7 @@ import Service
 
 /// The transport of a program to the network.
 ///
-/// On Linux any server can end a process that uses `URLSession`: by a response that breaks off within its header fields.
+/// On Linux a server can end a process that uses `URLSession`, by a response that breaks off within its header fields.
 public func networkTransport() -> any HTTPTransport {
   #if os(Linux)
     CurlTransport(userAgent: "\(Place.program)/\(exampleVersion)")
@@ -21,7 +21,7 @@ public func networkTransport() -> any HTTPTransport {
   #endif
 }
 
-/// The version of all example programs: that of Larder.
+/// The version of all example programs, which is that of Larder.
 public let exampleVersion = Store.version
 
 /// The store of a program, and the source of its answers: options that all commands have.
@@ -38,7 +38,7 @@ public struct Place: ParsableArguments {
   @Flag(name: .customLong("log"), help: "Print a line for each lookup: hit or miss, and the age.")
   private var isLogged = false
 
-  /// The address of a recording. It is nobody's, so its data stay apart from the user's.
+  /// The address of a recording. It belongs to no user, so its data stay apart from those of the user.
   public static let recording = "https://recording.invalid"
 
   public init() {}
@@ -52,7 +52,7 @@ public struct Place: ParsableArguments {
   /// The program's name without `larder-`: `larder-lego` uses `lego.larder` in the current folder.
   private static let standard = program.replacing("larder-", with: "") + ".larder"
 
-  /// Writes the lines of `--log`; nil without it.
+  /// Writes the lines of `--log`; nil without that option.
   public var log: (@Sendable (String) -> Void)? {
     isLogged ? { @Sendable in Console.complain($0) } : nil
   }
@@ -68,7 +68,7 @@ public struct Place: ParsableArguments {
     return try Recording(folder: Self.folder(sample, of: file).path)
   }
 
-  /// A folder beside that of the program's sources.
+  /// A folder beside the folder of the program's sources.
   public static func folder(_ name: String = "Sample", of file: String = #filePath) -> URL {
     URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: name)

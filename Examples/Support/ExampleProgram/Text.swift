@@ -8,7 +8,7 @@ public enum Console {
   /// A message in one line.
   public static func complain(_ line: String) { write(line.inOneLine + "\n") }
 
-  /// Nobody can be told of a failure.
+  /// Writes text to standard error. Ignores errors, because there is no other place to report them.
   public static func write(_ text: String) {
     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
@@ -41,17 +41,17 @@ public enum Output {
 }
 
 extension Int {
-  /// `1 row`, `2 rows`.
+  /// The number with the noun: `1 row`, `2 rows`.
   public func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
 extension String {
-  /// Without control characters, by which a service could command the terminal; line feeds and tabs stay.
+  /// The text with U+FFFD for control characters, by which a service could command the terminal. Line feeds and tabs stay.
   public var printable: String {
     String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
   }
 
-  /// The same in one line: line breaks and tabs are blanks.
+  /// The printable text in one line: line breaks and tabs become blanks.
   public var inOneLine: String {
     String(String.UnicodeScalarView(unicodeScalars.map { $0.isBreak ? " " : $0 })).printable
   }
@@ -60,10 +60,10 @@ extension String {
     self + String(repeating: " ", count: Swift.max(0, width - count))
   }
 
-  /// Quoted for a POSIX shell where necessary.
+  /// The text with quotes for a POSIX shell, if it needs them.
   public var shellWord: String { quoted(plain: "/+:,@%") }
 
-  /// Quoted for the command language of `larder` where necessary.
+  /// The text with quotes for the command language of `larder`, if it needs them.
   public var larderWord: String { quoted(plain: "/+:,") }
 
   private func quoted(plain: String) -> String {
@@ -79,7 +79,7 @@ extension Unicode.Scalar {
     [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029].contains(value)
   }
 
-  /// C0, DEL and C1, and the marks that change the direction of the text after them.
+  /// C0 except tab and line feed, DEL and C1, and marks that change the direction of the text after them.
   fileprivate var isControl: Bool {
     switch value {
     case 0x09, 0x0A: false

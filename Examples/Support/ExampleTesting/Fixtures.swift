@@ -1,4 +1,4 @@
-// The tests of the examples use these beside what is here.
+// The modules that tests of the examples use beside this one.
 @_exported public import Foundation
 @_exported public import HTTPTypes
 @_exported public import Larder
@@ -15,9 +15,9 @@
   @_exported public import FoundationNetworking
 #endif
 
-/// Something that each test of a suite gets for itself, and that is checked after the test.
+/// A fixture that each test of a suite gets for itself, and that is checked after the test.
 public protocol TestFixture: Sendable {
-  /// Makes one, calls `body` with it, and checks it.
+  /// Makes a fixture, calls `body` with it, and checks it.
   static func run(_ body: (Self) async throws -> Void) async throws
 }
 
@@ -35,13 +35,13 @@ public struct FixtureTrait<Fixture: TestFixture>: SuiteTrait, TestTrait, TestSco
   }
 }
 
-/// By type.
+/// The fixtures of the running test, by type.
 private enum CurrentFixtures {
   @TaskLocal static var all: [ObjectIdentifier: any TestFixture] = [:]
 }
 
 extension TestFixture {
-  /// That of the test that runs.
+  /// The fixture of the running test.
   public static var current: Self {
     guard let fixture = CurrentFixtures.all[ObjectIdentifier(Self.self)] as? Self else {
       preconditionFailure("the suite has no trait .fixture(\(Self.self).self)")
@@ -56,7 +56,7 @@ extension Trait {
   ) -> Self where Self == FixtureTrait<Fixture> { FixtureTrait() }
 }
 
-/// The stores that a test made by ``Store/tested(clock:)``: they are checked and closed after it.
+/// The stores that a test made with ``Store/tested(clock:)``. They are checked and closed after the test.
 public final class TestedStores: TestFixture {
   fileprivate let all = Mutex<[Store]>([])
 
@@ -89,7 +89,7 @@ extension Store {
     return store
   }
 
-  /// Lets no namespace give way to others, and lowers the store's limit to what it has: nothing more can be stored.
+  /// Switches evictions off, and lowers the store's limit to its current entries, so that nothing more can be stored.
   public func fill() throws {
     try declare(Rules(eviction: .refuse), for: "others")
     for namespace in try namespaces() {

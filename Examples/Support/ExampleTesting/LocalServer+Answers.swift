@@ -6,7 +6,7 @@ import Service
 import TestSupport
 
 extension LocalServer {
-  /// Answers with `answer`, but requests that `isHeld` chooses wait until the returned gate is open.
+  /// Answers with `answer`, but requests that `isHeld` chooses wait until the returned gate opens.
   public func hold(
     _ isHeld: @escaping @Sendable (Received) -> Bool = { _ in true },
     answer: @escaping @Sendable (Received) -> Answer
@@ -19,7 +19,7 @@ extension LocalServer {
     return gate
   }
 
-  /// Waits until so many requests have arrived that `isCounted` chooses.
+  /// Waits until `count` requests that `isCounted` chooses have arrived.
   public func wait(for count: Int, _ isCounted: (Received) -> Bool = { _ in true }) async throws {
     try await waitUntil { received.count(where: isCounted) >= count }
   }
@@ -27,7 +27,7 @@ extension LocalServer {
   /// Answers from the recording of an example.
   ///
   /// - Parameters:
-  ///   - folder: its path in the examples.
+  ///   - folder: the path of the recording in the examples.
   ///   - hold: runs before each answer.
   public func replay(
     _ folder: String, hold: @escaping @Sendable () async throws -> Void = {}
@@ -53,7 +53,7 @@ extension LocalServer.Answer {
     )
   }
 
-  /// An answer with JSON, of objects that `JSONSerialization` can write.
+  /// An answer with the JSON of objects that `JSONSerialization` can write.
   public init(_ status: Int = 200, _ fields: [String: String] = [:], json: Any) {
     do {
       let data = try JSONSerialization.data(withJSONObject: json, options: .sortedKeys)

@@ -2,7 +2,7 @@ public import HTTPTypes
 public import LarderHTTP
 public import LarderHTTPTesting
 
-/// Carries requests to any host to a server of the test.
+/// Sends requests to any host to a server of the test.
 public struct LocalTransport: HTTPTransport {
   private let server: LocalServer
   private let base: any HTTPTransport

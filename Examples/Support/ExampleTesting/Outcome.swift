@@ -1,9 +1,9 @@
 public import Foundation
 import Synchronization
 
-/// The result of running a built program.
+/// The result of a built program.
 ///
-/// The wait is on a thread of its own: a test that blocked its thread would stop the servers that the tests run.
+/// A thread of its own waits for the program: a test that blocked its thread would stop the servers of the tests.
 public struct Outcome: Sendable {
   public var code: Int32
   public var output: String
@@ -21,7 +21,7 @@ public struct Outcome: Sendable {
       URL(filePath: "/bin/sh"), ["-c", "PATH=\"$1:$PATH\"; \(line)", "sh", programs])
   }
 
-  /// The closing lines of the output that call `larder`.
+  /// The last lines of the output, which call `larder`.
   public var suggestions: [String] {
     output.split(separator: "\n").filter { $0.hasPrefix("  larder ") }.map {
       String($0.dropFirst(2))
@@ -36,7 +36,7 @@ public struct Outcome: Sendable {
     }
   }
 
-  /// Held while a process starts: Foundation crashed where many threads started processes at once.
+  /// A lock for the start of a process: Foundation has crashed when many threads started processes at once.
   private static let starting = Mutex(())
 
   private init(waitingFor program: URL, _ arguments: [String]) throws {
@@ -48,7 +48,7 @@ public struct Outcome: Sendable {
     process.standardOutput = output
     process.standardError = error
     try Self.starting.withLock { _ in try process.run() }
-    // Standard error fits into a pipe, so the streams can be read one after the other.
+    // Standard error fits into the pipe's buffer, so the streams can be read one after the other.
     self.output = String(
       decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     self.error = String(
@@ -57,7 +57,7 @@ public struct Outcome: Sendable {
     code = process.terminationStatus
   }
 
-  /// The program that was built along with these tests.
+  /// The path of a program that was built with these tests.
   public static func built(_ name: String) throws -> URL {
     var folder = Bundle.main.bundleURL
     for bundle in Bundle.allBundles where bundle.bundlePath.hasSuffix(".xctest") {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A built program that runs during a test, and whose output is read line by line.
+/// A built program that runs during a test. Its output can be read line by line.
 public final class Running {
   private let process = Process()
   private let output: FileHandle
@@ -17,7 +17,7 @@ public final class Running {
     try process.run()
   }
 
-  /// The next line of its output; throws at the end.
+  /// The next line of the output; throws at the end.
   public func line() throws -> Data {
     while true {
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

@@ -17,7 +17,7 @@ public struct TestedProgram: Sendable {
     self.store = folder.path + "/" + store
   }
 
-  /// The outputs of the commands in its closing lines.
+  /// The outputs of the `larder` commands in the last lines of the output.
   public func lastAnswers(of outcome: Outcome) async throws -> [String] {
     var answers: [String] = []
     for line in outcome.suggestions {
@@ -28,14 +28,14 @@ public struct TestedProgram: Sendable {
     return answers
   }
 
-  /// Runs the commands of a table, one after the other, and expects their outcomes.
+  /// Runs the commands of a table, one after the other, and checks their outcomes.
   ///
   ///     sync --offline             | 6 of 6 articles: done
   ///     show nosuch --offline = 1  | ! error: the service answered 404
   ///
-  /// A row has a command for a shell, its exit code (0 by default), and pieces of its output, or with `!` of its error. Of
-  /// `^piece` the output begins with the piece; `_` stands for a line feed. Without a piece of the error there must
-  /// be none.
+  /// A row has a command for a shell, its exit code (0 by default), and pieces of its output, or with `!` of standard error.
+  /// The output must begin with the piece of `^piece`; `_` stands for a line feed. With the exit code 0 and without a piece
+  /// for standard error, nothing may be there.
   public func check(
     _ table: String, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -63,7 +63,7 @@ public struct TestedProgram: Sendable {
     return piece.hasPrefix("^") ? text.hasPrefix(piece.dropFirst()) : text.contains(piece)
   }
 
-  /// Runs a command that a shell splits into words.
+  /// Runs a command that a shell would split into words.
   public func run(_ line: String) async throws -> Outcome {
     try await Outcome(line: "\(name) \(line) --store '\(store)'")
   }

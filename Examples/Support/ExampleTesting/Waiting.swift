@@ -31,7 +31,7 @@ public final class Gate: Sendable {
   }
 }
 
-/// A list that grows from several tasks; `Lines<Duration>` records waits without waiting.
+/// A list that several tasks extend. `Lines<Duration>` records waits without waiting.
 public final class Lines<Line: Sendable>: Sendable {
   private let lines = Mutex<[Line]>([])
 

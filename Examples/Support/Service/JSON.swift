@@ -1,4 +1,4 @@
-/// Any JSON value, kept complete: for data of which an adapter knows a few fields and must lose none.
+/// Any JSON value in full, for data of which an adapter uses a few fields and must keep all.
 public enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -17,12 +17,12 @@ public enum JSON: Sendable, Hashable {
   }
 
   public var text: String? { if case .string(let text) = self { text } else { nil } }
-  /// Some services send numbers as text.
+  /// The value as a number. Some services send numbers as text.
   public var number: Double? {
     if case .number(let number) = self { return number }
     return text.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
   }
-  /// Text such as an id, which some services send as a whole number.
+  /// The value as text, such as an id, which some services send as a whole number.
   public var word: String? {
     if case .number(let number) = self { return Int(exactly: number).map { "\($0)" } }
     return text
@@ -54,7 +54,7 @@ extension JSON: Codable {
     case .null: try container.encodeNil()
     case .bool(let value): try container.encode(value)
     case .number(let value):
-      // Whole numbers stay whole.
+      // A whole number is written without a fraction.
       if let whole = Int64(exactly: value) {
         try container.encode(whole)
       } else {

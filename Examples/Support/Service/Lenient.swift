@@ -1,16 +1,16 @@
 import Foundation
 
 /// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number, `1` for true. Nil for
-/// anything else, such as `"nan"`, which JSON cannot express, or `[]`, as some services write an empty object.
+/// anything else, such as `"nan"`, which JSON cannot express, or `[]`, which some services write for an empty object.
 ///
-/// For fields without which the rest of the answer is still of use.
+/// Use it for fields without which the rest of the answer is still useful.
 @propertyWrapper
 public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
   public var wrappedValue: Value?
 
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-  /// Some services write 1 for true.
+  /// The text of flags: some services write 1 for true.
   private static var flags: [String: any LosslessStringConvertible] { ["0": false, "1": true] }
 
   public init(from decoder: any Decoder) throws {
@@ -32,7 +32,7 @@ extension KeyedDecodingContainer {
     try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
   }
 
-  /// A field without which the rest is of no use, such as an id: of another type, or else an error.
+  /// Decodes a field without which the rest is useless, such as an id. Accepts other types; throws if the value does not fit.
   public func decode<Value: Decodable & Sendable>(lenient type: Value.Type, forKey key: Key) throws
     -> Value
   {
@@ -40,8 +40,8 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// A service may write a number as text, and an optional field of another form is nil. In a file that imports this module, these
-/// stand in for those of the standard library, also where the compiler writes the decoding of a type.
+/// A service may write a number as text, and an optional field of another form is nil. In a file that imports this module,
+/// these methods replace those of the standard library, also in the decoding that the compiler writes for a type.
 extension KeyedDecodingContainer {
   public func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
     try decode(lenient: type, forKey: key)
@@ -63,7 +63,7 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// A list of a service without the elements that cannot be decoded. A list with no other elements is an error.
+/// A list of a service, without elements that cannot be decoded. It is an error if all its elements are such.
 public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
   public var elements: [Element] = []
   /// The elements that cannot be decoded, and why: `3001: results[0].name is missing`.
@@ -84,7 +84,7 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
         result = .success(try Element(from: decoder))
       } catch {
         result = .failure(error)
-        // Text that is not Unicode cannot be read at all.
+        // Text that is no valid Unicode cannot be read at all.
         let json = try? JSON(from: decoder)
         key = LenientList.keys.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }
       }
@@ -92,7 +92,7 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
   }
 
   public init(from decoder: any Decoder) throws {
-    // A decoder passes null on to an optional alone.
+    // A decoder gives null only to an optional type.
     for (index, attempt) in try [Attempt?](from: decoder).enumerated() {
       switch attempt?.result {
       case .success(let element): elements.append(element)

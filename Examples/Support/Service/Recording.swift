@@ -4,9 +4,9 @@ public import LarderHTTP
 
 /// A service that answers from files, for `--offline`.
 ///
-/// The folder has a file `answers.json`: a list of answers, each with the request's `path` including the query, the `file` of
+/// The folder has a file `answers.json` with a list of answers. Each has the request's `path` with the query, the `file` of
 /// the body, and optionally `status` and `fields`. The first match answers; a path that ends in `*` matches every path with
-/// that beginning. An answer with an `ETag` is a 304 for a request that has it.
+/// that beginning. If a request has the `ETag` of its answer, it gets a 304.
 public struct Recording: HTTPTransport {
   private struct Answer: Decodable {
     var path: String
@@ -52,7 +52,7 @@ public struct Recording: HTTPTransport {
   }
 }
 
-/// A network that does not exist: every request fails.
+/// A missing network: every request fails.
 public struct Disconnected: HTTPTransport {
   private struct NoNetwork: TransportFailure, CustomStringConvertible {
     let failure = TransportFailureKind.offline

@@ -10,13 +10,13 @@ public struct Reply: Sendable {
   public var status: Int
   public var body: [UInt8]
   public var path: String { request.path ?? "/" }
-  /// Answered from the cache without a request.
+  /// Whether the cache answered without a request.
   public var isHit: Bool
-  /// The service answered 304: the stored body is still valid.
+  /// Whether the service answered 304: the stored body is still valid.
   public var isConfirmed: Bool
-  /// Served past its freshness, because the service could not be reached or is still being asked.
+  /// Whether the answer is past its freshness, because the service is unreachable or the refresh is not complete.
   public var isStale: Bool
-  /// In seconds; nil for an answer that has just arrived.
+  /// The age in seconds; nil for an answer that has just arrived.
   public var age: Int?
 
   init(_ result: HTTPCacheResult, body: [UInt8], to request: HTTPRequest) {
@@ -39,7 +39,7 @@ public struct Reply: Sendable {
   /// The body; nil if it is not JSON.
   public var json: JSON? { try? JSONDecoder().decode(JSON.self, from: Data(body)) }
 
-  /// To be stored with what was decoded.
+  /// The validators, to be stored with the decoded value.
   public var validators: Validators {
     Validators(
       entityTag: fields[.eTag].map { Array($0.utf8) },
@@ -62,8 +62,8 @@ public struct Reply: Sendable {
     }
   }
 
-  /// The answer itself if its type is that of an image, or of bytes. Throws for other content, such as a login page, and for an
-  /// empty one.
+  /// The answer itself if its type is an image, or bytes. Throws for other content, such as a login page, and for an empty
+  /// body.
   public func image() throws(ServiceError) -> Reply {
     if body.isEmpty { throw .undecodable(path: path, reason: "it is empty") }
     let type = contentType ?? "image/"
@@ -73,7 +73,7 @@ public struct Reply: Sendable {
     return self
   }
 
-  /// In lower case and without parameters; nil if it is not given.
+  /// The content type in lower case and without parameters; nil if it is missing.
   public var contentType: String? {
     let type = (fields[.contentType] ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
     return type.isEmpty ? nil : type

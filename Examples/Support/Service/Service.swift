@@ -3,20 +3,20 @@ public import HTTPTypes
 public import Larder
 public import LarderHTTP
 
-/// A web service as an adapter uses it: a base address, the fields of every request, and an HTTP cache, which also has the time
-/// limit, waits for a service that asks for it, and tells a login page from an answer.
+/// A web service for an adapter: a base address, the fields of every request, and an HTTP cache. The cache also applies the
+/// time limit, waits for a service that asks for it, and distinguishes a login page from an answer.
 public struct Service: Sendable {
-  /// Scheme, authority and the path that all requests begin with: `https://rebrickable.com/api/v3`.
+  /// The scheme, the authority and the common path of all requests: `https://rebrickable.com/api/v3`.
   public let base: String
   public let cache: HTTPCache
-  /// Sent with every request to this service, `Authorization` for example; never to another host.
+  /// The fields of every request to this service, such as `Authorization`. Other hosts never get them.
   public var fields = HTTPFields()
-  /// Reads the text of an error from its body.
+  /// Reads the message of an error from its body.
   public var message: @Sendable (JSON) -> String? = { _ in nil }
   /// Called for every lookup and request: `lego.colors 4: disk, 12 s old`.
   public var log: (@Sendable (String) -> Void)?
 
-  /// The largest body that is read, after decompression.
+  /// The largest accepted body in bytes, after decompression.
   static let largestBody = 64_000_000
 
   public init(at base: String, over cache: HTTPCache) {
@@ -24,7 +24,7 @@ public struct Service: Sendable {
     self.cache = cache
   }
 
-  /// A service of whose answers the HTTP cache stores none: the adapter stores what it decodes.
+  /// A service whose answers the HTTP cache does not store: the adapter stores the decoded values.
   public init(at base: String, over transport: any HTTPTransport, in store: Store) {
     let policy = HTTPCachePolicy(longestWait: .seconds(60))
     self.init(
@@ -32,7 +32,7 @@ public struct Service: Sendable {
     fields[.cacheControl] = "no-store"
   }
 
-  /// An address without blanks around it and slashes at its end.
+  /// The address without blanks around it and without slashes at its end.
   public static func base(_ address: String) -> String {
     var base = address.trimmingBlanks
     while base.hasSuffix("/") { base.removeLast() }
@@ -42,7 +42,7 @@ public struct Service: Sendable {
   /// Sends a request and returns the answer with its whole body, whatever the status.
   ///
   /// - Parameters:
-  ///   - path: the part after the base, with the query; or a whole URL, as services give for the next page.
+  ///   - path: the part after the base, with the query; or a whole URL, which services give for the next page.
   ///   - tags: the tags of the stored answer.
   public func send(
     _ path: String, method: HTTPRequest.Method = .get, body: [UInt8] = [],
@@ -61,9 +61,9 @@ public struct Service: Sendable {
     }
   }
 
-  /// The decoded body of a good answer; any other is thrown as ``ServiceError/refused(status:message:)``.
+  /// The decoded body of a good answer; throws ``ServiceError/refused(status:message:)`` for any other.
   ///
-  /// - Parameter fault: says why a decoded value is of no use; nil for a good one.
+  /// - Parameter fault: the reason why a decoded value is of no use; nil for a good one.
   public func get<Value: Decodable>(
     _ type: Value.Type, from path: String, fields: HTTPFields = [:],
     decoder: JSONDecoder = JSONDecoder(), fault: (Value) -> String? = { _ in nil }
@@ -72,7 +72,7 @@ public struct Service: Sendable {
     return try await decoded(type, from: reply, decoder: decoder, fault: fault)
   }
 
-  /// The decoded body of an answer. One that cannot be decoded does not stay in the HTTP cache.
+  /// The decoded body of an answer. If it cannot be decoded, the HTTP cache removes the answer.
   public func decoded<Value: Decodable>(
     _ type: Value.Type, from reply: Reply, decoder: JSONDecoder = JSONDecoder(),
     fault: (Value) -> String? = { _ in nil }
@@ -87,7 +87,7 @@ public struct Service: Sendable {
     }
   }
 
-  /// Removes the stored answers to a request; returns what was removed.
+  /// Removes the stored answers to a request, and returns the size of the removal.
   @discardableResult public func forget(_ path: String) async throws -> RemovalResult {
     try await cache.removeAll(for: request(path, method: .get, fields: [:]))
   }
@@ -98,7 +98,7 @@ public struct Service: Sendable {
     throw .refused(status: reply.status, message: reason(of: reply))
   }
 
-  /// The text of an error.
+  /// The message of an error.
   public func reason(of reply: Reply) -> String {
     let text = reply.json.map(message) ?? (reply.isPage ? nil : reply.text.trimmingBlanks)
     return text.flatMap { $0.isEmpty ? nil : String($0.prefix(200)) } ?? "no reason given"
@@ -110,7 +110,7 @@ public struct Service: Sendable {
     log?("\(namespace) \(key): \(words ?? "nothing")")
   }
 
-  /// The part of an address after the base; nil if it is of another service.
+  /// The part of an address after the base; nil if it belongs to another service.
   public func path(of address: String) -> String? {
     guard address.hasPrefix(base) else { return nil }
     let path = String(address.dropFirst(base.count))
@@ -123,7 +123,7 @@ public struct Service: Sendable {
     let address = path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?") ? base + path : path
     let parts = address.split(separator: "://", maxSplits: 1)
     let authority = parts.count == 2 ? parts[1].prefix { !"/?#".contains($0) } : ""
-    // A message must not have a password in it.
+    // The message must not contain a password.
     guard parts.count == 2, ["http", "https"].contains(parts[0]), !authority.contains("@") else {
       throw .broken("its address is not http://HOST or https://HOST")
     }
@@ -131,19 +131,19 @@ public struct Service: Sendable {
     var request = HTTPRequest(
       method: method, scheme: String(parts[0]), authority: String(authority),
       path: target.hasPrefix("/") ? String(target) : "/" + target)
-    // The address of an image may point to another host, which must not see the credentials.
+    // The address of an image may name another host, which must not get the credentials.
     if self.path(of: address) != nil { request.headerFields = self.fields }
     for field in fields { request.headerFields[field.name] = field.value }
     return request
   }
 }
 
-/// Calls `body`, which stores something that can be done without; nil if the store has no room for it.
+/// Calls `body`, which stores an optional value; nil if the store has no room for it.
 public func ifRoom<Result>(_ body: () throws -> Result) throws -> Result? {
   do { return try body() } catch let error as LarderError where error.code == .full { return nil }
 }
 
-/// The same for writes that suspend the task.
+/// Works like ``ifRoom(_:)`` for a `body` that suspends the task.
 public func ifRoomSuspending<Result>(_ body: () async throws -> Result) async throws -> Result? {
   do { return try await body() } catch let error as LarderError where error.code == .full {
     return nil

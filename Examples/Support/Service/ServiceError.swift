@@ -7,17 +7,17 @@ import LarderHTTP
 
 /// The reason why a service gave no usable answer.
 public enum ServiceError: Error, Sendable, CustomStringConvertible {
-  /// There is no way to it: no network, no such host, connection refused.
+  /// The service is unreachable: no network, no such host, connection refused.
   case unreachable(String)
   /// The exchange ended before the answer was complete: timed out, reset, truncated.
   case interrupted(String)
-  /// The host answers, but not usably: invalid certificate, not HTTP, too large.
+  /// The host answers, but the answer is of no use: invalid certificate, not HTTP, too large.
   case broken(String)
   /// The service answered with an error status.
   case refused(status: Int, message: String)
   /// A body in the wrong form.
   case undecodable(path: String, reason: String)
-  /// Other content than was expected: often the login page of a public network.
+  /// Unexpected content: often the login page of a public network.
   case wrongContent(path: String, type: String)
 
   /// Whether the network is probably gone: stored data may be shown instead.
@@ -28,10 +28,10 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the service asks to wait longer than a request does.
+  /// Whether the service asks for a longer wait than a request makes.
   public var isThrottle: Bool { if case .refused(status: 429, _) = self { true } else { false } }
 
-  /// Whether the service knows the request and refuses it; then stored data is no substitute. 408 and 429 are no refusals.
+  /// Whether the service knows the request and refuses it; stored data must then not replace the answer. Not for 408 and 429.
   public var isRefusal: Bool {
     if case .refused(let status, _) = self {
       (400..<500).contains(status) && ![408, 429].contains(status)
@@ -54,7 +54,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Nil for an error that is not about the exchange.
+  /// The reason of an error; nil for an error that is not about the exchange.
   init?(after error: any Error) {
     guard let failure = error as? any TransportFailure else { return nil }
     let words = (error as? URLError)?.localizedDescription ?? "\(error)"
@@ -88,7 +88,7 @@ extension DecodingError {
 }
 
 extension Duration {
-  /// `6 minutes`, `90 seconds`, `1 hour`, `40 ms`.
+  /// The duration in words: `6 minutes`, `90 seconds`, `1 hour`, `40 ms`.
   public var words: String {
     let milliseconds = Int64(min(max(self / .milliseconds(1), -1e15), 1e15))
     let units: [(Int64, String)] = [
@@ -105,7 +105,7 @@ extension Duration {
 extension String {
   public var trimmingBlanks: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 
-  /// Escaped for a path segment or the value of a parameter: only unreserved characters (RFC 3986, 2.3) stay.
+  /// The text escaped for a path segment or the value of a parameter: only unreserved characters (RFC 3986, 2.3) stay.
   public var percentEscaped: String {
     utf8.map { byte in
       byte.isUnreserved
@@ -116,7 +116,7 @@ extension String {
 }
 
 extension UInt8 {
-  /// Whether it is a letter or a digit in ASCII, or one of `-._~`.
+  /// Whether the byte is a letter or a digit in ASCII, or one of `-._~`.
   public var isUnreserved: Bool {
     let character = Character(UnicodeScalar(self))
     return character.isASCII && (character.isLetter || character.isNumber)

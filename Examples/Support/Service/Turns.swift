@@ -2,10 +2,10 @@ public import Larder
 import Synchronization
 
 extension Cache {
-  /// Calls `body` in one process of the machine, and in one of its tasks, at a time for this key: requests keep their order,
-  /// and the next one finds in the store what the one before has stored.
+  /// Calls `body` in one task of one process of the machine at a time for this key: requests keep their order, and each caller
+  /// finds in the store what the caller before it has stored.
   ///
-  /// The turn is the lease of a load that never has a value. It saves requests only: among processes it ends after a minute.
+  /// The turn is the lease of a load that never has a value. It only saves requests: between processes it ends after a minute.
   public func inTurn<Result: Sendable>(
     _ key: String, _ body: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -16,7 +16,7 @@ extension Cache {
         result.value.withLock { $0 = value }
         return .absent
       }
-      // Nil if another task of this process had the turn.
+      // The value is nil if another task of this process had the turn.
       if let value = result.value.withLock({ $0 }) { return value }
     }
   }

@@ -43,7 +43,7 @@ import ExampleTesting
     let rows = page.split(separator: "\n").filter { $0.hasPrefix("| [") }
     let runs = try Repository.text("Scripts/examples")
     for program in programs {
-      // A test of the links looks for the page.
+      // A test of links checks that the page exists.
       #expect(rows.contains { $0.contains("`\(program)`") }, "\(program)")
       #expect(runs.contains("\nrun \(program) "), "\(program)")
     }

@@ -1,14 +1,14 @@
 import ExampleProgram
 import ExampleTesting
 
-/// Tests of all programs, from outside.
+/// Tests of all programs, run from outside.
 @Suite struct ProgramShapeTests {
   struct Program: Sendable, CustomTestStringConvertible {
     var name: String
-    /// A command over the recording, and one that finds in the store what that one has stored.
+    /// A command over the recording, and a command that finds the result of the first in the store.
     var command: String
     var looked: String
-    /// A command that asks the service, without the service's address at its end.
+    /// A command that asks the service. Its last argument, the service's address, is missing.
     var asks: String
     /// A command that needs several requests.
     var pages: String
@@ -16,7 +16,7 @@ import ExampleTesting
     var recording: String
     var path = ""
     var credential: String?
-    /// A command that saves a choice of the user, and the namespaces of what belongs to the user.
+    /// A command that saves a choice of the user, and the namespaces of the user's data.
     var choice = ""
     var userData: [String] = []
 
@@ -69,7 +69,7 @@ import ExampleTesting
     #expect(outcome.output.contains("  larder \(store) -e "))
     let logged = try await run(program.looked + " --log")
     #expect([": disk, ", ": hit, "].contains { logged.error.contains($0) }, "\(logged)")
-    // A name with a blank is quoted.
+    // A store name with a blank is quoted in the output.
     let tested = try TestedProgram(program.name, store: "my store")
     #expect(try await tested.lastAnswers(of: tested.run(program.command)).count >= 2)
   }
@@ -103,7 +103,7 @@ import ExampleTesting
     try await LocalServer.run { server in
       server.become { _ in .init(status, text: #"{"message": "no"}"#) }
       let outcome = try await tested.run("\(program.asks) \(server.base)")
-      // Of one thing a 404 says that there is none.
+      // For a request about one thing, a 404 shows that the thing does not exist.
       #expect(
         outcome.code == (status == 404 && program.name == "larder-lego" ? 4 : 5), "\(outcome)")
       #expect(status == 404 || outcome.error.contains("answered 401"))
@@ -117,7 +117,7 @@ import ExampleTesting
   func `six processes at once ask for each page once`(program: Program) async throws {
     let tested = try TestedProgram(program.name, store: "store")
     try await LocalServer.run { server in
-      // The answers wait until each process has the store open and is about to ask.
+      // The server answers only after each process has opened the store and is about to ask.
       let seen = Mutex(Set<Int>())
       try server.replay(program.recording) {
         try await waitUntil {
@@ -135,7 +135,7 @@ import ExampleTesting
         return try await group.reduce(into: [Outcome]()) { $0.append($1) }
       }
       #expect(outcomes.allSatisfy { $0.code == 0 && !$0.output.isEmpty }, "\(outcomes)")
-      // Each sync begins with the list, because it may have changed.
+      // Each sync requests the list first, because it may have changed.
       let paths = server.received.map(\.path).filter { !$0.hasPrefix("/api/bookmarks?") }
       #expect(!paths.isEmpty && Set(paths).count == paths.count, "\(paths)")
     }

@@ -3,7 +3,7 @@ import ExampleTesting
 
 struct Thing: Codable, Equatable { var name: String }
 
-/// The service that all adapters use. Waits, time limits, login pages and the kinds of failures are tests of `LarderHTTP`.
+/// The service class of all adapters. Tests of `LarderHTTP` cover waits, time limits, login pages and the kinds of failures.
 @Suite(.checkedStores) struct ServiceTests {
   /// A service over a cache, with the credentials `key abc`.
   private func service(

@@ -22,7 +22,7 @@ import Testing
     return records
   }
 
-  /// A store most of whose pages are free.
+  /// A store with mostly free pages.
   private func fill(_ environment: Environment) throws {
     var random = SeededRNG(seed: UInt64(seed))
     for round in 0..<40 {
@@ -86,7 +86,7 @@ import Testing
     #expect(peer.line() == "open")
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .occupied)
     try environment.set([5], [6])
-    // Its own presence is still known: the other process is not alone when this one is gone and comes back.
+    // This process still counts as present: a second opening and its end do not make the other process alone.
     #expect(refusal(directory.store) == nil)
     #expect(try peer.end() == 0)
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .closed)
@@ -161,7 +161,7 @@ import Testing
     for round in 0..<25 * TestSettings.trials {
       let peer = try PeerProcess("compact", directory.store)
       #expect(peer.line() == "open")
-      // Some come to their end, however busy the machine is.
+      // In every fifth round the compaction ends, however busy the machine is.
       if round % 5 == 4 {
         if peer.line() != nil { finished += 1 }
       } else {

@@ -4,7 +4,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// Processes of several process id namespaces, as containers are, use one store. In each of them the program has the id 1.
+/// Processes of several process id namespaces, as containers are, use one store. In each namespace the program has the id 1.
 @Suite struct `Several containers` {
   let directory: TemporaryDirectory
   var store: String { directory.store }
@@ -31,7 +31,7 @@ import Testing
     let first = try peer("hold")
     #expect(first.line() == "open")
     #expect(try peer("hold").lines() == ["refused sameProcessID"])
-    // This process has another id.
+    // The id of this process differs from 1.
     let environment = try Fixture.open(store)
     try environment.set([5], [6])
     environment.close()
@@ -45,7 +45,7 @@ import Testing
   @Test func `what a killed container left is freed when it starts again under the same id`() throws
   {
     guard Self.isAllowed else { return }
-    // Keeps the reader table: a process that opens a store alone begins a new one.
+    // Keeps the reader table: a process that opens a store alone would begin a new table.
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     func slots() throws -> [ReaderTable.Reader] {
       try environment.readerTable.readers().filter { $0.process == 1 }

@@ -124,7 +124,7 @@ import Testing
   }
 }
 
-/// The moves by the number under which the record lies: a record itself cannot be handed to `#expect`.
+/// The moves of a cursor, each with the number of the record's key as its result: `#expect` cannot take a record itself.
 extension Cursor {
   fileprivate mutating func nextNumber() throws -> Int? {
     guard let record = try next() else { return nil }

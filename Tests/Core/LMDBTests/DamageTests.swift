@@ -83,7 +83,7 @@ import Testing
     #expect(try isWhole(Fixture.open(place(bytes + Data(repeating: 9, count: 9000), "longer"))))
   }
 
-  /// LMDB writes no page that was taken and given back within a transaction, so a sound file may end early.
+  /// LMDB never writes a page that a transaction takes and gives back, so a sound file may lack pages at its end.
   @Test func `a file that lacks free pages at its end opens, and nothing of it is lost`() throws {
     var random = SeededRNG(seed: UInt64(seed))
     var short = 0
@@ -152,7 +152,7 @@ import Testing
     let environment = try Fixture.open(directory.store)
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
     let meta = environment.lastTransaction % 2 * 4096
-    // The last page, then the commit.
+    // Offset 136 holds the number of the last page, offset 144 the number of the commit.
     let values: [(UInt64, UInt64)] = [(136, .max), (136, 1 << 63), (144, .max), (144, 1 << 63)]
     for (offset, value) in values {
       try file.seek(toOffset: meta + offset)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-/// Checkpoints before their time: while a checkpoint is due, pages that were freed since the last one are not reused.
+/// Early checkpoints: while a checkpoint is due, LMDB does not reuse the pages that were freed since the last checkpoint.
 extension `Durability levels` {
   @Test func `checkpointed: a file that grows fast gets its checkpoint early`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
@@ -42,7 +42,7 @@ extension `Durability levels` {
     let before = environment.writeGuard.freedPageCount
     let commits = 2 * WriteGuard.rememberedWrites
     for number in 0..<commits { try environment.set([5], Fixture.filling(number, count: 40_000)) }
-    // 10 pages of the value and the leaf, of all commits but the last, which the next write counts.
+    // A commit frees the 10 pages of the value, and the leaf. The next write counts them, so the count lacks the last commit.
     let freed = environment.writeGuard.freedPageCount - before
     #expect(freed >= 11 * (commits - 1) && freed <= 14 * commits)
     environment.close()

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LMDB
 
-/// A power cut is simulated here by a copy of the files that is opened under another start of the machine: everything
-/// that was written is there, synced or not. What may be missing from it is the matter of the power-cut tests.
+/// These tests simulate a power cut: they open a copy of the files under another boot. The copy has everything that was
+/// written, synced or not. The power-cut tests are about the writes that a power cut loses.
 @Suite struct `Durability levels` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
@@ -184,7 +184,7 @@ import Testing
 
   @Test func `checkpointed: the last to close saves what a killed process wrote`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
-    // The machine's real start is the peer's; it must be ours, too.
+    // The peer uses the machine's real boot identity, so this process must use the real one, too.
     environment.close()
     let mine = try Fixture.open(directory.store, Fixture.options(durability: .checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])

@@ -6,8 +6,8 @@ import Testing
 @testable import LMDB
 
 #if os(Linux)
-  /// What a failed sync covered counts as lost in every process until the environment is recovered. `PowerRecorder` lets syncs
-  /// of another process fail as Linux does: once, and later ones succeed.
+  /// Data that a failed sync covered count as lost in every process until the environment is recovered. `PowerRecorder` lets
+  /// syncs of another process fail as on Linux: one sync fails, and later syncs succeed.
   @Suite struct `Failed syncs` {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory() }
@@ -36,7 +36,7 @@ import Testing
       return options
     }
 
-    /// What is there when the store is opened alone.
+    /// The value of key 5 after this process has opened the store alone; nil if it is lost.
     private func recovered() throws -> [UInt8]? {
       let environment = try Fixture.open(directory.store, options())
       defer { #expect(environment.close()) }
@@ -55,7 +55,7 @@ import Testing
       #expect(peer.ask("set 2") == "done")
       try fail("data.mdb")
       #expect(peer.ask("sync") == "EIO")
-      // The disk has room again.
+      // Later syncs of the file would succeed, as after the disk has room again.
       #expect(failure { try mine.sync() } == .syncFailed)
       #expect(failure { try mine.set([5], [3]) } == .syncFailed)
       #expect(failure { _ = try mine.value([5]) } == .syncFailed)
@@ -82,7 +82,7 @@ import Testing
         #expect(error.description.contains("\(second.identifier)"))
         #expect(error.recoverySuggestion.contains("close the store in every process"))
       }
-      // Nothing of its own is lost, and it hears of the rest.
+      // The second process has lost no write of its own, and still learns of the failed sync.
       #expect(second.ask("close") == "unsynced")
       #expect(first.ask("close") == "unsynced")
       #expect(try recovered() == [1])
@@ -98,7 +98,7 @@ import Testing
       #expect(first.ask("sync") == "EIO")
       #expect(second.ask("set 3") == "unsynced")
       #expect(second.ask("compact") == "unsynced")
-      // Opening it again closes what cannot be used.
+      // A refused opening closes the store that the process had open.
       #expect(second.ask("open") == "refused unsynced")
       #expect(first.ask("open") == "done")
       #expect(first.ask("get") == "[1]")
@@ -146,7 +146,7 @@ import Testing
       #expect(peer.ask("close") == "EIO")
       #expect(peer.ask("close") == "done")
       #expect(peer.ask("open") == "done")
-      // With a failed sync of `recovery` the data are on the disk, and the next checkpoint says so.
+      // If the sync of `recovery` fails, the data are on the disk, and the next checkpoint records that.
       let kept = file == "recovery" ? "[1]" : "[]"
       #expect(peer.ask("get") == kept)
       for word in ["sync", "close"] { #expect(peer.ask(word) == "done") }
@@ -187,7 +187,7 @@ import Testing
 #endif
 
 extension PeerProcess {
-  /// Writes a line to its input and returns the answer.
+  /// Writes a line to the peer's input and returns its answer.
   func ask(_ question: String) -> String? {
     do { try say(question) } catch { return "\(error)" }
     return line()

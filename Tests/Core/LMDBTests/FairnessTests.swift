@@ -10,8 +10,8 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  /// A wait is the number of commits by others between the request and the write: counted, so exact on a busy machine
-  /// too. A process that is not scheduled between reading the counter and asking for the lock adds some.
+  /// A wait is the number of commits by other processes between the request and the write. A count is exact on a busy machine,
+  /// too. A process that loses the processor between its read of the counter and its request for the lock adds some commits.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
     let peers = try (0..<count).map { _ in try PeerProcess("queue", directory.store, ["60"]) }
@@ -32,7 +32,7 @@ import Testing
     let busy = try PeerProcess("batches", directory.store, ["30"])
     let waiting = try PeerProcess("batches", directory.store, ["30"])
     #expect(eventually { busy.soFar.count > 2 && waiting.soFar.count > 2 })
-    // Stopped while it waits: right after its own write, while the other process writes.
+    // Stops the process while it waits for the lock: right after its own write, while the other process writes.
     let writes = waiting.soFar.count
     #expect(eventually { waiting.soFar.count > writes })
     usleep(10_000)
@@ -42,7 +42,7 @@ import Testing
       directory.store, Fixture.options(lockTimeout: .seconds(60)))
     let before = busy.soFar.count
     let isOwner = failure { try environment.set([9], [9]) } == nil
-    // The stopped process may also have been stopped inside its write: then the lock is its own.
+    // If the process was stopped inside its write, it owns the lock, and no other process can write.
     if isOwner {
       #expect(eventually { busy.soFar.count > before + 3 })
     } else {

@@ -60,7 +60,7 @@ import Testing
     environment.setFileLimit(Self.limit)
     try store(0, in: environment)
     try raiseWhileReading(environment)
-    // The writer looks again when there is little room, or when it had none.
+    // A writer looks for a new limit when little room is left, or after a write that found no room.
     for number in 1..<110 {
       if let error = failure({ try store(number, in: environment) }) {
         #expect(error == .mapFull)

@@ -14,7 +14,7 @@ import Testing
       directory.store, Fixture.options(lockTimeout: lockTimeout, durability: .temporary))
   }
 
-  /// Stores values of `size` bytes until there is no room; how many.
+  /// Stores values of `size` bytes until no room is left, and returns how many it stored.
   @discardableResult
   private func fill(_ environment: Environment, from first: Int = 0, size: Int = 3000) throws
     -> Int
@@ -30,7 +30,7 @@ import Testing
     return stored - first
   }
 
-  /// Removes what ``fill`` stored last, until the removed pages can be used again.
+  /// Removes the records with the given numbers in several commits, so that later commits can reuse the pages.
   private func remove(_ environment: Environment, _ numbers: Range<Int>) throws {
     for part in numbers.split(maxSplits: .max, whereSeparator: { $0 % 8 == 0 }) {
       try environment.write { transaction in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LMDB
 
-/// What a process knows of the free pages, while others commit, too.
+/// The free pages that a process knows, also while other processes commit.
 @Suite struct FreePagesTests {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }

@@ -95,7 +95,7 @@ import Testing
   }
 }
 
-/// Which environments several threads got.
+/// The environments that several threads got.
 private final class Environments: @unchecked Sendable {
   private let lock = NSLock()
   private var all: [ObjectIdentifier: Environment] = [:]

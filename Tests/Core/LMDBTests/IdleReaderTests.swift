@@ -22,7 +22,7 @@ import Testing
   {
     _ = try environment.value([5])
     #expect(try ownSlots() == 1)
-    // Listing the slots in between would use one.
+    // No listing between the sweeps: a listing would use a slot itself.
     environment.readerTable.releaseIdle()
     environment.readerTable.releaseIdle()
     #expect(try ownSlots() == 0)

@@ -4,7 +4,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// `LARDER_TRIALS=40` makes them long.
+/// `LARDER_TRIALS=40` makes these tests long.
 @Suite struct `Killed writers` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
@@ -15,12 +15,12 @@ import Testing
 
   private static let levels: [DurabilityLevel] = [.durable, .checkpointed, .scratch]
 
-  /// Killing is the same at each level but for what is beside LMDB.
+  /// Levels differ only in files beside LMDB, so levels other than `durable` run a third of the rounds.
   private func rounds(_ usual: Int, _ level: DurabilityLevel) -> Int {
     (level == .durable ? usual : usual / 3) * TestSettings.trials
   }
 
-  /// All numbers that a killed writer said.
+  /// All numbers that a killed writer has acknowledged.
   private func acknowledged(_ peer: PeerProcess) -> [Int] { peer.lines().compactMap { Int($0) } }
 
   @Test(.timeLimit(.minutes(60)), arguments: levels)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// No number was given twice, none that was acknowledged is missing, and the records are whole and in order.
+  /// Every record is whole and in order, no number occurs twice, and no acknowledged number is missing.
   private func verify(_ numbers: [Int]) throws {
     let environment = try Fixture.open(directory.store, Fixture.options(durability: nil))
     let verified = try Numbering.verify(environment)

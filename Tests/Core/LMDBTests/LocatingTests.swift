@@ -3,7 +3,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// What is stored in place of a value found needs no search of its own, and is the same as with one.
+/// A value that replaces a located value needs no second search, and the result is the same as with a search.
 @Suite struct Locating {
   let directory: TemporaryDirectory
   let environment: Environment
@@ -15,7 +15,7 @@ import Testing
 
   @Test func `a located value is replaced and removed by whatever comes in between`() throws {
     var random = SeededRNG(seed: UInt64(seed))
-    // Long enough for three levels of pages, so that those in the middle split and merge as well.
+    // Long enough for three levels of pages, so that pages of the middle level split and merge as well.
     func key(_ number: Int) -> [UInt8] {
       Fixture.bytes(number) + [UInt8](repeating: 7, count: 392)
     }
@@ -32,7 +32,7 @@ import Testing
           let found = try transaction.locate(name.span, in: databases[database])?.array
           #expect(found == models[database][number], "LARDER_SEED=\(seed)")
           if Bool.random(using: &random) {
-            // Something else changes first: anywhere, the very key included.
+            // Another key changes before the located one, in either database; sometimes the same key changes.
             let elsewhere = Int.random(in: 0..<2, using: &random)
             let other = Int.random(in: 0..<10, using: &random) == 0 ? number : number ^ 1
             let bytes = key(other)
@@ -76,7 +76,7 @@ import Testing
 
   private struct TakenBack: Error {}
 
-  /// Runs a write that one time in four is taken back; whether it was committed.
+  /// Runs a write and takes back one in four. Returns whether the write was committed.
   private func keepingOrNot(
     _ random: inout SeededRNG,
     _ body: (inout WriteTransaction, inout SeededRNG) throws -> Void

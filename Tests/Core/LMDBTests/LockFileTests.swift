@@ -30,7 +30,7 @@ import Testing
   @Test(arguments: ["lock.mdb", "data.mdb"])
   func `a file replaced while open stops the next write`(name: String) throws {
     let file = store + "/" + name
-    // Not copied from here: reading lock.mdb in this process would drop LMDB's locks.
+    // `cp` makes the copy: a read of lock.mdb in this process would drop LMDB's locks.
     #expect(Process.succeeds(["cp", "-p", file, file + ".copy"]))
     #expect(Process.succeeds(["mv", file + ".copy", file]))
     expectReplaced()
@@ -126,7 +126,7 @@ import Testing
       })
     var isFirst = true
     try opened?.closeCompacting { _, _ in
-      // A writer that goes on would lose these.
+      // If the writer did not stop, it would lose these writes.
       let count = peer.soFar.count
       if isFirst { _ = eventually(within: .milliseconds(300)) { peer.soFar.count > count + 50 } }
       isFirst = false
@@ -150,7 +150,7 @@ import Testing
     #expect(environment.close())
   }
 
-  /// Where the number of the newest commit lies in lock.mdb (`mdb.c`: MDB_txbody, after a mutex of 40 bytes).
+  /// Sets the number of the newest commit in lock.mdb (`mdb.c`: MDB_txbody, after a mutex of 40 bytes).
   private func setLockNumber(to number: UInt64) {
     let bytes = (0..<8).map { String(format: "\\%03o", Int(number >> (8 * $0) & 0xFF)) }.joined()
     let command =

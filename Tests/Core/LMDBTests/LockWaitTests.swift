@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How long a call waits for a process that does not let go of a lock.
+/// How long a call waits for a process that keeps a lock.
 @Suite(.timeLimit(.minutes(20))) struct `Waiting for locks` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
@@ -20,7 +20,7 @@ import Testing
     try environment.set([5], [6])
     let held = try FileLock(opening: directory.store + "/lock.write", in: ForkGuard())
     #expect(try held.take())
-    // The thread that makes checkpoints waits for the lock now.
+    // By now the thread that makes checkpoints waits for the lock.
     usleep(400_000)
     let hasGivenUp = Atomic(false)
     try inThreads(2) { index in

@@ -181,7 +181,7 @@ import Testing
   }
 }
 
-/// Set once, by one thread, for others to see.
+/// A flag that one thread sets once, and that other threads read.
 final class Flag: @unchecked Sendable {
   private let lock = NSLock()
   private var value = false

@@ -15,7 +15,7 @@ import Testing
     try Fixture.open(directory.store + name, Fixture.options(durability: .temporary))
   }
 
-  /// Runs `body` in a write whose changes are taken back.
+  /// Runs `body` in a write and takes its changes back.
   private func attempt(
     _ environment: Environment, _ body: (inout WriteTransaction) throws -> Void
   ) throws {
@@ -69,10 +69,10 @@ import Testing
     #expect(ofLists > 100)
   }
 
-  /// Puts values into an empty database, of which each page is one that was available. How many must fit is known from
-  /// the same puts in a store with all room.
+  /// Puts values into an empty database until the available pages are used up. The same puts in a store with room for all
+  /// give the number of values that must fit.
   ///
-  /// - Returns: how many of the available pages were free ones within the file.
+  /// - Returns: how many of the available pages were free pages within the file.
   private func takeAll(
     _ environment: Environment, _ random: inout SeededRNG, _ round: Int
   ) throws -> Int {
@@ -101,7 +101,7 @@ import Testing
     return fromLists
   }
 
-  /// How many pages the first, the first two... of these puts take together.
+  /// The pages of the database after each of these puts.
   private func pagesNeeded(for sizes: [Int], _ round: Int) throws -> [Int] {
     let roomy = try open("-roomy")
     var needed: [Int] = []
@@ -129,7 +129,7 @@ import Testing
       let error = failure {
         let stored = try takeAllButCommit(environment, limit: limit, removals: removals)
         total += stored
-        // Without a limit there is room to remove it.
+        // Without a limit, the transaction has room to remove the values.
         environment.setFileLimit(nil)
         try environment.write { transaction in
           for number in 0..<stored {
@@ -142,14 +142,14 @@ import Testing
     #expect(total > 50, "LARDER_SEED=\(seed)")
   }
 
-  /// How many of the available pages a commit may need, which rewrites the free lists: a generous bound for up to a dozen
-  /// named databases. LMDB stores the pages that the transaction frees in one list, which needs a run of one page for each
-  /// 500.
+  /// How many of the available pages a commit may need for the free lists, which it rewrites: a generous bound for up to a
+  /// dozen named databases. LMDB stores the pages that the transaction frees in one list. The list needs a run of pages, one
+  /// for each 500 freed pages.
   private static func pagesOfCommit(available: Int, freeing: Int) -> Int {
     32 + (available + freeing) / 128
   }
 
-  /// Removes values and stores others until only what the commit needs is left; how many are stored.
+  /// Removes values and stores others until only the pages for the commit are left. Returns how many values it stored.
   private func takeAllButCommit(_ environment: Environment, limit: Int, removals: Int) throws -> Int
   {
     let second = environment.databases[0]

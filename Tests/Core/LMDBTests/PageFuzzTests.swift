@@ -11,12 +11,12 @@ import Testing
   import Darwin
 #endif
 
-/// Pages of any bytes: every answer is a value within the pages, none, or damage; and there is an answer.
+/// Pages of random bytes: every read ends, with a value within the pages, with no value, or with an error about damage.
 @Suite struct `Pages of any bytes` {
   private static let pageSize = 4096
   private static let pages = 24
 
-  /// Pages between two that nobody may touch: a read outside of them ends the process.
+  /// Pages between two protected pages: a read outside of them ends the process.
   @safe private final class Fence {
     let start: UnsafeMutableRawPointer
     private let all: UnsafeMutableRawPointer
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// A page that is nearly right: its header fits, and records lie in it, in order or not.
+  /// A nearly sound page: its header fits, and records lie in it, in order or not.
   private func page(_ number: Int, _ random: inout SeededRNG) -> [UInt8] {
     var bytes = (0..<Self.pageSize).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     func put(_ value: Int, _ count: Int, at offset: Int) {
@@ -141,7 +141,7 @@ import Testing
   private func walkCursor(
     _ cursor: consuming TreeCursor, _ key: [UInt8], _ random: inout SeededRNG
   ) {
-    // Each round ends at damage, at an end, or after more moves than there can be records in order.
+    // Each round ends at damage, at an end, or after more moves than the pages can hold records in order.
     for _ in 0..<4 {
       do throws(LMDBError) {
         var record: TreeCursor.Record?
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  /// Runs have the records that a cursor comes to, and end where it ends.
+  /// Runs have the same records as a cursor, and end at the same record.
   @unsafe private func compareRuns(_ tree: Tree, _ table: PageTable, _ key: [UInt8]) {
     var expected: [[UInt8]] = []
     var isDamaged = false

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A running `LarderPeer`. It is killed when the test lets go of it.
+/// A running `LarderPeer`. Its `deinit` kills the process.
 final class PeerProcess: @unchecked Sendable {
   private let process = Process()
   private let input = Pipe()
@@ -52,7 +52,7 @@ final class PeerProcess: @unchecked Sendable {
     }
   }
 
-  /// The next line, nil if there is none in time or the peer ended.
+  /// The next line; nil if no line comes in time or the peer has ended.
   func line(within seconds: TimeInterval = 20) -> String? {
     let deadline = Date(timeIntervalSinceNow: seconds)
     return condition.withLock {
@@ -65,14 +65,14 @@ final class PeerProcess: @unchecked Sendable {
     }
   }
 
-  /// All lines until the peer's end.
+  /// All lines until the peer ends.
   func lines() -> [String] {
     var lines: [String] = []
     while let line = line() { lines.append(line) }
     return lines
   }
 
-  /// The lines that came so far, read or not.
+  /// All lines so far, read or not.
   var soFar: [String] { condition.withLock { buffered } }
 
   var identifier: Int { Int(process.processIdentifier) }
@@ -88,7 +88,7 @@ final class PeerProcess: @unchecked Sendable {
     process.waitUntilExit()
   }
 
-  /// What the peer ended with; its input is closed first.
+  /// Closes the peer's input, waits for its end, and returns its exit status.
   func end() throws -> Int32 {
     try endInput()
     process.waitUntilExit()

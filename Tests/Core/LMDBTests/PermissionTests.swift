@@ -5,15 +5,15 @@ import LarderSystem
 import TestSupport
 import Testing
 
-/// Reading a store whose files the process may not write.
+/// Reads of a store by a process that may not write its files.
 @Suite(.timeLimit(.minutes(20))) struct `Without permission to write` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
   private let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
-  /// Makes a store with one record that its owner, another user, may only read; root may write it. False if the test cannot
-  /// run.
+  /// Makes a store with one record. Its owner, another user, may only read the store; root may write it. Returns false if the
+  /// test cannot run.
   private func makeReadableStore() throws -> Bool {
     guard geteuid() == 0, Process.succeeds(["setpriv", "--version"]) else {
       print("skipped: needs root and setpriv")
@@ -63,7 +63,7 @@ import Testing
     let peer = try PeerProcess("read-without-permission", directory.store, under: user)
     #expect(peer.line() == "read [7]")
     #expect(peer.line()?.hasPrefix("write ") == true)
-    // No file that it had is missing.
+    // The reader does not miss the deleted lock files: it never had them.
     #expect(peer.line() == "health none")
   }
 
@@ -85,7 +85,7 @@ import Testing
     #expect(peer.line() == "read [7]")
     var options = rootOptions(lockTimeout: .milliseconds(50))
     options.readOnly = true
-    // Opening for reading needs no write lock.
+    // Opening the store for reading needs no write lock.
     let reader = try Fixture.open(directory.store, options)
     #expect(try reader.value([1]) == [7])
     #expect(reader.details(of: .busy).contains("\(peer.identifier) ("))

@@ -41,7 +41,7 @@ import Testing
         "read forked", "write forked", "sync forked", "readers forked", "clear forked", "last 0",
         "own true [1]", "child ended 0", "parent [1] [2]",
       ])
-    // The parent's locks stand: we join its lock table, and both of us write.
+    // The parent's locks still hold: this process joins the parent's lock table, and both write.
     let environment = try Fixture.open(directory.store)
     let readers = try environment.readerTable.readers()
     #expect(readers.contains { $0.process == peer.identifier })
@@ -81,7 +81,7 @@ import Testing
     #expect(try environment.value([1]) == [1])
   }
 
-  /// The count of batches before the wait and in the write that ends it: exact, however slow the machine is.
+  /// Counts the batches between the read before the wait and the write that ends it: exact, however slow the machine is.
   @Test func `a process that writes batch after batch lets another in after about one`() throws {
     let peer = try PeerProcess("batches", directory.store, ["40"])
     #expect(peer.line() == "open")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDB
 
-/// The file `recovery` names the data that it belongs to. Beside other data it restores and empties nothing.
+/// The file `recovery` names the data file that it belongs to. Beside another data file, it restores and empties nothing.
 @Suite struct `The file recovery` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
@@ -18,7 +18,7 @@ import Testing
     return options
   }
 
-  /// Makes the store with key 5 of that value, or writes the value to it.
+  /// Stores the value under key 5. Makes the store if it does not exist.
   private func write(_ value: UInt8, _ level: DurabilityLevel, to name: String = "store") throws {
     let environment = try Fixture.open(directory.path + "/" + name, options(level))
     defer { #expect(environment.close()) }
@@ -49,7 +49,7 @@ import Testing
   func `of a repeated creation belongs to the data file of the failed one, too`(
     level: DurabilityLevel
   ) throws {
-    // A power failure brings the data file back that the failed creation had removed.
+    // The failed creation had removed the data file, and a power failure brings it back.
     try write(1, level)
     try copy(["data.mdb"], to: "first")
     try copy(["recovery"], to: "second")
@@ -121,7 +121,7 @@ import Testing
       let after = try TemporaryDirectory.listing(mixed).filter { !$0.key.hasPrefix("lock.") }
       #expect(after.filter { $0.key != "." } == before.filter { $0.key != "." })
     }
-    // The person puts the right one back.
+    // The operator puts the right file back.
     try copy(["recovery"], to: "mixed")
     #expect(try value("mixed", boot: 2) == 1)
   }
@@ -149,7 +149,7 @@ import Testing
     #expect(try value("cut", boot: 2) == (level == .scratch ? nil : 1))
   }
 
-  /// Gives the file a record as versions before the stamp wrote them.
+  /// Writes a recovery record of version 1, as Larder wrote it before records had stamps.
   private func writeVersion1() throws {
     let path = directory.store + "/recovery"
     var record = try #require(try RecoveryFile(opening: path).read())

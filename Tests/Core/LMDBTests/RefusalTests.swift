@@ -4,7 +4,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// What is not a store of ours, or not safe to open, is refused with its own reason and left as it was.
+/// A refused directory keeps its content, and each reason for a refusal has its own kind of error.
 @Suite struct Refusals {
   let directory: TemporaryDirectory
   var store: String { directory.store }
@@ -29,7 +29,7 @@ import Testing
         atPath: path, contents: contents, attributes: [.posixPermissions: 0o600]))
   }
 
-  /// Refused for `kind`, and nothing in the directory is new or different.
+  /// Expects that opening is refused for `kind`, and that nothing in the directory is new or different.
   private func expectRefusal(
     _ kind: OpenError.Kind, _ options: EnvironmentOptions = Fixture.options(),
     sourceLocation: SourceLocation = #_sourceLocation
@@ -85,7 +85,7 @@ import Testing
     try expectRefusal(.foreign)
   }
 
-  /// The words of the refusal.
+  /// The description of the refusal.
   private func words() throws -> String {
     let error = #expect(throws: OpenError.self) { try Fixture.open(store).close() }
     return error.map { "\($0) (\($0.recoverySuggestion))" } ?? ""
@@ -176,7 +176,7 @@ import Testing
     try makeStore()
     var prefix: [String] = []
     if geteuid() == 0 {
-      // Modes mean nothing to root: another user tries.
+      // File modes do not stop root, so another user tries.
       guard Process.succeeds(["setpriv", "--version"]) else {
         print("skipped: no setpriv to become another user with")
         return

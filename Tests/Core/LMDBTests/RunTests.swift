@@ -15,9 +15,9 @@ import Testing
     try Fixture.open(directory.store + name, Fixture.options(durability: .temporary))
   }
 
-  /// Whether a run of `pages` is promised after `singles` single pages, and whether LMDB finds it after `taken`.
+  /// Whether `hasRun` promises a run of `pages` after `singles` single pages, and whether LMDB finds it after `taken` pages.
   ///
-  /// The value is put into an empty database, which takes a page for its root and one for each value beside it.
+  /// The database is empty, so the root takes one page, and each value beside the run takes one more.
   private func lookForRun(
     _ environment: Environment, pages: Int, after singles: Int, taken: Int
   ) throws -> (promised: Bool, found: Bool) {
@@ -42,7 +42,7 @@ import Testing
       }
     } catch is Undo {
     } catch let error as LMDBError where error == .mapFull {
-      // Not even the single pages were there.
+      // Not even the single pages were available.
     }
     return outcome
   }
@@ -65,7 +65,7 @@ import Testing
     #expect(outcomes[true]! > 5 && outcomes[false]! > 5, "LARDER_SEED=\(seed): \(outcomes)")
   }
 
-  /// A reader keeps LMDB from using what the writes meanwhile free, so that there are many lists afterwards.
+  /// A reader keeps LMDB from reusing the pages that these writes free, so many free lists result.
   private func keepLists(_ environment: Environment) throws {
     let read = try environment.beginRead()
     for number in 0..<200 {
@@ -115,7 +115,7 @@ import Testing
   }
 
   private static let run = 6
-  /// LMDB reads as many lists after it has read enough pages, which the first few have.
+  /// LMDB reads as many lists after it has enough pages, and the first few lists have enough.
   private static let lists = 60 * run
 
   @Test func `one in a list that LMDB does not get to is not promised`() throws {
@@ -129,11 +129,11 @@ import Testing
       if run.promised != run.found { missed += 1 }
     }
     #expect(found.first == true && found.last == false, "\(found)")
-    // With the page for the root gone LMDB may need a list more to have enough.
+    // The root takes one page, so LMDB may read one more list before it has enough.
     #expect(missed <= 1)
   }
 
-  /// As many pages in a row are in no list of free pages but those from number `position` on.
+  /// Looks for a run of `Self.run` pages that only free lists from number `position` on have.
   private func lookForRunInList(_ position: Int, of environment: Environment) throws
     -> (promised: Bool, found: Bool)
   {
@@ -144,8 +144,8 @@ import Testing
     return try lookForRun(environment, pages: Self.run, after: 1, taken: 1)
   }
 
-  /// Each commit takes its pages at the end of the file, and keeps some of them for good between those that the next
-  /// one frees.
+  /// Each commit takes pages at the end of the file. It keeps some of them for good, and they separate the pages that the next
+  /// commit frees.
   private func scatter(_ environment: Environment, lists: Int, large position: Int) throws {
     let read = try environment.beginRead()
     for list in 0..<lists {

@@ -5,10 +5,10 @@ import LarderSystem
 import TestSupport
 import Testing
 
-/// Damage that leaves each page whole, but makes two records lead to one page, or one record to a free page. LMDB would
-/// free that page twice, and end the process at a later commit.
+/// Damage that leaves each page whole: two records refer to one page, or one record refers to a free page. LMDB would free
+/// that page twice, and end the process at a later commit.
 extension `Writing over damage` {
-  /// The offset in the file of each record on the path to a key of the second database, from the root on.
+  /// The file offset of each record on the path from the root to a key of the second database.
   private func path(to key: Int) throws -> [Int] {
     let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
     let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
@@ -95,7 +95,7 @@ extension `Writing over damage` {
     #expect(writeEverything(environment) > 0)
   }
 
-  /// Puts a page in the place of another on a list of free pages, in the right order.
+  /// Replaces one page number on a list of free pages by `page`, and keeps the list sorted.
   private func putOnFreeList(_ page: Int) throws {
     let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
     let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
@@ -103,7 +103,7 @@ extension `Writing over damage` {
     try #require(word(data, root + 10, 2) == 2)
     for index in 0..<(word(data, root + 12, 2) - 16) / 2 {
       let node = root + word(data, root + 16 + 2 * index, 2)
-      // A long list lies on pages of its own.
+      // A long list has pages of its own.
       let isLong = word(data, node + 4, 2) == 1
       let list = isLong ? word(data, node + 16) * Self.pageSize + 16 : node + 16
       let count = word(data, list)
@@ -137,7 +137,7 @@ extension `Writing over damage` {
     let second = environment.databases[0]
     let error = failure {
       try environment.write { transaction in
-        // The lists are checked by the first change, after this.
+        // The first change checks the free lists; this read comes before it.
         #expect(try transaction.locate(Fixture.bytes(3001).span, in: second)?.count == 100)
         try transaction.put([1].span, for: Fixture.bytes(3001).span, in: second)
       }
@@ -147,7 +147,7 @@ extension `Writing over damage` {
     #expect(environment.damage?.reason == "it is in use and on a list of free pages")
   }
 
-  /// Pages that a write elsewhere does not come to.
+  /// Pages off the path of a write to another key.
   enum PageElsewhere: CaseIterable { case leaf, branch, valueHead, valueInside }
 
   private func number(of page: PageElsewhere) throws -> Int {
@@ -202,7 +202,7 @@ extension `Writing over damage` {
           if random.chance(percent: 40) {
             try transaction.remove(key.span, from: second)
           } else {
-            // The shorter value takes the place of the longer one within one transaction, too.
+            // Within one transaction, a shorter value also replaces the longer value.
             for size in [random.next(in: 0..<30_000), random.next(in: 0..<9000)] {
               try transaction.put(
                 Fixture.filling(round, count: size).span, for: key.span, in: second)
@@ -223,7 +223,7 @@ extension `Writing over damage` {
     let environment = try makeStore()
     defer { environment.close() }
     let second = environment.databases[0]
-    // Keys that are greater than some in the leaf on the right: a search for those goes to the leaf on the left.
+    // Each new separator exceeds some keys of the leaf on its right: a search for those keys ends in the leaf on its left.
     for key in stride(from: 1, to: 6000, by: 700) {
       let references = try path(to: key)
       let reference = references[references.count - 2]

@@ -70,7 +70,7 @@ import Testing
     #expect(try TemporaryDirectory.listing(directory.store) == before)
   }
 
-  /// What may lie where the file should be, with what is made of it.
+  /// The things that may be in the place of the file.
   @Test(arguments: [
     "nothing", "empty", "short", "half", "long", "random", "other store", "other layout",
     "other count", "link", "two names", "directory", "open to others", "hole",
@@ -126,7 +126,7 @@ import Testing
     let words = SharedWords.of(environment)
     #expect(words.openForReading() == isKept)
     if kind == "directory" {
-      // It cannot be replaced by a file, and nothing else depends on it.
+      // No file can replace a directory, and nothing else depends on the shared words.
       #expect(!words.open(making: 128) && words.count == 0)
       return
     }
@@ -185,7 +185,7 @@ import Testing
     let other = SharedWords.of(environment, layout: 2)
     #expect(mine.open(making: 64) && other.open(making: 64))
     other.set(1, 5)
-    // The old words go on for this process alone.
+    // The old words remain in use by this process alone.
     mine.set(1, 6)
     #expect(mine.value(1) == 6 && other.value(1) == 5)
     #expect(!mine.replace(count: 128) { _, _ in } && mine.value(1) == 6)

@@ -7,7 +7,7 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  /// What the compiler says of the shim with a header of LMDB that gives that version; nil if it accepts it.
+  /// The compiler's errors about the shim, with an LMDB header of version `major`; nil if it compiles.
   private func complaint(major: Int) throws -> String? {
     let header = """
       #include <stddef.h>

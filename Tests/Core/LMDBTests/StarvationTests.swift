@@ -38,7 +38,7 @@ import Testing
       #expect(lines == ["open", "written [1]", "closed true"])
       #expect(status == 0)
     } else {
-      // 127: the system could not even load the program's libraries.
+      // 127: the system could not even load the libraries of the program.
       #expect([1, 2, 127].contains(status), "\(lines)")
     }
     if limit >= 30 { #expect(status == 0, "\(lines)") }

@@ -24,7 +24,7 @@ extension TemporaryDirectory {
   }
 }
 
-/// Looks again and again until `condition` holds; false if it does not in time.
+/// Checks `condition` again and again until it holds; false if it does not hold in time.
 func eventually(within limit: Duration = .seconds(120), _ condition: () throws -> Bool) rethrows
   -> Bool
 {
@@ -36,7 +36,7 @@ func eventually(within limit: Duration = .seconds(120), _ condition: () throws -
   return try condition()
 }
 
-/// Runs `body` in `count` threads at once and waits for all; the first error is thrown.
+/// Runs `body` in `count` threads at once, waits for all of them, and throws their first error.
 func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
   let group = DispatchGroup()
   let failure = Failure()
@@ -61,7 +61,7 @@ final class Failure: @unchecked Sendable {
   var first: (any Error)? { lock.withLock { error } }
 }
 
-/// The error that `call` ends with, nil if it ends well.
+/// The error that `call` throws; nil if it throws none.
 func failure(_ call: () throws -> Void) -> LMDBError? {
   do {
     try call()
@@ -74,7 +74,7 @@ func failure(_ call: () throws -> Void) -> LMDBError? {
   }
 }
 
-/// Why a store is refused, nil if it opens.
+/// The reason for which the store is refused; nil if it opens.
 func refusal(
   _ path: String, _ options: EnvironmentOptions = Fixture.options()
 ) -> OpenError.Kind? {
@@ -86,5 +86,5 @@ func refusal(
   }
 }
 
-/// A seed that can be given in the environment, to see a failure again.
+/// The random seed. The environment variable `LARDER_SEED` sets it, to repeat a failure.
 let seed = Int(TestSettings.seed)

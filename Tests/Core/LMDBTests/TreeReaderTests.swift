@@ -4,7 +4,7 @@ import LarderSystem
 import TestSupport
 import Testing
 
-/// The checked reader beside LMDB itself, which a write transaction still asks.
+/// Compares the checked reader with LMDB itself, which write transactions use.
 @Suite struct `Reading pages` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
@@ -56,7 +56,7 @@ import Testing
         for database in [.main] + environment.databases {
           for _ in 0..<content.random.next(in: 1..<300) {
             let key = content.key()
-            // Rounds that mostly remove make pages merge, until little is left.
+            // In every third round most steps are removals, so pages merge until little is left.
             if content.random.chance(percent: round % 3 == 2 ? 85 : 25) {
               if key != Fixture.signature { try transaction.remove(key.span, from: database) }
             } else {
@@ -71,7 +71,7 @@ import Testing
   private func compare(
     _ environment: Environment, _ content: inout Content, _ seed: UInt64
   ) throws {
-    // The write changes nothing, so that both see the same commit.
+    // The write changes nothing, so LMDB and the checked reader see the same commit.
     try environment.write { transaction in
       let read = try environment.beginRead()
       for database in [.main] + environment.databases {
@@ -111,7 +111,7 @@ import Testing
       moves.append("\(move)")
       try #require(found == expected, "seed \(seed), moves \(moves.suffix(8)), key \(key)")
     }
-    // From end to end, so that no leaf is left out.
+    // Walks from end to end, so that every leaf is compared.
     var record = try theirs.first()?.joined
     var other = try ours.first()?.joined
     while record != nil || other != nil {

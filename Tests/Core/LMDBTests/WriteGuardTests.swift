@@ -5,7 +5,7 @@ import LarderSystem
 import TestSupport
 import Testing
 
-/// Writes over damaged pages of a file that is open: opening looks at few pages, so the damage comes after it.
+/// Writes over damaged pages of an open file. Opening checks few pages, so the damage comes after it.
 @Suite struct `Writing over damage` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
@@ -46,7 +46,7 @@ import Testing
     (0..<count).reduce(0) { $0 | Int(data[offset + $1]) << (8 * $1) }
   }
 
-  /// The pages of the second database by their flags, found from its record.
+  /// The pages of the second database with these flags, found from the database's record.
   func pages(flags: Int) throws -> [Int] {
     let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
     let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
@@ -56,7 +56,7 @@ import Testing
     while let page = pending.popLast() {
       let start = page * Self.pageSize
       let kind = word(data, start + 10, 2)
-      // The main database is one leaf, which every read needs.
+      // Leaves out the main database: it is one leaf, which every read needs.
       if kind == flags, page != main { found.append(page) }
       guard kind == 1 || kind == 2 else { continue }
       for index in 0..<(word(data, start + 12, 2) - 16) / 2 {
@@ -102,7 +102,7 @@ import Testing
     #expect(writeEverything(environment) > 0, "page \(page), seed \(TestSettings.seed)")
     #expect(environment.damage != nil)
     #expect(failure { try environment.set([1], [1]) } == .damagedPage)
-    // Reads of what does not need that page go on.
+    // Reads that do not need the damaged page still work.
     #expect(try environment.value(Fixture.signature) == [1])
     #expect(try environment.beginRead().damagedPages(databases: environment.databases) != [])
   }

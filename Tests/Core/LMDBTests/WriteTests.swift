@@ -49,7 +49,7 @@ import Testing
       try transaction.put([1].span, for: [5].span, in: .main)
       return transaction.serial
     }
-    // Neither a write without changes nor one that is taken back is a commit.
+    // A write without changes is no commit, and a write that is taken back is none either.
     #expect(try environment.write { $0.formerSerial } == serial)
     #expect(throws: Change.self) {
       try environment.write { transaction in
@@ -159,7 +159,7 @@ import Testing
     #expect(region.count == 300_000)
     let again = try second.find([5].span, in: .main)
     #expect(again?.address == region.address)
-    // Behind the header of a page.
+    // The value begins after the 16 bytes of the page header.
     #expect(region.address % UInt(environment.info.pageSize) == 16)
     #expect(first.bytes(of: region).array == Fixture.filling(3, count: 300_000))
   }
@@ -202,7 +202,7 @@ import Testing
 }
 
 extension Process {
-  /// Runs a command to its end, quietly.
+  /// Runs a command to its end, without its output. Returns whether it succeeded.
   static func succeeds(_ words: [String]) -> Bool {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Larder
 
-/// The access table is a hint: whatever becomes of it, reads return what they would without it.
+/// The access table is a hint: whatever happens to it, reads return what they would return without it.
 @Suite struct AccessDamage {
   private let seed = TestSettings.seed
 
@@ -58,7 +58,7 @@ import Testing
       for (key, value) in expected {
         #expect(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed)")
       }
-      // The newest is always there, the limit always holds, and what is found is what was written.
+      // The newest entry is always there, the limit always holds, and each value found is the value written.
       try store.declare(Rules(limits: Limits(entries: 400)), for: "notes")
       for number in 0..<2000 {
         let key = Int.random(in: 0..<1200, using: &random)
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// Anywhere in the words and in the owner's notes of the header.
+  /// Writes random bits anywhere in the words, and in the owner's notes of the header.
   private func scribble(_ store: Store, _ count: Int, _ random: inout SeededRNG) {
     let words = store.engine.access.words
     for _ in 0..<count {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// Makes entries of a store anew, half of them used, and says what they are.
+  /// Fills a store with entries, uses half of them, and returns their values.
   private func fill(
     _ path: String, keys: Range<Int>, _ random: inout SeededRNG
   ) throws -> [Int: [UInt8]] {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Larder
 
-/// Hashes that share no bucket and no tag: the bucket comes from the upper bits, the tag from the lower ones.
+/// Hashes that share no bucket and no tag: the upper bits select the bucket, the lower bits the tag.
 private func hash(_ number: Int) -> UInt64 {
   UInt64(number) << 56 | UInt64(number % 1000 + 1)
 }
@@ -71,7 +71,7 @@ private func hash(_ number: Int) -> UInt64 {
   {
     var state = QueueState()
     state.policy.evictions = 3_000_000_017
-    // As if it had grown to that size.
+    // The calls simulate a namespace that has grown to its size.
     for size in sequence(first: 1 as UInt64, next: { $0 < entries ? min($0 * 2, entries) : nil }) {
       _ = state.ghostStamp(entries: size)
     }
@@ -85,20 +85,20 @@ private func hash(_ number: Int) -> UInt64 {
     let step = 1 << state.ageShift as UInt64
     #expect(step <= max(1, entries / 16))
     #expect(age(after: 0) == 0)
-    // A step may have begun just before.
+    // Ages count in steps, and a step may have begun just before, so an age may be off by one step.
     for evictions in [entries / 2, entries, 3 * entries] {
       let age = try #require(age(after: evictions))
       #expect(age >= evictions - evictions % step && age < evictions + step)
     }
     #expect(age(after: 4 * entries - step) != nil)
     #expect(age(after: 4 * entries + 2 * step) == nil)
-    // Long before the clock comes round.
+    // The ghost is gone long before its stamp comes round.
     #expect(age(after: 16 * entries) == nil)
   }
 }
 
 extension AccessTable {
-  /// What the clock hand does when it passes.
+  /// Lowers the entry's clock, as the clock hand does when it passes the entry.
   fileprivate func lowerClock(of hash: UInt64) {
     var stats = stats(of: hash)
     stats.clock -= 1
@@ -140,18 +140,18 @@ extension AccessTable {
       let used = AccessStats(frequency: 2, clock: 1)
       let unused = AccessStats(frequency: 1)
       #expect(use(1, 100, id) == used)
-      // Also where sequences no longer fit 32 bits.
+      // Includes sequences that no longer fit 32 bits.
       for base in [90, 0xFFFF_FFFC, 0x5_0000_0000] as [UInt64] {
         table.setRecent(from: base, through: base + 10, of: id)
         #expect(use(1, base, id) == unused && use(2, base + 10, id) == unused)
         #expect(use(3, base - 1, id) == used && use(4, base + 11, id) == used)
-        // An entry that is in no queue, and another namespace with the same place in the table.
+        // Use 5 is of an entry in no queue, and use 6 of another namespace with the same place in the table.
         #expect(use(5, 0, id) == used)
         #expect(use(6, base, NamespaceID(rawValue: 5 + 256)) == used)
       }
       table.setRecent(from: 101, through: 100, of: id)
       #expect(use(1, 100, id) == used && use(2, 101, id) == used)
-      // An entry whose slot was forgotten.
+      // The table has forgotten the slot of entry 7, which is recent.
       table.setRecent(from: 90, through: 100, of: id)
       table.forget(hash(7))
       table.touch(hash(7), sequence: 95, of: id, in: now)
@@ -177,7 +177,7 @@ extension AccessTable {
     try withStore { store, clock in
       let table = store.engine.access
       let start = clock.now.milliseconds / 60_000
-      // The same bucket, ten tags.
+      // Ten tags in one bucket.
       let hashes = (1...10).map { UInt64($0) }
       for (index, hash) in hashes[..<8].enumerated() {
         table.touch(hash, in: start + Int64(10 + index))
@@ -225,7 +225,7 @@ extension AccessTable {
       #expect((0..<200).allSatisfy { table.stats(of: hash($0)).frequency <= 6 })
       #expect(halved() > 180)
       #expect((0..<200).allSatisfy { table.stats(of: hash($0)).clock == 2 })
-      // Of an empty store no more than a few words an insert.
+      // In an empty store, a sweep passes only a few words for each insert.
       #expect(table.fits(entries: 0, in: now))
       let before = table.words.view.note(AccessTable.Note.sweep)
       table.sweep()

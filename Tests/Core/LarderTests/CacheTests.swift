@@ -12,7 +12,7 @@ struct Color: Codable, Equatable, Sendable {
 }
 
 @Suite struct CacheTests {
-  /// Numbers as decimal text; odd ones cannot be written, and what is no number cannot be read.
+  /// Codes numbers as decimal text. It cannot encode an odd number, and cannot decode a text that is no number.
   struct EvenCodec: Codec {
     struct Odd: Error {}
     struct NoNumber: Error {}

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// The verbs of a cache beyond reading and writing one value.
+/// The methods of a cache beyond reads and writes of one value.
 @Suite struct CacheVerbTests {
   private struct Color: Codable, Equatable, Sendable { var name: String }
 
@@ -25,7 +25,7 @@ import Testing
     let some = try colors.values(for: ["4", "5", "7", "4", "gone", "absent", ""])
     #expect(some.map { $0?.name } == ["color 4", "color 5", "color 7", "color 4", nil, nil, nil])
     #expect(try colors.values(for: [Int]()).isEmpty)
-    // From memory, and after another handle has written.
+    // The values are in memory now; a read after a write by another handle must still find the new value.
     let other = colors.namespace.store.cache(
       of: Color.self, in: "lego.colors", memory: MemoryLimits.off)
     try other.set(Color(name: "new"), for: "4")
@@ -141,7 +141,7 @@ import Testing
     try second.set(1, for: "b")
     try first.set(2, for: "a")
     #expect(try store.namespace("n").info()?.declared.limits.entries == 5)
-    // What an operator or another program has declared since holds.
+    // Rules that an operator or another program has declared since then remain in force.
     try store.declare(Rules(limits: Limits(entries: 7)), for: "n")
     try first.set(3, for: "a")
     #expect(try first.namespace.info()?.declared.limits.entries == 7)

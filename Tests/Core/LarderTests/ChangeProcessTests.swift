@@ -7,7 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeProcessTests {
-  /// The machine's clock and what a test adds to it, or the moment at which a test stopped it.
+  /// The machine's clock plus the time that a test adds, or the moment at which a test has stopped it.
   private final class Machine: Sendable {
     private let added = Atomic<Int64>(0)
     private let stopped = Mutex<Int64?>(nil)
@@ -59,7 +59,7 @@ import Testing
       try replay.compare(store, "LARDER_SEED=\(seed)")
     }
     #expect(replay.missed == 0 && replay.count > 50)
-    // What another process does arrives without a write here.
+    // A change by another process arrives without a write by this process.
     #expect(try peer.ask("set a last 7") == "done")
     let last = try #require(await watch.next())
     #expect(
@@ -72,7 +72,7 @@ import Testing
   {
     let directory = try Scratch()
     var random = SeededRNG(seed: Int(TestSettings.seed))
-    // A ring that grows with the store forgets what it had.
+    // A ring that grows with the store would forget older changes, so the ring has its final size from the start.
     var options = Store.Options()
     options.hooks.changeSlots = ChangeRing.mostSlots
     let store = try Store(at: directory.path + "/s", options: options)
@@ -113,12 +113,12 @@ import Testing
       machine.stop(at: end)
       #expect(try !isPublished(store))
       #expect(store.engine.changes.ring.watchedUntil == 0)
-      // Its word among the leases is free again, and a lease from before a boot is none.
+      // The watch's word among the leases is free again, and a lease from before the last boot does not count.
       let ring = store.engine.changes.ring
       var watch: Changes? = store.changes()
       #expect(watch != nil && ring.lease(0) > 0 && ring.lease(1) == 0)
       watch = nil
-      // Nobody renews this one.
+      // No watcher renews this lease.
       #expect(ring.exchangeWatched(0, for: UInt64(end)))
       machine.stop(at: end - 1)
       #expect(try isPublished(store))
@@ -138,14 +138,14 @@ import Testing
     var kinds: Set<Change.Kind> = []
     for round in 0..<50 where !kinds.contains(.missed(nil)) {
       machine.advance(Int64(ChangeLease.length) + 1)
-      // Unless the lease was renewed just between, this is not published.
+      // The ring does not get this change, unless the lease was renewed just before.
       try await store.namespace("notes").set("v", for: round)
       kinds.insert(try #require(await watch.next()).kind)
     }
     #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
     try await store.namespace("notes").remove(0)
     #expect(await watch.next()?.kind == .removed(.removed))
-    // Time alone is no loss.
+    // An ended lease without a write in between loses no change.
     let feed = store.engine.changes
     #expect(feed.poll(after: feed.ring.position) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
@@ -156,7 +156,7 @@ import Testing
   }
 }
 
-/// A directory that goes with the last reference.
+/// A temporary directory that the last reference to this object removes.
 final class Scratch {
   let path =
     TemporaryDirectory.unusedPath

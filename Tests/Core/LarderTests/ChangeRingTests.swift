@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeRingTests {
-  /// Commits one change as a process does that is killed before it publishes it.
+  /// Makes a change as a process does that is killed before it publishes the change.
   private func setAndDie(_ key: String, in store: Store, commits: Bool) throws {
     struct Killed: Error {}
     do {
@@ -34,7 +34,7 @@ import Testing
     #expect(store.engine.changes.ring.head == 0)
     try setAndDie("2", in: store, commits: true)
     #expect(store.engine.changes.ring.head == 1)
-    // The next writer makes no change at all.
+    // The next writer makes no change of its own.
     try store.write { _ in }
     #expect(await watch.next()?.key == Key("1"))
     #expect(await watch.next()?.key == Key("2"))
@@ -48,7 +48,7 @@ import Testing
     #expect(store.engine.changes.ring.unpublished != nil)
     try store.write { _ in }
     #expect(store.engine.changes.ring.unpublished == nil && store.engine.changes.ring.head == 0)
-    // The number of the transaction that was never committed is another's now.
+    // A later transaction gets the number of the transaction that was never committed.
     try setAndDie("2", in: store, commits: false)
     try setAndDie("3", in: store, commits: true)
     try store.write { _ in }
@@ -58,14 +58,14 @@ import Testing
   @Test func `a watch that begins during a write is told that something passed`() async throws {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
-    // From now on writers look; but a watch that ends leaves them nothing to do.
+    // From here on writers look for watchers; this watch has ended, so writers have nothing to do for it.
     _ = store.changes()
     var changes: Changes?
     let gaps = store.engine.changes.ring.position.gaps
     try store.write { batch in
       try batch.set("v", for: "k", in: notes)
       changes = store.changes()
-      // What is read of the store now lacks what is about to be committed.
+      // Reads of the store do not see the change before its commit.
       #expect(try notes.text("k") == nil)
     }
     var watch = try #require(changes).makeAsyncIterator()
@@ -73,7 +73,7 @@ import Testing
     #expect(await watch.next()?.kind == .missed(nil))
     try await notes.remove("k")
     #expect(await watch.next()?.kind == .removed(.removed))
-    // A write without changes passes nobody.
+    // During a write without changes, a new watch misses nothing.
     changes = nil
     try store.write { _ in changes = store.changes() }
     #expect(store.engine.changes.ring.position.gaps == gaps + 1)
@@ -86,7 +86,7 @@ import Testing
     let store = try Store.temporary(options: options)
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: true)
-    // Two renewals of the lease go by.
+    // Two renewals of the lease pass.
     for _ in 0..<2 {
       machine.advance(Int64(ChangeLease.renewal))
       #expect(store.engine.changes.poll(after: ChangeRing.Position(gaps: 0, head: 0)) != nil)
@@ -115,7 +115,7 @@ import Testing
     var watch = store.changes().makeAsyncIterator()
     for key in 0..<3 { try await store.namespace("notes").set("v", for: key) }
     #expect(await watch.next()?.key == Key(0))
-    // A word of the second slot.
+    // The word lies in the second slot.
     let words = store.engine.changes.ring.words
     let word = 512 + ChangeRecord.slotCount + 4
     words.view.store(words.view.wide(word) ^ 1, wide: word)
@@ -136,7 +136,7 @@ import Testing
     let value = [UInt8](repeating: 7, count: 200_000)
     for key in 0..<60 { try await notes.set(value, for: key) }
     #expect(ring.slots == 4096)
-    // The larger file has the changes of the old one.
+    // The larger file still has the changes of the old file.
     for key in 0..<60 { #expect(await watch.next()?.key == Key(key)) }
     try await notes.set("v", for: "after")
     #expect(await watch.next()?.key == Key("after"))
@@ -148,11 +148,11 @@ import Testing
     let store = try Store.temporary(options: options)
     var watch = store.changes().makeAsyncIterator()
     let feed = store.engine.changes
-    // As if the lease was taken while the file was replaced.
+    // Simulates a lease that was taken while the file was replaced.
     #expect(feed.ring.exchangeWatched(feed.ring.watchedUntil, for: 0))
     try await store.namespace("notes").set("v", for: "unseen")
     #expect(feed.poll(after: feed.ring.position) != nil)
-    // The feed's own poll may have noticed before the write.
+    // The feed's own poll may have noticed the loss before the write.
     let first = await watch.next()
     #expect(first?.kind == .missed(nil) || first?.key == Key("unseen"))
     try await store.namespace("notes").set("v", for: "seen")
@@ -193,7 +193,7 @@ import Testing
       }
       next = end
     }
-    // Whatever was missed, the last is not: there is always room for what comes after.
+    // Whatever the watch missed, it gets the last change: the ring always has room for later changes.
     while try store.write({ batch in batch.session.changes.pending != nil }) {
       try await store.namespace("notes").set(value, for: total)
       await Task.yield()

@@ -122,7 +122,7 @@ import Testing
       }
       #expect(try !isPublished())
     }
-    // A task that is cancelled while it waits.
+    // Cancels a task that iterates.
     let changes = store.changes()
     let other = store.changes()
     let task = Task { for await _ in changes {} }
@@ -133,7 +133,7 @@ import Testing
     _ = consume other
     #expect(try !isPublished())
     #expect(feed.ring.watchedUntil == 0)
-    // A sequence that nobody iterated.
+    // Drops a sequence that nobody has iterated.
     _ = store.changes()
     #expect(try !isPublished())
     #expect(try store.verify().faults == [])
@@ -188,7 +188,7 @@ import Testing
     for key in 0..<64 { #expect(await watch.next()?.key == Key(key)) }
     for key in 0..<65 { try await notes.set("v", for: key) }
     #expect(await watch.next()?.kind == .missed(65))
-    // One batch that is larger than the ring.
+    // One batch has more changes than the ring has room for.
     try store.write { batch in
       for key in 0..<1000 { try batch.set("w", for: key, in: notes) }
     }

@@ -48,7 +48,7 @@ import Testing
   @Test func `a purge at the last moment of all removes no entry that never ends`() throws {
     try withStore { store, clock in
       let notes = store.namespace("notes")
-      // The index may keep the time of an end that was taken back.
+      // The expiry index may keep the record of an expiry that a later write has taken back.
       try notes.set("v", for: "k", expires: .after(.hours(1)))
       try notes.set("v", for: "k", expires: .never)
       try notes.set("v", for: "expired", expires: .after(.hours(1)))
@@ -77,7 +77,7 @@ import Testing
         clock.set(to: right.advanced(by: .days(1000)))
         #expect(try store.purge().skippedAfterClockJump)
         clock.set(to: right)
-        // A doubt that turned out well must not vouch for the next jump.
+        // The doubt about the first jump has ended well, and must not vouch for the next jump.
         try notes.set("w", for: "other")
         clock.advance(by: .minutes(2))
         clock.set(to: right)
@@ -122,7 +122,7 @@ import Testing
       #expect(try notes.text("far for ever") == "v")
       #expect(try notes.reads.stale == 1)
       #expect(try store.purge().entries == 0)
-      // What says it is there again must be there again.
+      // If `touch` returns true, the entry must be fresh again.
       #expect(try notes.touch("far", expires: .after(.hours(1))))
       #expect(try notes.text("far") == "v")
       clock.advance(by: .hours(1))
@@ -187,7 +187,7 @@ import Testing
       clock.set(to: right)
       #expect(try notes.text("k") == "v" && notes.text("other") == "v")
       try notes.set("w", for: "right")
-      // A clock that stays where it is is believed a minute after the first purge, also if something is written meanwhile.
+      // A clock that keeps its new time is believed a minute after the first purge, also if something is written meanwhile.
       clock.set(to: right.advanced(by: .days(365)))
       try store.purge()
       try notes.set("w", for: "meanwhile")

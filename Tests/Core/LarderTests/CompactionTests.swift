@@ -54,7 +54,7 @@ import Testing
       let after = try store.statistics()
       #expect(after.file.size == compaction.after)
       #expect(after.reads == statistics.reads && after.removals == statistics.removals)
-      // What is read from now on counts, though counts are noted with numbers of commits.
+      // Reads still count after the compaction, although the store notes counts with numbers of commits.
       let _: [UInt8]? = try store.namespace("b").value(for: "k1")
       #expect(try store.statistics().reads.hits == statistics.reads.hits + 1)
       try store.namespace("a").set("new", for: "new", expires: .after(.hours(1)))
@@ -123,7 +123,7 @@ import Testing
         options.hooks.boot = BootIdentity(3, boot)
         return options
       }
-      // The commits that the last checkpoint knows lie elsewhere in the new file.
+      // The commits that the last checkpoint names lie elsewhere in the new file.
       var store = try Store(at: path + "/s", options: options(1))
       try fill(store)
       try store.sync()

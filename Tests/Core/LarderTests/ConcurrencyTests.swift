@@ -13,7 +13,7 @@ import Testing
       let lost = Tally()
       try inThreads(4) { thread in
         if thread >= 2 {
-          // Meet expired entries and have them removed, as fast as it goes.
+          // Reads expired entries as fast as possible, so that a later write removes them.
           while !isOver.load(ordering: .relaxed) {
             for key in 0..<8 { _ = try notes.text(key) }
             if thread == 3 { _ = try notes.count() }
@@ -44,7 +44,7 @@ import Testing
       try inThreads(2) { thread in
         let notes = store.namespace("notes \(thread)".replacing(" ", with: "-"))
         if thread == 1 {
-          // Others' writes take the removals along and commit them some time later.
+          // Writes of this thread commit the removals that reads of the other thread have asked for, some time later.
           while !isOver.load(ordering: .relaxed) { try notes.set("v", for: "k") }
           return
         }
@@ -173,9 +173,9 @@ import Testing
           writes.add()
         }
       }
-      // The purge takes its 60 batches in turn with the writes. That is counted in commits and not in time, and a write may
-      // now and then be late because its thread lost the processor before it began to wait; had the purge held the lock
-      // throughout, there would be next to no writes.
+      // The purge and the writes take turns: the purge has 60 batches. The check counts commits, not time: if the purge had
+      // held the lock throughout, there would be next to no writes. A write may be late now and then because its thread lost
+      // the processor before it began to wait.
       #expect(writes.value >= 30)
       #expect(late.value * 10 < writes.value, "\(late.value) of \(writes.value)")
     }

@@ -145,7 +145,7 @@ import Testing
         throw Failed()
       }
     } catch is Failed {}
-    // This commit has the number that the other one would have had.
+    // This commit has the number that the failed commit would have had.
     try engine.environment.write { transaction in
       let state = try transaction.value(for: MetadataKey.state, in: .main)?.copied ?? []
       try transaction.put(state, for: MetadataKey.state, in: .main)

@@ -3,7 +3,7 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// Counts what it is asked to do, so that a test can say that nothing was decoded.
+/// A codec that counts its calls of `decode`, so that a test can expect that nothing was decoded.
 final class CountingCodec: Codec, Equatable {
   struct NoText: Error {}
   let id = CodecID(rawValue: 201)

@@ -5,12 +5,12 @@ import Testing
 @testable import Larder
 
 extension Store {
-  /// Changes the databases behind the library's back, as damage or a fault in the library would.
+  /// Changes the databases directly, as damage or a fault in the library would.
   func tamper(_ body: (inout WriteTransaction, Indexes) throws -> Void) throws {
     try engine.environment.write { transaction in try body(&transaction, engine.indexes) }
   }
 
-  /// The record of the store's state, which must be intact.
+  /// The record of the store's state. It must be intact.
   var state: StoreState {
     get throws { try #require(try engine.beginRead().state(engine.seal)) }
   }
@@ -34,7 +34,7 @@ extension Store.Namespace {
     get throws { try engine.reader.identify(handle, in: engine.beginRead()) }
   }
 
-  /// Where an entry lies in the main database.
+  /// The stored key of an entry, which is its key in the database of entries.
   func slot(_ key: some StoreKey) throws -> [UInt8] {
     let id = try id
     return key.withKeyBytes { StoredKey.entry($0, in: id) }

@@ -57,14 +57,14 @@ import Testing
         let count = try notes.record(key).count
         let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
         for place in places where place < count {
-          // A new version each time: a large value is verified at the first read of each in a second.
+          // Makes a new version each time: a large value is verified only at the first read of each version in a second.
           try notes.put(value.span, for: key, attributes: Self.attributes)
           try notes.tamper(key) { $0[place] ^= 0x40 }
           let before = try notes.reads
           #expect(try notes.bytes(key) == nil, "\(key) \(place)")
           let after = try notes.reads
           #expect(after.misses == before.misses + 1 && after.hits == before.hits)
-          // A flip in the times or the whole key may make another kind of miss of it.
+          // A flip in the times or in the whole key may turn the entry into a miss of another kind.
           let isOther = (8..<35).contains(place) || key == Self.longKey
           #expect(isOther || after.damaged == before.damaged + 1)
           #expect(try notes.entry(for: key) == nil, "\(key) \(place)")
@@ -182,7 +182,7 @@ import Testing
       for (key, value) in values {
         try notes.put(value.span, for: key, attributes: life)
         let size = try notes.record(key).count
-        // Every byte of the header, and of fields and value what there is.
+        // Up to 80 bytes of the header and the fields, and the last byte of the value.
         let header = try notes.header(key)
         let places = Array(0..<min(header.payloadStart, 80)) + [size - 1]
         for place in places where place < size {
@@ -199,7 +199,7 @@ import Testing
           case "purge":
             clock.advance(by: .hours(2))
             try store.purge()
-            // What cannot be found by its deadline is still there to be written over.
+            // The damaged deadline may hide the entry from the purge, so a write replaces it.
             try notes.put(value.span, for: key, attributes: life)
           default:
             try notes.clear()

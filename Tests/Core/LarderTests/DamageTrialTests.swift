@@ -4,7 +4,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// A smoke of `LarderPeer damage-trials`; trials run more of it.
+/// A short run of `LarderPeer damage-trials`; `make trials` runs more of it.
 @Suite struct DamageTrialTests {
   @Test func `damage to any file never crashes, hangs or answers wrongly`() throws {
     let directory = try TemporaryDirectory()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Larder
 
-/// Batches of many small entries in a data file that has room for few copies of pages.
+/// Batches of many small entries in a data file with room for few copies of pages.
 struct DiskBatchTests {
   private func open(_ path: String, disk: Int) throws -> Store {
     var options = Store.Options()

@@ -107,7 +107,7 @@ struct DiskLimitTests {
       let after = try store.statistics()
       #expect(before.entries == after.entries && before.bytes == after.bytes)
       #expect(fileSize(store) <= 4_000_000)
-      // What removes finds room in the reserve.
+      // Removals find room in the reserve.
       #expect(try notes.remove("new \(written - 1)"))
       #expect(try notes.clear().entries > 0)
       try peer.endInput()
@@ -133,7 +133,7 @@ struct DiskLimitTests {
       let peer = try OtherProcess("larder-fill", path + "/store", "500", "8000")
       #expect(peer.line() == "done")
       for index in 0..<500 { try notes.set([UInt8](repeating: 2, count: 8000), for: "b\(index)") }
-      // A file without free pages has to grow by a few before anything can be removed from it.
+      // A file without free pages has to grow by a few pages before anything can be removed from it.
       #expect(fileSize(store) <= size + 2_000_000)
       #expect(try notes.info()!.bytes < 5_000_000)
       try store.declare(StoreLimits(disk: 20_000_000))
@@ -162,7 +162,7 @@ struct DiskLimitTests {
       #expect(try store.limits().effective == StoreLimits(disk: disk.limit))
       #expect(try store.statistics().usage.disk.limit == disk.limit)
       #expect(try store.limits().declared == StoreLimits())
-      // The limit was found out when the store was made.
+      // The limit was computed when the store was made, and stays.
       options.hooks.freeDisk = { _ in 1 << 50 }
       try store.close()
       store = try Store(at: path + "/store", options: options)

@@ -38,7 +38,7 @@ import Testing
       try store.namespace("a").set("v", for: "k", expires: .after(.seconds(10)))
       try store.namespace("c").set("v", for: "k", expires: .after(.seconds(30)))
       #expect(try state(store).nextDue == moment(10))
-      // A removal leaves it too early, until a purge that has reason to look sets it right.
+      // After a removal `nextDue` is too early, until a purge has reason to look and sets it right.
       try store.namespace("a").remove("k")
       try store.purge()
       #expect(try state(store).nextDue == moment(10))
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `a purge goes from namespace to namespace in batches`() throws {
     try withStore { store, clock in
-      // Some all due, some partly, some not at all, some that never expire.
+      // In some namespaces all entries are due, in some a part, in some none; some entries never expire.
       var due = 0
       for index in 0..<40 {
         let namespace = store.namespace("n\(index)")

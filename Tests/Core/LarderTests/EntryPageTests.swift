@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// Damage to the pages of the database of entries, and what tells of it.
+/// Damage to pages of the database of entries, and the reports of that damage.
 @Suite struct EntryPageTests {
   private static let pageSize = 4096
 
@@ -32,7 +32,7 @@ import Testing
     try data.write(to: file)
   }
 
-  /// Where the keys of the entry lie in the file, the namespace's number in front of each.
+  /// Where the stored key of the entry lies in the file, with the namespace id in front.
   private func places(of key: String, in id: UInt32, _ data: Data) -> [Int] {
     let prefix = (0..<4).map { UInt8(truncatingIfNeeded: id >> (24 - 8 * $0)) }
     let bytes = Data(prefix + Array(key.utf8) + [0])
@@ -48,7 +48,7 @@ import Testing
     try change { data in
       let places = places(of: "key-500", in: id, data)
       #expect(!places.isEmpty)
-      // The kind of the page.
+      // Erases the kind of the page.
       for place in places { data[place / Self.pageSize * Self.pageSize + 10] = 0 }
     }
     let store = try Store(at: path)

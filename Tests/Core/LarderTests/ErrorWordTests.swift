@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// What errors of the system say: which lock or file, who holds it, and what helps.
+/// The messages of system errors: they name the lock or the file, the process that holds it, and the remedy.
 @Suite struct ErrorWordTests {
   let directory: TemporaryDirectory
   var path: String { directory.path + "/s" }
@@ -20,12 +20,12 @@ import Testing
   private var hasty: Store.Options {
     var options = Store.Options(
       lockTimeout: .milliseconds(100), checkpointInterval: .seconds(3600))
-    // Each write takes the locks.
+    // Without a write buffer, each write takes the locks.
     options.writeBuffer = 0
     return options
   }
 
-  /// The words of the error that `body` ends with.
+  /// The code, message and remedy of the error that `body` throws.
   private func words(_ body: () throws -> Void) -> String {
     do {
       try body()
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// The words with which a subscription ends at once.
+  /// The message of the error with which a subscription ends at once.
   private func endOfChanges(_ store: Store) async -> String {
     for await change in store.changes() {
       if case .ended(let error) = change.kind {

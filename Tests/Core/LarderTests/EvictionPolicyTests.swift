@@ -4,9 +4,9 @@ import Testing
 
 @testable import Larder
 
-/// The policy against the same rules over linked lists in memory, and what it must never do.
+/// Compares the policy with the same rules over linked lists in memory, and checks the properties that always hold.
 @Suite struct EvictionPolicyTests {
-  /// How keys are asked for.
+  /// The pattern in which keys are requested.
   enum Load: CaseIterable {
     case even, skewed, scanning, looping, shifting
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Numbers at the ends of their types, which a caller or a configuration may give.
 @Suite struct ExtremeNumberTests {
-  /// `components` of the last ones would trap.
+  /// `components` traps for the last durations, whose seconds do not fit in `Int64`.
   static let durations: [Duration] = [
     .zero, .milliseconds(Int64.max), .seconds(Int64.max), .seconds(Int64.min), .seconds(1e20),
     .seconds(-1e20), .days(Int.max), Duration(attoseconds: .max), Duration(attoseconds: .min),
@@ -133,7 +133,7 @@ import Testing
       try notes.set(Array("v".utf8), for: "k", attributes)
     }
     #expect(try notes.entry(for: "k")?.tags.count == 20_000)
-    // One that compares each with each takes minutes.
+    // A write that compares each tag with each other tag takes minutes.
     #expect(seconds < .seconds(20))
   }
 
@@ -159,7 +159,7 @@ import Testing
     let seconds = try processorTime { repaired = try RepairJob(store.engine).run() }
     #expect(repaired == 1)
     #expect(try store.verify().faults == [])
-    // One that reads all tags for each record takes minutes.
+    // A repair that reads all tags for each record takes minutes.
     #expect(seconds < .seconds(20))
   }
 
@@ -217,7 +217,7 @@ import Testing
     #expect(await watch.next()?.key == Key("a"))
     store.engine.changes.ring.publish(head)
     if case .missed = try #require(await watch.next()).kind {} else { Issue.record("not missed") }
-    // The writer begins anew, and says so.
+    // The writer begins a new ring, and reports the missed changes.
     try await notes.set("v", for: "b")
     if case .missed = try #require(await watch.next()).kind {} else { Issue.record("not missed") }
     try await notes.set("v", for: "c")

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Larder
 
-/// Each kind of record is damaged once, found by the walk, mended by the repair, and sound afterwards.
+/// Damages each kind of record once: the walk finds the fault, the repair mends it, and the store is sound afterwards.
 @Suite struct FaultTests {
-  /// A change behind the library's back, and the fault that it makes.
+  /// A change of the databases, and the fault that it makes.
   struct Damage: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let isFault: @Sendable (Fault) -> Bool
@@ -58,7 +58,7 @@ import Testing
     #expect(failure { _ = try store.repair(found) } == .invalidArgument)
   }
 
-  /// Entries without a namespace do not keep their id from being given to a new one.
+  /// Entries without a namespace do not reserve their namespace id: a new namespace may get it.
   @Test func `a namespace that got the id of lost entries since the walk is not cleared`() throws {
     let store = try makeStore()
     let notes = store.namespace("notes")
@@ -100,7 +100,7 @@ import Testing
     #expect(try notes.count() == UInt64(3 * FaultRepair.perCommit + 4))
   }
 
-  /// Four entries in `notes`, one of which has its value in two chunks and one an owner; one in `other`, and some that were cleared.
+  /// Four entries in `notes` (one has two chunks, one has an owner), one entry in `other`, and cleared entries.
   private func makeStore() throws -> Store {
     var options = Store.Options(clock: ManualClock())
     options.hooks.chunksAbove = 5000
@@ -112,7 +112,7 @@ import Testing
     try notes.put([UInt8](repeating: 1, count: 9000).span, for: "c", attributes: attributes)
     attributes.owners = [Owner(Key("k"), in: "notes")]
     try notes.put([4].span, for: "owned", attributes: attributes)
-    // The write that clears them reclaims some at once.
+    // The clear also reclaims some of these entries at once.
     try store.write { batch in
       for number in 0..<100 { try batch.set([1], for: number, in: store.namespace("cleared")) }
     }

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Larder
 
-/// Faults of the system at each call that touches a file of the store, and the words in which the library reports them.
+/// Lets each system call on a file of the store fail, and checks the messages in which the library reports the failure.
 @Suite(.timeLimit(.minutes(60))) struct FaultWordTests {
   let directory: TemporaryDirectory
   var path: String { directory.path + "/s" }
 
   init() throws { directory = try TemporaryDirectory() }
 
-  /// Two copies of a store: each fault meets a new one.
+  /// Makes a new store for a fault, and removes the store of the last fault and its copy.
   private func makeStore() throws {
     try? FileManager.default.removeItem(atPath: path)
     try? FileManager.default.removeItem(atPath: path + ".copy")
@@ -43,7 +43,7 @@ import Testing
     return lines
   }
 
-  /// Words that no person can use.
+  /// Expects that a message has no words that a user cannot use.
   private func expectWords(_ line: String, _ fault: String) {
     #expect(!line.contains("MDB_"), "\(fault): \(line)")
     #expect(!line.contains("no remedy"), "\(fault): \(line)")
@@ -54,7 +54,7 @@ import Testing
   }
 
   private static let operations = ["write", "read", "compact", "copy"]
-  /// System calls, each with the number of times that an operation makes it, about.
+  /// System calls, each with the approximate number of times that an operation makes the call.
   private static let calls = [
     ("openat", 24), ("pread64", 24), ("newfstatat", 24), ("flock", 16), ("mmap", 6),
     ("pwrite64", 4), ("pwritev", 4), ("fdatasync", 4), ("fsync", 3), ("ftruncate", 3),

@@ -25,7 +25,7 @@ struct GroupCommitTests {
       }
     }
     #expect(try notes.count() == 64)
-    // The held batch, the write that began to wait for it, and all the others together.
+    // At most one commit each for the held batch, the write that began to wait for it, and the group of all other writes.
     #expect(try store.statistics().file.transaction - before <= 4)
     #expect(try store.verify().faults == [])
   }
@@ -34,7 +34,7 @@ struct GroupCommitTests {
   func `blocking writes and closing need no thread of the queue`() async throws {
     let store = try Store.patient()
     let notes = store.namespace("notes")
-    // As if the process could create no thread for it.
+    // Simulates a process that could create no thread for the commits.
     store.engine.writes.queue.thread.suspend()
     defer { store.engine.writes.queue.thread.resume() }
     let (held, goOn, ended) = (
@@ -51,7 +51,7 @@ struct GroupCommitTests {
       try? notes.set("v", for: "k")
       ended.signal()
     }
-    // After 100 ms the writing thread takes its write out of the queue.
+    // The write waits in the queue. After 100 ms the calling thread commits the queue itself.
     try await waitUntil {
       store.engine.writes.queue.waitingCount == 1 || store.engine.writes.queue.hasTaken
     }
@@ -118,7 +118,7 @@ struct GroupCommitTests {
   @Test func `a cancelled write that has not begun is not written`() async throws {
     let store = try Store.patient()
     let notes = store.namespace("notes")
-    // The batch ends when the kept ones wait, and by then the others are taken back.
+    // The batch ends when all kept writes wait. By then the cancelled writes are taken back.
     try await whileHeld(store, until: 20) {
       let tasks = (0..<10).map { index in Task { try await notes.set("x", for: "\(index)") } }
       try await waitUntil { store.engine.writes.queue.waitingCount >= 10 }

@@ -116,7 +116,7 @@ import Testing
       #expect(
         failure { try store.declare(Rules(limits: Limits(entries: 0)), for: "articles") } == .full)
       #expect(try store.namespace("images").count() == 3)
-      // Removals, expiries, and the writes of the namespace itself are no evictions by others.
+      // Removals, expiries, and writes of the namespace itself do not count as evictions by other namespaces.
       try store.declare(Rules(limits: Limits(entries: 2, guaranteed: 200)), for: "images")
       #expect(try articles.count() == 0 && store.namespace("images").count() == 0)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// What a store says of its files when they are deleted, replaced or protected under it.
+/// The health of a store whose files are deleted, replaced or protected while the store is open.
 @Suite(.timeLimit(.minutes(20))) struct HealthTests {
   private let files = FileManager.default
 
@@ -68,7 +68,7 @@ import Testing
 }
 
 extension Changes.Iterator {
-  /// The health that is reported next. Changes that a busy machine made the subscription miss do not matter here.
+  /// The next reported health. Skips changes, also a change that reports missed changes: a busy machine may cause one.
   fileprivate mutating func nextHealth() async -> StoreHealth? {
     while let change = await next() {
       if case .health(let health) = change.kind { return health }

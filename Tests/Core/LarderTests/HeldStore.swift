@@ -5,7 +5,7 @@ import TestSupport
 @testable import Larder
 
 extension Store {
-  /// A temporary store in which a thread may keep the writer lock on purpose.
+  /// A temporary store with a long lock timeout, for tests in which a thread keeps the writer lock.
   static func patient(clock: any LarderClock = SystemClock()) throws -> Store {
     var options = Options(clock: clock)
     options.lockTimeout = .ample
@@ -13,8 +13,8 @@ extension Store {
   }
 }
 
-/// Lets a batch hold the store while `body` starts writes. The writer has taken one of its own already and waits with it,
-/// so that all of `body`'s queue. The batch ends when so many wait.
+/// Lets a batch hold the writer lock while `body` starts writes. The writer thread has already taken one write and waits with
+/// it, so all writes of `body` queue. The batch ends when `waiting` writes wait.
 func whileHeld(
   _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -46,14 +46,14 @@ func whileHeld(
 }
 
 extension WriteQueue {
-  /// Waits until so many writes wait.
+  /// Waits until `count` writes wait.
   func waitForWaiting(_ count: Int) async throws {
     try await waitUntil { waitingCount >= count }
   }
 }
 
 extension DispatchSemaphore {
-  /// Waits for a signal, which a thread gives that is not a task's.
+  /// Waits for a signal without blocking a thread of a task.
   func signalled() async {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {

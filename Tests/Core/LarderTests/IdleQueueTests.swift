@@ -78,7 +78,7 @@ extension IdleTests {
           #expect(try texts.value(for: key) == "v", "\(round)")
           #expect(try texts.value(for: key) == "v")
         }
-        // Whether or not it was put down meanwhile.
+        // In every second round the store records the uses.
         if round % 2 == 0 { timer.runOut() }
       }
       timer.runOut()

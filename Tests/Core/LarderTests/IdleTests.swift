@@ -190,7 +190,7 @@ import Testing
       timer.runOut()
       clock.advance(by: .seconds(1690))
       for number in 0..<100 { _ = try notes.text(number) }
-      // 4 s are left; the longest wait is a second.
+      // The entries end in 4 s; the longest delay of the timer is a second.
       #expect(timer.delays == [.seconds(1)])
       timer.runOut()
       #expect(store.engine.leftovers.accesses.queue.count == 0)
@@ -205,7 +205,7 @@ import Testing
       #expect(try notes.text("k") == "v")
       try notes.touch("k", expires: .after(.seconds(10)))
       var entry = try #require(try notes.entry(for: "k"))
-      // The field of the interval takes 10 bytes, and the length of all fields 4.
+      // The entry loses the field of the interval, 10 bytes, and the length of all fields, 4 bytes.
       #expect(entry.timeToIdle == nil && entry.storedSize == stored - 14)
       #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
       timer.runOut()
@@ -217,7 +217,7 @@ import Testing
       #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
       clock.advance(by: .seconds(500))
       #expect(try notes.text("k") == "v")
-      // The value that was used is another one.
+      // The use was a use of the old value, so it does not extend the new value.
       try notes.set("w", for: "k", expires: .after(.seconds(20)))
       timer.runOut()
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(20)))

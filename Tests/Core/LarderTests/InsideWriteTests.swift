@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// Runs `write` in a thread, while this one is inside a write of the store and waits for that thread.
+  /// Runs `write` in another thread, while this thread waits for it inside a write of the store.
   private func outcome(
     waitingInside store: Store, for write: @escaping @Sendable () throws -> Void
   ) throws -> LarderError? {
@@ -129,7 +129,7 @@ import Testing
         do { try write() } catch let error as LarderError { found.withLock { $0 = error } } catch {}
         isDone.signal()
       }
-      // Without an error it would wait for ever.
+      // Without an error, `write` would wait for ever.
       #expect(isDone.wait(timeout: .now() + .seconds(20)) == .success)
       try batch.set("outer", for: "outer", in: store.namespace("notes"))
     }
@@ -156,7 +156,7 @@ import Testing
       #expect(error?.message.contains("100 ms") == true, "\(error?.message ?? "")")
       #expect(error?.hint?.contains("inside `write`") == true)
     }
-    // The store goes on.
+    // The store still works.
     try notes.set("later", for: "k")
     #expect(try notes.text("k") == "later" && notes.text("outer") == "outer")
     #expect(try store.verify().faults == [])
@@ -191,7 +191,7 @@ import Testing
   }
 }
 
-/// Runs tasks on threads of a queue of their own, so that they go on while every thread of the shared pool is blocked.
+/// Runs tasks on threads of a queue of its own, so the tasks run while every thread of the shared pool is blocked.
 private final class QueueExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "tests", attributes: .concurrent)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// Tags, and what invalidating one hides and removes.
+/// Tags, and the entries that an invalidation hides and removes.
 @Suite struct InvalidationTests {
   private func attributes(_ tags: String..., owners: [Owner] = []) -> EntryAttributes {
     var attributes = EntryAttributes()
@@ -13,7 +13,7 @@ import Testing
     return attributes
   }
 
-  /// Invalidates a tag as a process does that is killed after its first transaction.
+  /// Invalidates a tag and stops after the first transaction, as a process that is killed then.
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
     try store.engine.commit(.withoutCleanup) { batch in
       let (removal, tombstone) = try TagInvalidation.begin(
@@ -58,7 +58,7 @@ import Testing
       #expect(try notes.keys(tags: ["x"]).count == 4 && notes.keys(tags: ["z"]) == [Key("a")])
       #expect(try notes.keys(tags: ["xy"]) == [] && store.namespace("none").keys(tags: ["x"]) == [])
       #expect(try notes.invalidate(tags: ["y", "x", "z"]) == RemovalResult(entries: 1, bytes: 1))
-      // A process that is killed after its first transaction.
+      // Stops after the first transaction, as a process that is killed then.
       try store.engine.commit(.withoutCleanup) { batch in
         _ = try TagInvalidation.begin(
           [[UInt8(ascii: "y")], [UInt8(ascii: "x")]], in: nil, asOf: nil, limit: 1, &batch.session)
@@ -112,7 +112,7 @@ import Testing
         for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
       }
       try notes.set([2], for: "other", attributes("u"))
-      // Known in memory before.
+      // The value is in memory before the invalidation.
       #expect(try cache.value(for: "k50") == [1])
       #expect(try begin("t", in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
       #expect(try tombstones(store) == 1 && notes.count() == 91)

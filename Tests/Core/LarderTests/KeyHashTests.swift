@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Keys that collide under the checksum whatever its seed is: their first word makes its product 0.
+  /// Keys that collide under the checksum for every seed: their first word makes its product 0.
   @Test func `keys that are chosen to collide do not`() {
     var keys: [[UInt8]] = []
     for number in 0..<1000 as Range<UInt64> {

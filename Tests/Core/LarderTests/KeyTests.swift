@@ -58,7 +58,7 @@ import Testing
       for key in keys { try notes.set("value of \(key)", for: key) }
       for key in keys { #expect(try notes.text(key) == "value of \(key)") }
       #expect(try notes.count() == keys.count)
-      // Swift holds the two forms of the accent for equal; the store does not.
+      // Swift treats the two forms of the accent as equal; the store does not.
       #expect(try notes.keysByPages(of: 3).count == keys.count)
     }
   }
@@ -137,7 +137,7 @@ import Testing
   }
 }
 
-/// How values of other types become keys.
+/// The encoding of values of other types as keys.
 @Suite struct KeyEncodingTests {
   private enum Station: String, StoreKey { case thun, bern }
   private enum Line: Int, StoreKey { case one = 1 }

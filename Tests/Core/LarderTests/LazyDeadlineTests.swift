@@ -6,8 +6,8 @@ import Testing
 @testable import Larder
 
 @Suite struct `Lazy deadlines` {
-  /// What the main database says of the databases of indexes: their roots among others. LMDB changes no page in place, so
-  /// a write to any of their pages makes a new root.
+  /// The records of the index databases in the main database, with their roots. LMDB changes no page in place, so a write to
+  /// any page of an index makes a new root.
   private func indexes(_ store: Store) throws -> [String: [UInt8]] {
     let transaction = try store.engine.beginRead()
     var roots: [String: [UInt8]] = [:]

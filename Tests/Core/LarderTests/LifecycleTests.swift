@@ -199,7 +199,7 @@ import Testing
       try write()
       #expect(said.withLock { $0.count } >= 1)
       #expect(said.withLock { $0.first }?.contains("try await") == true)
-      // Threads of the program's own may wait.
+      // Threads that the program itself has created may wait.
       TaskWarning.reset()
       said.withLock { $0 = [] }
       let path = store.path

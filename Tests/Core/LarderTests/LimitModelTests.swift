@@ -5,8 +5,8 @@ import Testing
 
 @testable import Larder
 
-/// Random changes of three namespaces and of their limits, in two processes: after each, what the store holds is counted
-/// anew and compared with its counters and with every limit.
+/// Random changes of three namespaces and of their limits, in two processes. After each change, the test counts what the store
+/// holds, and compares the counts with the counters and with every limit.
 @Suite struct LimitModelTests {
   private static let seed = Int(TestSettings.seed)
   private static let steps = 10_000 * TestSettings.trials
@@ -126,7 +126,7 @@ struct LimitRun {
       priority: Priority.allCases[random.next(in: 0..<3)])
   }
 
-  /// One snapshot: each namespace and the store, counted anew.
+  /// Checks one snapshot: counts each namespace and the store anew.
   func check() throws {
     let engine = store.engine
     let transaction = try engine.beginRead()

@@ -209,7 +209,7 @@ struct LimitTests {
       #expect(try store.limits().declared == StoreLimits(entries: 5))
       #expect(try store.limits().overrides == StoreLimits())
 
-      // What cannot be reached is an override of the operator, too.
+      // A declared limit that the store cannot reach also becomes an override.
       try store.override(StoreLimits(entries: Limits.unlimited))
       for index in 10..<20 {
         try notes.set("x", for: "\(index)")
@@ -248,7 +248,7 @@ struct LimitTests {
       // The write buffer keeps room for two entries.
       let entries = try store.statistics().entries
       #expect((998...1000).contains(entries))
-      // In proportion: two to one, six to one.
+      // The namespaces lose entries in proportion: the shares stay two to one and six to one.
       #expect(abs(held[0] - 2 * held[1]) < 20 && abs(held[0] - 6 * held[2]) < 40, "\(held)")
     }
   }

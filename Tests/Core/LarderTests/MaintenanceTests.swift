@@ -8,7 +8,7 @@ import Testing
 @testable import Larder
 
 @Suite struct MaintenanceTests {
-  /// What runs were told of, and when.
+  /// The reports of runs, and their times.
   private final class Log: Sendable {
     let clock: ManualClock
     private let seen = Mutex<[Duration]>([])
@@ -48,7 +48,7 @@ import Testing
     let clock = ManualClock()
     var options = Store.Options()
     options.clock = clock
-    // A subscription misses nothing of a purge of 20,000 entries.
+    // The ring is large, so a subscription misses nothing of a purge of 20,000 entries.
     options.hooks.changeSlots = ChangeRing.mostSlots
     return (try Store.temporary(options: options), clock, Log(clock))
   }
@@ -69,7 +69,7 @@ import Testing
     #expect(upkeep.latest == nil && !upkeep.isRunning)
     let report = try upkeep.runOnce()
     #expect(report.removed == RemovalResult(entries: 3, bytes: 12))
-    // Each write before has reclaimed some.
+    // Each earlier write has reclaimed some entries.
     #expect((500...700).contains(report.reclaimed) && report.deadReaders == 0)
     #expect(store.engine.allHandles.allSatisfy { $0.unmerged() == ReadCounters() })
     #expect(try upkeep.latest?.get() == report)
@@ -79,7 +79,7 @@ import Testing
 
   @Test func `readers that were killed are cleared`() throws {
     try withTemporaryDirectory { path in
-      // At other levels a checkpoint may come first, which clears them, too.
+      // At other levels a checkpoint may come first and clear the killed readers, too.
       var options = Store.Options()
       options.durability = .durable
       let store = try Store(at: path + "/s", options: options)
@@ -101,7 +101,7 @@ import Testing
     let interval = Duration.seconds(seconds)
     let upkeep = try log.maintenance(of: store, every: interval)
     try await store.namespace("notes").set("v", for: 0, expires: .after(interval))
-    // A store that was never looked after is overdue.
+    // A store without earlier maintenance is overdue.
     upkeep.start()
     upkeep.start()
     #expect(await log.next() == Maintenance.Report())
@@ -141,7 +141,7 @@ import Testing
       upkeep.start()
       #expect(await log.next() != nil)
     }
-    // The task may be about to let go.
+    // The task may still hold the object for a moment.
     try await waitUntil { held == nil }
     clock.advance(by: .hours(10))
     #expect(log.times.count == 1)
@@ -156,7 +156,7 @@ import Testing
     let stamp = { try store.state.maintained }
     var stamps: [UInt64] = [0]
     for _ in 1...5 {
-      // Steps shorter than the jitter: a run of one is seen by the others before they are due.
+      // Each step is shorter than the jitter: the others see a run of one object before they are due.
       while try stamp() == stamps.last {
         clock.advance(by: .seconds(5))
         for _ in 0..<20 { await Task.yield() }
@@ -213,7 +213,7 @@ import Testing
     let upkeep = try log.maintenance(of: store, every: .hours(1))
     var watch = store.changes().makeAsyncIterator()
     upkeep.start()
-    // The first entry is gone: the run is under way.
+    // The change of the first entry shows that the run is under way.
     #expect(await watch.next()?.kind == .removed(.expired))
     upkeep.stop()
     let removed = try notes.removals[.expired]

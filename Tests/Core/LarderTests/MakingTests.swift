@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// A store that is made as a whole: it is at its place when it is complete, and not before.
+/// A new store comes to its path as a whole: when it is complete, and not before.
 @Suite struct MakingTests {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A timer that runs out when the test says so.
+/// A timer that runs out when a test calls `runOut`.
 final class ManualTimer: Sendable {
   private let waiting = Mutex<[(delay: Duration, body: @Sendable () -> Void)]>([])
 

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// Which of the keys a read finds in memory. Asking has no effect on what stays.
+  /// The keys whose values are in memory. The look has no effect on which values stay.
   private func kept<Value>(_ cache: Cache<Value>, _ keys: Range<Int>) throws -> Set<Int> {
     Set(keys.filter { $0.withKeyBytes { cache.memory?.item($0) != nil } })
   }
@@ -76,7 +76,7 @@ import Testing
       for key in 0..<1000 { _ = try notes.value(for: key) }
       let left = try kept(notes, 0..<1000)
       #expect(left.count == 100)
-      // Its order is not quite that of a queue: what crosses the edge meets what lies under the hand.
+      // The order is nearly the order of a queue: values that leave the window compete with values under the clock hand.
       #expect(left.isSubset(of: Set(800..<1000)) && left.isSuperset(of: Set(980..<1000)))
     }
   }
@@ -157,7 +157,7 @@ import Testing
       }
       #expect(store.memory.usage.cost == 10_000 && store.memory.capacity.cost == 10_000)
       #expect(try kept(hot, 0..<400).count == 400)
-      // A new one takes its part of the largest.
+      // A new cache takes its share from the largest cache.
       let third = store.cache(of: Int.self, in: "third")
       try third.set(1_234_567_890, for: "k")
       for _ in 0..<2 { #expect(try third.value(for: "k") == 1_234_567_890) }

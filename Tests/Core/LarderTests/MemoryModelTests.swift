@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// The same reads with and without memory, while everything that can change an answer happens.
+/// Compares reads with and without the memory tier, during all changes that can alter an answer.
 @Suite struct MemoryModelTests {
   private static let seeds = TestSettings.seeds(corpus: 2)
   private static let steps = 1500
@@ -63,7 +63,7 @@ private struct MemoryRun {
     store.cache(codec, in: name, memory: MemoryLimits(cost: 20_000, entries: 24))
   }
 
-  /// Each pair of reads sees the same commits, because nobody else writes meanwhile.
+  /// Both reads of a pair see the same commits, because no other writer writes meanwhile.
   private mutating func compare() throws {
     let name = names[random.next(in: 0..<names.count)]
     let key = keys[random.next(in: 0..<keys.count)]
@@ -141,7 +141,7 @@ private struct MemoryRun {
     } catch is Stop {}
   }
 
-  /// The other process does it by the same clock, and has done it when it answers.
+  /// The other process makes the change by the same clock, before it answers.
   private mutating func tellPeer(_ step: Int, name: String, key: String) throws {
     let verb = ["set", "set", "set", "remove", "touch", "clear", "purge"][random.next(in: 0..<7)]
     let answer = try peer.ask(

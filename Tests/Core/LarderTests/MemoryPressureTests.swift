@@ -41,7 +41,7 @@ import Testing
     system.level.store(MemoryPressure.warning.rawValue, ordering: .relaxed)
     let before = system.looks.load(ordering: .relaxed)
     try fill(cache, 100..<110)
-    // Nothing more is asked within a second.
+    // The store does not ask the system again within a second.
     #expect(system.looks.load(ordering: .relaxed) == before)
     clock.advance(by: .seconds(1))
     try fill(cache, 110..<111)
@@ -55,7 +55,7 @@ import Testing
     clock.advance(by: .seconds(1))
     try fill(cache, 112..<120)
     #expect(cache.memory?.usage.entries == 14)
-    // Every value is in the store still.
+    // Every value is still in the store.
     for index in 0..<120 { #expect(try cache.value(for: "\(index)") == "v") }
     #expect(try store.verify().faults == [])
   }
@@ -90,7 +90,7 @@ import Testing
       #expect(level(text, limit: text, statistics: text) == .normal)
       #expect(level(text, limit: "0", statistics: "anon 5") == .normal)
     }
-    // Whatever this machine tells.
+    // The call works on this machine, whatever the level is.
     #expect(MemoryPressure.current() >= .normal)
   }
 }

@@ -5,8 +5,8 @@ import Testing
 @testable import Larder
 
 @Suite struct MemoryProcessTests {
-  /// The other process writes the numbers from 1 on, each to one of eight keys or as a clear, and notes in a file each
-  /// number whose commit has ended. A read that begins after a number was there must not find an older value.
+  /// The other process writes the numbers from 1 on, each to one of eight keys or as a clear. After each commit it notes the
+  /// number in a file. A read that begins after the note of a number must not find an older value.
   @Test func `no read finds a value older than a commit that ended before it began: 200,000 reads`()
     throws
   {
@@ -63,7 +63,7 @@ import Testing
   }
 }
 
-/// What the writer of `count` does with a number; both sides know.
+/// The meaning of each number: the key or the clear that the writer of `count` writes. Writer and test use these rules.
 enum Numbers {
   static let keys = 8
   static let roundsPerClear = 100
@@ -75,7 +75,7 @@ enum Numbers {
 
   static func isClear(_ number: Int) -> Bool { number % roundsPerClear == 0 }
 
-  /// The smallest number that a read of the key may find once all up to `ended` are committed.
+  /// The smallest number that a read of the key may find once all numbers up to `ended` are committed.
   static func least(_ key: Int, _ ended: Int) -> Int {
     let lastClear = ended - ended % roundsPerClear
     var written = ended - (ended - key + keys) % keys

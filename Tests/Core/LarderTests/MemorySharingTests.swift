@@ -67,7 +67,7 @@ extension MemoryTests {
       #expect(members.contains { $0 === held.memory } && copy.memory === held.memory)
       #expect(store.cache(codec, in: "held").memory === held.memory)
       #expect(store.engine.allHandles.count <= 256)
-      // The value that was kept for the next cache is still there.
+      // Memory still holds the value for the next cache.
       #expect(try store.cache(codec, in: "kept").value(for: "k") == "v")
       #expect(codec.decoded == 1)
     }

@@ -63,7 +63,7 @@ import Testing
       #expect(try notes.value(for: "k") == "1")
       try notes.set("2", for: "k")
       #expect(try notes.value(for: "k") == "2")
-      // The first read after a write sees to it that no other write of the same commit came behind.
+      // The first read after a write checks that no later write of the same commit has changed the value.
       #expect(codec.decoded == 0 && notes.memory?.statistics.revalidatedHits == 2)
       try store.write { batch in
         try batch.set("3", for: "k", in: notes)
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func `another codec gives what it would read, not what was written`() throws {
-    /// Loses the fraction.
+    /// Drops the fraction of a number.
     struct Whole: Codec {
       let id = CodecID(rawValue: 202)
       func encode(_ value: Double) -> [UInt8] { Array(String(Int(value)).utf8) }
@@ -142,7 +142,7 @@ import Testing
       clock.advance(by: .milliseconds(1))
       #expect(try notes.value(for: "k") == nil)
       #expect(try notes.namespace.reads.stale == 1 && codec.decoded == 1)
-      // A touch gives it another end, and none of its value.
+      // A touch changes the expiry and keeps the value.
       try notes.touch("k", expires: .after(.hours(1)))
       #expect(try notes.value(for: "k") == "v")
       clock.advance(by: .minutes(59))

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Larder
 
-/// What the store promises, said with dictionaries and without any cleverness.
+/// A model of the store's promises: simple dictionaries.
 struct Model {
   struct Entry: Equatable {
     var value: [UInt8]
@@ -24,7 +24,7 @@ struct Model {
   struct Space {
     var entries: [[UInt8]: Entry] = [:]
     var rules = Rules()
-    /// Expired entries that reads have met since the last write.
+    /// Expired entries that reads have found since the last write.
     var asked: Set<[UInt8]> = []
     var replaced: UInt64 = 0
     var removed: UInt64 = 0
@@ -36,7 +36,7 @@ struct Model {
 
   var spaces: [String: Space] = [:]
   var now: Int64
-  /// When something was last written or purged.
+  /// The time of the last write or purge.
   var stamp: Int64 = 0
   /// The monotonic clock, in milliseconds.
   var monotonic: Int64 = 0
@@ -94,7 +94,7 @@ struct Model {
   mutating func touch(_ key: [UInt8], in name: String, expires: Expiration?) -> Bool {
     guard var entry = entry(key, in: name), entry.state(at: now) != .expired else { return false }
     let rules = spaces[name]!.rules
-    // Its window stays; one without an end has none to keep.
+    // An entry keeps its stale window. An entry without an expiry has none, so the rules give it one.
     let window =
       entry.expires == .max
       ? rules.stale : .milliseconds(entry.staleUntil - entry.expires)
@@ -105,7 +105,7 @@ struct Model {
     return true
   }
 
-  /// Whether the clock is at most a day ahead of the last recorded time, but for the time that passed while the store was open.
+  /// Whether the clock is at most a day ahead of the last recorded time, plus the time that passed while the store was open.
   var isClockPlausible: Bool {
     let day: Int64 = 86_400_000
     let gap = now - stamp
@@ -116,7 +116,7 @@ struct Model {
 
   private mutating func recordWriteTime() { if isClockPlausible { stamp = now } }
 
-  /// What every write carries out besides its own changes. Under a clock that is not plausible what has expired stays.
+  /// The removals that every write also commits. Under an implausible clock, expired entries stay.
   mutating func settle() {
     for name in spaces.keys {
       for key in spaces[name]!.asked

@@ -6,8 +6,8 @@ import Testing
 @testable import Larder
 
 extension ModelRun {
-  /// The living entries of a namespace by pages or by a scan, or the fresh ones by a scan of values, all of them or those
-  /// with a prefix.
+  /// Lists a namespace and compares it with the model: its living entries by pages or by a scan, or its fresh entries by a scan
+  /// of values; all of them, or those with a prefix.
   mutating func list(_ name: String) throws {
     let notes = store.namespace(name)
     let whole = keys[random.next(in: 0..<keys.count)]
@@ -45,7 +45,7 @@ extension ModelRun {
     #expect(found.map { StoredKey($0.span).bytes } == order)
   }
 
-  /// Everything in the store against everything in the model.
+  /// Compares everything in the store with the model.
   mutating func compare() throws {
     let statistics = try store.statistics()
     model.settle()
@@ -70,7 +70,7 @@ extension ModelRun {
 }
 
 extension Model.Entry {
-  /// What facts tell; of the value its length.
+  /// The facts of an entry as an entry of the model. Zeros replace the value, with the same length.
   init(_ facts: Store.Entry) {
     self.init(
       value: [UInt8](repeating: 0, count: facts.size), written: facts.written.milliseconds,

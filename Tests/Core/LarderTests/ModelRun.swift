@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// One random run of the store beside the model.
+/// A random run of the store and its model.
 struct ModelRun {
   private let path: String
   private let options: Store.Options
@@ -22,7 +22,7 @@ struct ModelRun {
     var options = Store.Options()
     options.clock = clock
     options.flushes = false
-    // With the buffer only the steps of the run commit.
+    // The timer never fires, so with the write buffer only steps of the run commit.
     options.writeBuffer = random.chance(percent: 50) ? 256 << 10 : 0
     options.hooks.timer = { _, _ in }
     options.hooks.chunksAbove = random.chance(percent: 50) ? 2000 : nil
@@ -39,7 +39,7 @@ struct ModelRun {
     keys += (0..<5).map { _ in
       (0..<random.next(in: 1..<600)).map { _ in UInt8(random.next(in: 0..<256)) }
     }
-    // In an order that the seed alone decides.
+    // The order depends on the seed alone.
     self.keys = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
     self.random = random
   }
@@ -65,7 +65,7 @@ struct ModelRun {
     case 39..<47: try touch(key, in: name)
     case 47..<62:
       #expect(try store.namespace(name).bytes(key) == model.get(key, in: name))
-      // A write carries out 64 removals; the model says all.
+      // A write commits at most 64 of these removals, but the model removes all at once, so few may wait.
       if model.spaces.values.reduce(0, { $0 + $1.asked.count }) > 30 { try count(name) }
     case 62..<67:
       #expect(
@@ -82,7 +82,7 @@ struct ModelRun {
     }
   }
 
-  /// What the commit of a write carries out besides. A record of the write buffer makes no commit.
+  /// Applies the removals that the commit of a write also makes. A record of the write buffer makes no commit.
   private mutating func settleAfterWrite() {
     if store.engine.environment.lastTransaction != commit { model.settle() }
   }

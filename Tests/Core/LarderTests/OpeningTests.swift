@@ -11,7 +11,7 @@ import Testing
     failure { try Store(at: path, options: options).close() }
   }
 
-  /// The bytes of a store's data file with some entries in it.
+  /// The bytes of the data file of a store with some entries.
   private func dataFile(in directory: String) throws -> Data {
     let store = try Store(at: directory + "/original")
     for number in 0..<100 { try store.namespace("notes").set("value \(number)", for: number) }
@@ -176,7 +176,7 @@ import Testing
         try self.place(data.prefix(count), at: place)
         do {
           let store = try Store(at: place)
-          // Nothing at all is a place for a new store; of anything else all must be there.
+          // An empty file becomes a new store. A longer file must be refused, or have all entries.
           let found = try (0..<100).filter { try store.namespace("notes").contains($0) }
           #expect(found.count == (count == 0 ? 0 : 100), "\(count)")
           try store.close()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A running `LarderPeer`. It is killed when the test lets go of it.
+/// A running `LarderPeer`. Its `deinit` kills the process.
 final class OtherProcess {
   private let process = Process()
   private let input = Pipe()
@@ -30,10 +30,10 @@ final class OtherProcess {
     return "LarderPeer"
   }()
 
-  /// How long a peer may be silent, in milliseconds. No peer that works is, however busy the machine is.
+  /// How long a peer may be silent, in milliseconds. A peer that works is never silent for so long, even on a busy machine.
   private static let longestWait = Int32(clamping: 600_000 * TestSettings.trials)
 
-  /// The next line; nil when the peer has ended, or is killed because it hangs.
+  /// The next line; nil when the peer has ended, or when the wait ends and kills it.
   func line() -> String? {
     while true {
       if let end = rest.firstIndex(of: 0x0A) {
@@ -58,12 +58,12 @@ final class OtherProcess {
 
   var identifier: Int32 { process.processIdentifier }
 
-  /// Writes a line to its input.
+  /// Writes a line to the peer's input.
   func tell(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
 
-  /// Writes a line to its input and returns the answer.
+  /// Writes a line to the peer's input and returns its answer.
   @discardableResult
   func ask(_ question: String) throws -> String? {
     try tell(question)

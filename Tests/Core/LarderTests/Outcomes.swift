@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How several threads ended.
+/// The outcomes of several threads.
 final class Outcomes: Sendable {
   private let failures = Mutex<[any Error]>([])
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// Removals of entries that many others belong to: bounded in each transaction, without recursion, complete in the end.
+/// Removals of entries that own many others: bounded in each transaction, without recursion, and complete in the end.
 @Suite struct OwnerChainTests {
   private func owned(by key: String) -> EntryAttributes {
     var attributes = EntryAttributes()
@@ -13,7 +13,7 @@ import Testing
     return attributes
   }
 
-  /// Entries 0 to `count`, each of which belongs to the one before.
+  /// Entries 0 to `count`, each owned by the entry before it.
   private func makeChain(_ count: Int, in store: Store) throws {
     let notes = store.namespace("notes")
     try notes.set("0", for: "0")
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// Entries that all belong to the entry 0.
+  /// Entries that all have the entry 0 as their owner.
   private func makeStar(_ count: Int, in store: Store) throws {
     let notes = store.namespace("notes")
     try notes.set("0", for: "0")
@@ -56,7 +56,7 @@ import Testing
           try notes.touch("0", expires: .after(.seconds(1)))
           clock.advance(by: .seconds(2))
           #expect(try store.purge().entries == 1)
-          // A purge leaves the rest to the next writers.
+          // A purge leaves the remaining removals to the next writers.
           try notes.set("x", for: "other")
         default: #expect(try store.write { batch in try batch.remove("0", from: notes) })
         }
@@ -81,7 +81,7 @@ import Testing
     try withStore { store, _ in
       let notes = store.namespace("notes")
       try makeStar(3_500, in: store)
-      // One transaction, and nothing after it: as a kill behind the commit leaves it.
+      // Runs only the first transaction, as a process does that is killed after its commit.
       guard
         case .committed = try store.engine.attempt(
           .withoutCleanup, { batch in _ = try batch.remove("0", from: notes) })
@@ -136,7 +136,7 @@ import Testing
       try store.declare(Rules(limits: Limits(bytes: 4), eviction: eviction), for: "notes")
       for index in 0..<4 {
         var attributes = index == 0 ? EntryAttributes() : owned(by: "\(index - 1)")
-        // An owner further up that has expired is still an owner.
+        // An expired owner further up the chain still counts as an owner.
         if index < expires ?? 0 { attributes.expires = .after(.seconds(1)) }
         try notes.set([1], for: "\(index)", attributes)
       }
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  /// A namespace that was cleared, and an entry that still belongs to one of its entries.
+  /// A cleared namespace, and an entry that still has an owner in it.
   private func clearOwners(_ count: Int, _ life: Expiration, in store: Store) throws {
     for name in ["cleared", "notes"] {
       try store.declare(Rules(eviction: .refuse), for: name)

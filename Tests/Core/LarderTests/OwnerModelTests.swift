@@ -5,8 +5,8 @@ import Testing
 
 @testable import Larder
 
-/// Random changes of a small and full store, in which most entries belong to others: after each, the store is verified, no
-/// entry has left for its own write, and no namespace has lost guaranteed bytes to another one.
+/// Random changes of a small and full store in which most entries have owners. After each change, the store is sound, no entry
+/// was removed for its own write, and no namespace has lost guaranteed bytes to another namespace.
 @Suite struct OwnerModelTests {
   @Test func `owners, guarantees, pins and limits hold together`() throws {
     let (seed, steps) = (Int(TestSettings.seed), 1_500 * TestSettings.trials)
@@ -51,7 +51,7 @@ struct OwnerRun {
     var entries: [Place: Store.Entry] = [:]
     var bytes: [String: Int] = [:]
     var guaranteed: [String: Int] = [:]
-    /// Whether nothing waits to leave for another reason than limits.
+    /// Whether no removal waits for a reason other than limits.
     var isSettled = true
   }
 
@@ -81,14 +81,14 @@ struct OwnerRun {
       before.bytes[info.name] = info.bytes
       before.guaranteed[info.name] = info.rules.limits.guaranteed ?? 0
       let entries = try store.namespace(info.name).page(limit: 1000).items
-      // A page leaves out what has expired.
+      // A page of a listing leaves out expired entries.
       if entries.count != info.entries { before.isSettled = false }
       for entry in entries { before.entries[Place(name: info.name, key: entry.key)] = entry }
     }
     return before
   }
 
-  /// What belongs to no stored entry has left with its last owner.
+  /// Every owner of a stored entry is stored: an entry is removed with its last owner.
   private func checkOwners(_ what: String) throws {
     let now = try entries()
     guard try store.state.orphans == 0 else { return }
@@ -230,7 +230,7 @@ struct OwnerRun {
     return attributes
   }
 
-  /// Up to two owners that are at most three owners away from an entry without an owner, or those that the entry has.
+  /// Up to two owners, each at most three owners away from an entry without owners; or the owners that the entry has.
   private mutating func owners(of place: Place, _ before: Before) -> [Owner] {
     if let entry = before.entries[place], random.chance(percent: 50) { return entry.owners }
     let candidates = before.entries.keys.filter { $0 != place }
@@ -250,7 +250,7 @@ struct OwnerRun {
     return chain(of: entry.owners, before).count
   }
 
-  /// Owners, and theirs, and so on.
+  /// The owners, the owners of these owners, and so on.
   private func chain(of owners: [Owner], _ before: Before) -> Set<Place> {
     var found: Set<Place> = []
     var waiting = owners

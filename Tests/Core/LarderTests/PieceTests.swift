@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// Pieces of a large value, each read in a snapshot of its own.
+/// Reads of a large value in pieces, each piece in a snapshot of its own.
 struct PieceTests {
   private let seed = TestSettings.seed
 

@@ -81,7 +81,7 @@ import Testing
       }
       let removals = try notes.removals
       #expect(removals[.replaced] == 300 && removals[.removed] == 30)
-      // 300 reads of the others, which merged them when they closed, and 300 of this one.
+      // The other processes made 300 reads and merged them when they closed; this process has made 300.
       let reads = try notes.reads
       #expect(reads.hits == 540 && reads.absent == 60)
       #expect(try store.verify().faults == [])
@@ -124,7 +124,7 @@ import Testing
       let store = try Store(at: path + "/s")
       try store.namespace("notes").set("v", for: "k")
       try store.close()
-      // As root, the peer runs as nobody; otherwise without the permission that root would not need.
+      // If root runs the test, the peer runs as another user. Otherwise the directory allows no writes.
       let isRoot = getuid() == 0
       let prefix = isRoot ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
       let mode = isRoot ? 0o700 : 0o500

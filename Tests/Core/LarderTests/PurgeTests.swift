@@ -13,7 +13,7 @@ import Testing
       try notes.set("333", for: "b", expires: .after(.milliseconds(100)))
       #expect(try notes.count() == 3)
       clock.advance(by: .milliseconds(200))
-      // Nothing may reap earlier: not a listing, not a look, not another write.
+      // A listing, a look and another write remove no expired entry.
       #expect(try notes.page().items.count == 1)
       #expect(try !notes.contains("a"))
       try notes.set("4", for: "c")

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Larder
 
-/// Changes a store at random in every way there is.
+/// Changes a store at random, by every kind of change.
 struct RandomWriter {
   struct Stop: Error {}
 
@@ -39,7 +39,7 @@ struct RandomWriter {
     case 15..<17: _ = try notes.bytes(key)
     case 17:
       guard try notes.contains(key) else { return }
-      // It leaves when its owner does.
+      // The entry has an owner, and is removed with it.
       var attributes = EntryAttributes()
       attributes.owners = [Owner(Key(key), in: notes.name)]
       try store.namespace("a").put([1, 2, 3].span, for: "image \(key)", attributes: attributes)

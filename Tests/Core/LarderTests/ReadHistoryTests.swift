@@ -28,7 +28,7 @@ import Testing
       _ = try other.value(for: "k") as [UInt8]?
       _ = try other.value(for: "absent") as [UInt8]?
       try maintenance.runOnce()
-      // The second run of an hour adds nothing.
+      // A second run in the same hour adds no sample.
       try maintenance.runOnce()
       clock.advance(by: .hours(1))
     }

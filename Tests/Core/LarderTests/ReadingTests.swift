@@ -123,7 +123,7 @@ import Testing
         #expect(throws: Stop.self) { try notes.scan { _, _ in throw Stop() } }
       }
       try notes.set("b", for: "k")
-      // Any read still open would hold a snapshot before that write.
+      // A read that is still open would hold a snapshot from before that write.
       let ages = try store.statistics().readers.compactMap(\.age)
       #expect(ages.allSatisfy { $0 == 0 })
     }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Larder
 
-/// Damage found in a large namespace is repaired by maintenance, not by the write that finds it.
+/// Maintenance repairs the damage of a large namespace; the write that finds the damage does not.
 @Suite struct RepairTests {
   private static let entries = 2_000
 
-  /// A store with 2,000 entries, half of them tagged, of which some are damaged and were overwritten or removed since.
+  /// A store with 2,000 entries, half of them with tags. Some were damaged, and then overwritten or removed.
   private func withDamagedStore(_ body: (Store, Store.Namespace) throws -> Void) throws {
     try withStore { store, _ in
       let notes = store.namespace("notes")
@@ -46,7 +46,7 @@ import Testing
     return count
   }
 
-  /// Damage that no write has found yet is found, so that the store is sound afterwards.
+  /// Removes the damaged entries that no write has found yet, so the store is sound afterwards.
   private func removeDamaged(_ notes: Store.Namespace) throws {
     for key in ["12", "13", "21"] { try notes.remove(key) }
   }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Larder
 
-/// What a watcher knows who has only seen changes: each namespace's keys and the sizes of their values.
+/// The knowledge of a watcher that sees only changes: the keys of each namespace and the sizes of their values.
 struct Replay {
   private(set) var sizes: [String: [Key: Int]] = [:]
   private(set) var missed = 0
   private(set) var count = 0
   private var transaction: UInt64 = 0
 
-  /// Takes the next change; it must fit what is known.
+  /// Applies the next change; it must fit the known keys and sizes.
   mutating func apply(_ change: Change, _ comment: Comment? = nil) {
     count += 1
     guard let namespace = change.namespace, let commit = change.transaction else {
@@ -41,7 +41,7 @@ struct Replay {
     }
   }
 
-  /// Everything in the store is known, and nothing else.
+  /// Expects that the store has exactly the known entries.
   func compare(_ store: Store, _ comment: Comment? = nil) throws {
     for facts in try store.namespaces() where facts.name != "end" {
       let known = sizes[facts.name] ?? [:]
@@ -57,7 +57,7 @@ struct Replay {
 extension Changes.Iterator {
   /// The changes of all commits up to now.
   mutating func rest(of store: Store) async throws -> [Change] {
-    // A change of its own marks the end.
+    // A change in the namespace `end` marks the end.
     try await store.namespace("end").set("", for: "end")
     var changes: [Change] = []
     while let change = await next() {
@@ -65,7 +65,7 @@ extension Changes.Iterator {
       if change.namespace != "end" { changes.append(change) }
       if case .ended = change.kind { break }
     }
-    // The commit of the end may have removed what had expired; it has published all of that by now.
+    // The commit of the mark may also have removed expired entries; the changes of these removals are published by now.
     while let change = nextNow() { changes.append(change) }
     return changes
   }

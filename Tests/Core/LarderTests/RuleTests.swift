@@ -22,7 +22,7 @@ import Testing
       #expect(try ships.touch("k"))
       clock.advance(by: .milliseconds(1))
       #expect(try ships.text("k") == nil)
-      // What is written at that very time stays for a day.
+      // A value written at that very time stays for a day.
       try ships.set("w", for: "k")
       #expect(try ships.entry(for: "k")?.expires == end.advanced(by: .hours(24)))
     }
@@ -32,7 +32,7 @@ import Testing
     try withStore { store, clock in
       let notes = store.namespace("notes")
       try notes.set("v", for: "k", expires: .daily(at: TimeOfDay(0), in: "America/New_York"))
-      // 2026-01-01 00:00 UTC is 19:00 of the day before in New York.
+      // At 2026-01-01 00:00 UTC it is 19:00 of the day before in New York.
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(5)))
     }
   }
@@ -109,7 +109,7 @@ import Testing
         let second = try ends(store, 50)
         #expect(first != second && first.allSatisfy { $0 > .zero })
         runs.append(first + second)
-        // The value is the same, and so is its lifetime.
+        // A touch does not draw the jitter again: the same value keeps its lifetime.
         let entry = try #require(try store.namespace("notes").entry(for: 7))
         clock.advance(by: .milliseconds(1))
         try store.namespace("notes").touch(7)
@@ -180,7 +180,7 @@ import Testing
           #expect(end.duration(to: entry.staleUntil ?? end) == window, "\(key)")
         }
       }
-      // One that had no end has no window to keep.
+      // An entry that had no expiry has no window to keep.
       try notes.touch("own", expires: .never)
       try notes.touch("own", expires: .after(.minutes(1)))
       let entry = try #require(try notes.entry(for: "own"))
@@ -234,7 +234,7 @@ import Testing
     #expect(
       try expiration("{\"daily\":\"04:00\",\"zone\":\"Europe/Zurich\",\"weekday\":1}")
         == .daily(at: TimeOfDay(4), in: zone))
-    // To take these for never would keep what should go.
+    // If the decoder took these texts for `never`, entries would stay too long.
     for text in [
       "{\"weekly\":\"monday\"}", "{\"daily\":\"4 o'clock\",\"zone\":\"UTC\"}",
       "{\"daily\":\"04:00\"}", "{\"daily\":\"24:00\",\"zone\":\"UTC\"}",

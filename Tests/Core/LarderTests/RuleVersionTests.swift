@@ -65,7 +65,7 @@ import Testing
         try cache.set("v", for: "k")
         counts.append(try cache.count())
       }
-      // One entry more is written than evicted by the first declaration.
+      // The first call evicts entries at the declaration, and then writes one entry more.
       #expect(counts == [2500, 1500, 500, 500])
       #expect(try cache.namespace.info()?.declared.limits.entries == 500)
       monitor.lookOnce()
@@ -107,7 +107,7 @@ import Testing
           if round > 0 { #expect(cache.memory?.limits == large) }
         }
       }
-      // Code that asks for other limits than before still gets them.
+      // A cache whose code asks for limits other than before still gets them.
       #expect(
         store.cache(TextCodec(), in: "notes", memory: MemoryLimits(entries: 3)).memory?.usage
           .entries

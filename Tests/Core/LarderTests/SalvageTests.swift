@@ -23,7 +23,7 @@ import Testing
     [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 50 == 0 ? 12_000 : number)
   }
 
-  /// - Returns: the numbers of the namespaces `notes` and `numbers`.
+  /// - Returns: the namespace ids of `notes` and `numbers`.
   @discardableResult
   private func makeStore(_ path: String) throws -> [UInt32] {
     let store = try Store(at: path, options: options)
@@ -125,7 +125,7 @@ import Testing
     #expect(try Store(at: target, options: options).durability == durability)
   }
 
-  /// The record is under the name of the database, in the main one. Its last 8 bytes are the number of the root page.
+  /// The main database has the record under the database's name. The last 8 bytes of the record are the root page number.
   @Test(arguments: [false, true])
   func `entries whose database has lost its record or root are saved`(losesName: Bool) throws {
     let (path, target) = (directory.path + "/old", directory.path + "/new")
@@ -167,7 +167,7 @@ import Testing
       jitter: 0.5, limits: Limits(entries: 200), eviction: .refuse, largestValue: 10)
     try old.declare(rules, for: "notes")
     try old.close()
-    // The new disk has room for little.
+    // The disk of the new store has little room.
     var options = options
     options.hooks.freeDisk = { _ in 1_000_000 }
     let salvage = try Store.salvage(from: path, to: target, options: options)
@@ -270,7 +270,7 @@ import Testing
       }
       let salvage = try Store.salvage(from: path, to: target, options: options)
       let new = try Store(at: target, options: options)
-      // Where the name of a namespace is lost, its number names it.
+      // A namespace whose name is lost gets its id as its name.
       let names = try new.namespaces().map(\.name)
       let (notes, texts) = (
         new.namespace(names.contains("notes") ? "notes" : "salvaged-\(ids[0])"),
@@ -302,7 +302,7 @@ import Testing
     let store = try Store(at: path, options: options)
     let sound = try store.verify()
     #expect(sound.faults == [])
-    // A leaf of the entries, found by a key that it has.
+    // Damages each leaf that has this key.
     try damage(path) { data in
       var start = 0
       while let place = data.range(of: Data("key-200".utf8), in: start..<data.count)?.lowerBound {

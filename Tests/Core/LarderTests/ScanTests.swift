@@ -131,7 +131,7 @@ import Testing
         Issue.record("a key that is shorter than the prefix")
         return true
       }
-      // So that the store has no fault at the end.
+      // Removes the damaged entry, so the store has no fault at the end.
       _ = try notes.remove("damaged")
     }
   }
@@ -180,7 +180,7 @@ import Testing
       try notes.scan { entry, _ in
         visited += 1
         if visited % 100 == 0 {
-          // A commit between visits: the snapshot's age says how many of these it has seen.
+          // Each write is a commit: the age of the snapshot tells how many of them it has missed.
           try notes.set("other", for: 10_000 + visited)
           let age = try store.statistics().readers.compactMap(\.age).max() ?? 0
           oldest = max(oldest, age)

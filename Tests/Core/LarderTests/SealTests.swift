@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// The store's own records: damage is noticed, keeps nobody from reading, and the next write sets it right.
+/// Metadata records: reads notice damage and still work, and the next write repairs the record.
 @Suite struct SealTests {
   @Test func `a sealed record opens only as it is, under its key, in its store`() {
     let seal = RecordSeal(identity: [UInt8](repeating: 1, count: 16))
@@ -43,7 +43,7 @@ import Testing
     return (store, notes, clock)
   }
 
-  /// Damages one record in every place, and expects that reads go on and a write repairs it.
+  /// Damages bytes of one record in turn, and expects that reads still work and a write repairs the record.
   private func damaging(
     counters: Bool, _ check: (Store, Store.Namespace) throws -> Void
   ) throws {

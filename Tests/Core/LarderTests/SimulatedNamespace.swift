@@ -2,7 +2,7 @@ import LarderSystem
 
 @testable import Larder
 
-/// A namespace in memory whose keys are numbers, driven by the store's own policy and access table.
+/// A namespace in memory whose keys are numbers. It uses the store's own policy and access table.
 struct SimulatedNamespace: SequencedQueue {
   var state = QueueState()
   let capacity: UInt64
@@ -12,7 +12,7 @@ struct SimulatedNamespace: SequencedQueue {
   var stays: (Int) -> Bool = { _ in false }
   private(set) var bytes: UInt64 = 0
   private var sequences: [Int: UInt64] = [:]
-  /// In the order of sequences.
+  /// The queue in the order of its sequences.
   private var queue: [(sequence: UInt64, key: Int)] = []
   private var next: UInt64 = 1
   private var spared: Set<UInt64> = []
@@ -34,7 +34,7 @@ struct SimulatedNamespace: SequencedQueue {
 
   func holds(_ key: Int) -> Bool { sequences[key] != nil }
 
-  /// Serves a request; true for a hit.
+  /// Serves a request; returns true for a hit.
   mutating func access(_ key: Int) throws(LarderError) -> Bool {
     if let sequence = sequences[key] {
       table.touch(Self.hash(key), sequence: sequence, of: Self.id, in: 0)
@@ -128,13 +128,13 @@ struct SimulatedNamespace: SequencedQueue {
   }
 }
 
-/// The same rules in another form: each part of the queue is a list, and a promoted key moves from one to the other.
+/// The rules of the policy in another form: each part of the queue is a list, and a key moves from one list to the other.
 struct ListedPolicy {
   private let capacity: Int
   private let table: AccessTable
   private var window: [Int] = []
   private var main: [Int] = []
-  /// The index in `main` at which the search for a victim goes on.
+  /// The index in `main` at which the search for a victim continues.
   private var hand = 0
   private var state = QueueState()
   private var sequences: [Int: Int] = [:]
@@ -153,7 +153,7 @@ struct ListedPolicy {
     let hash = SimulatedNamespace.hash(key)
     if window.contains(key) || main.contains(key) {
       let isRecent = sequences[key]! > newest - recent
-      // A full bucket of the table forgets; then an entry begins anew, whatever its place in the queue.
+      // A full bucket of the table forgets a key. The counts of a forgotten key begin anew, whatever its place in the queue.
       let isForgotten = table.words.view.find(hash) == nil
       var stats = isForgotten ? AccessStats(frequency: isRecent ? 1 : 0) : table.stats(of: hash)
       if !isRecent { stats.use() }
@@ -182,7 +182,7 @@ struct ListedPolicy {
   }
 
   private mutating func firstStats(of hash: UInt64) -> AccessStats {
-    // The new entry counts already.
+    // The number of entries includes the new entry.
     let entries = UInt64(count + 1)
     let ghost = table.takeGhost(of: hash).flatMap { state.ghost($0, entries: entries) }
     let isGhostHit = ghost.map { $0.age <= entries / 2 } ?? false
@@ -242,7 +242,7 @@ struct ListedPolicy {
 
   private mutating func evict(_ key: Int, _ part: QueuePart) {
     let hash = SimulatedNamespace.hash(key)
-    // The key counts until it is gone.
+    // The number of entries includes the victim.
     let entries = UInt64(count + 1)
     let frequency = table.stats(of: hash).frequency
     table.forget(hash)

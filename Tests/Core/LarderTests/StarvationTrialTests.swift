@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A smoke of `LarderPeer starvation-trials`; trials run more of it.
+/// A short run of `LarderPeer starvation-trials`; `make trials` runs more of it.
 @Suite struct StarvationTrialTests {
   @Test func `a process that lacks something gets an error, ends, and leaves a sound store`() throws
   {

@@ -80,7 +80,7 @@ import Testing
       figures = try store.statistics()
       #expect(figures.since == clock.now && figures.reads == ReadCounters())
       #expect(figures.removals == RemovalCounters() && figures.entries == 2)
-      // A cleared and a renamed namespace go on counting.
+      // A clear or a rename does not reset the counters of a namespace.
       try notes.clear()
       try store.rename("notes", to: "renamed")
       figures = try store.statistics()
@@ -119,7 +119,7 @@ import Testing
         _ = try store.namespace("notes").text("late")
       }
       do {
-        // A handle that may only read merges nothing.
+        // A handle that may only read merges no counts.
         var options = Store.Options()
         options.readOnly = true
         let store = try Store(at: path + "/s", options: options)
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  /// Who read how much since the last reset is known at every moment, and all of it is in the store at the end.
+  /// The counts of reads since the last reset are right at every moment, and at the end the store has all of them.
   private func mergeRandomly(_ path: String, seed: UInt64) throws {
     var random = SeededRNG(seed: seed)
     var options = Store.Options()
@@ -172,7 +172,7 @@ import Testing
     try notes.set("v", for: "k")
     let peer = try OtherProcess("commands", store.path)
     #expect(peer.line() == "open")
-    // Merged into the store, and pending here and there.
+    // Reads merged into the store, and reads still pending in this process and in the other process.
     var (merged, mine, theirs) = (0, 0, 0)
     for step in 0..<60 {
       switch random.next(in: 0..<10) {

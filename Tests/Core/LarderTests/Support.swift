@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// Runs `body` with a new store and its clock; afterwards everything in the store must agree with everything else.
+/// Runs `body` with a new store and its clock, and then verifies the store.
 func withStore(
   chunksAbove: Int? = nil, at now: Timestamp? = nil,
   sourceLocation: SourceLocation = #_sourceLocation,
@@ -72,7 +72,7 @@ extension Store.Namespace {
   }
 }
 
-/// The code of the error that `body` ends with; nil if it ends well.
+/// The code of the error that `body` throws; nil if it throws none.
 func failure(_ body: () throws -> Void) -> LarderError.Code? {
   do {
     try body()
@@ -85,7 +85,7 @@ func failure(_ body: () throws -> Void) -> LarderError.Code? {
   }
 }
 
-/// Runs `body` in `count` threads at once and waits for all of them; the first error is thrown.
+/// Runs `body` in `count` threads at once, waits for all of them, and throws their first error.
 func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
   let outcomes = Outcomes()
   let group = DispatchGroup()

@@ -8,7 +8,7 @@ import Testing
 
 /// Values that transforms change on their way into the store.
 @Suite struct TransformTests {
-  /// Halves values of one byte repeated.
+  /// A transform that shortens values of one repeated byte.
   private struct Runs: ValueTransform {
     var id = TransformID(rawValue: 201)
     func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
@@ -91,7 +91,7 @@ import Testing
     }
     #expect(seen.count == 4 && seen["a"] == texts["a"] && seen[long + "b"] == texts["b"])
 
-    // Rewriting keeps what transforms have made, and hides new metadata as well.
+    // A rewrite of the entry keeps its transformed value, and transforms new metadata as well.
     try notes.pin("a")
     try notes.touch("a")
     _ = try store.write { try $0.setMetadata(Array("other secret".utf8), of: "a", in: notes) }
@@ -144,7 +144,7 @@ import Testing
       #expect(try notes.entry(for: "k")?.transforms == [TransformID(rawValue: 200)])
       #expect(try notes.entry(for: "k")?.metadata == nil && notes.contains("k"))
       #expect(try notes.entry(for: "k")?.size == 6)
-      // Other verbs need no value.
+      // Other methods need no value.
       #expect(try notes.touch("k") && notes.pin("k"))
       try notes.set("plain", for: "other")
       #expect(try store.verify().faults == [])
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  /// An attacker who can write the file makes the checksums right again.
+  /// An attacker who can write the file also corrects the checksums.
   @Test func `values that were swapped, moved or changed are missed`() throws {
     let store = try Store.temporary(options: options([Veil(isRequired: true)]))
     let (notes, others) = (store.namespace("notes"), store.namespace("others"))
@@ -198,7 +198,7 @@ import Testing
       var changed = record
       changed[index] ^= 1
       try write(changed, to: notes.slot("a"), key: "a")
-      // Times are not authenticated; every other change is found, and none is a trap.
+      // Times are not authenticated. Reads find every other change, and never trap.
       let found = Result { try notes.text("a") }
       if header.fieldsRange.contains(index) || index >= header.payloadStart {
         #expect((try? found.get()) == nil, "byte \(index)")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// Takes values of one byte alone.
+/// A transform that refuses values of more than one byte.
 private struct Refusal: ValueTransform {
   let id = TransformID(rawValue: 201)
 
@@ -35,7 +35,7 @@ private struct Refusal: ValueTransform {
     return options
   }
 
-  /// A store with the entry `k` of `notes`, closed.
+  /// Writes a store with the entry `k` of `notes`, and closes it.
   private func write(at path: String) throws {
     let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
     var attributes = EntryAttributes(codec: .text, expires: .after(.hours(1)))
@@ -46,7 +46,7 @@ private struct Refusal: ValueTransform {
     try store.close()
   }
 
-  /// Runs `body` on that store as another program opens it; then the writer finds all of it.
+  /// Runs `body` on that store with the transforms of another program, and then expects the entry of the first program.
   private func withForeign(
     _ transforms: any ValueTransform..., body: (Store.Namespace) throws -> Void
   ) throws {
@@ -63,7 +63,7 @@ private struct Refusal: ValueTransform {
     }
   }
 
-  /// The writer finds the entry as it was written.
+  /// Expects that the program that wrote the entry finds it unchanged.
   private func expectWhole(at path: String, _ name: String = "notes") throws {
     let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
     let notes = store.namespace(name)
@@ -156,7 +156,7 @@ private struct Refusal: ValueTransform {
     #expect(try store.verify().faults == [])
   }
 
-  /// An attacker who can write the file puts other fields, such as those of an HTTP response, beside an encrypted value.
+  /// An attacker who can write the file adds other fields, such as those of an HTTP response, to an encrypted value.
   @Test func `metadata that is not encrypted is not read where encryption is required`() throws {
     try withTemporaryDirectory { directory in
       let path = directory + "/store"

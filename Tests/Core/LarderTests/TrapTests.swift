@@ -5,9 +5,9 @@ import Testing
 
 @testable import Larder
 
-/// Whatever stands in the databases, the library answers; it does not trap.
+/// Each call returns or throws for any bytes in the databases; the library does not trap.
 @Suite struct TrapTests {
-  /// Does everything there is; errors are fine.
+  /// Makes every kind of call and ignores errors.
   private func exercise(_ store: Store, _ clock: ManualClock) {
     let notes = store.namespace("notes")
     let calls: [() throws -> Void] = [
@@ -158,7 +158,7 @@ import Testing
         prefix.append(id: id)
         for kind in 0..<4 {
           var key = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-          // As it may come, small numbers, in the namespace, or a time before all others.
+          // Kind 0 has random bytes; 1 has zeros; 2 lies in the namespace; 3 begins with a time before all others.
           if kind == 1 { key = [UInt8](repeating: 0, count: length) }
           if kind == 2 { key = Array((prefix + key).prefix(length)) }
           if kind == 3 {
@@ -186,7 +186,7 @@ import Testing
             UInt8(truncatingIfNeeded: random.next())
           }
           if random.chance(percent: 80), bytes.count > 25 {
-            // A header of the usual form, with any flags, and a checksum that matches half of the time.
+            // A header of the usual form with any flags. The checksum matches half of the time.
             bytes[8] = UInt8(random.next(in: 0..<256))
             bytes[9] = 4
           }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// What counts as a use of an entry, and who sees it.
+/// Which calls count as a use of an entry, and which processes see the use.
 @Suite struct Use {
   private func mark(_ key: String, in notes: Store.Namespace) throws -> AccessStats {
     try notes.engine.access.stats(of: notes.place(of: key))
@@ -109,7 +109,7 @@ import Testing
       #expect(try without.namespace("notes").text("k") == "v")
       #expect(try without.namespace("notes").entry(for: "k")?.lastUsed == nil)
       #expect(!FileManager.default.fileExists(atPath: path + "/s/access"))
-      // A second handle of the same process may write, and then there is a table.
+      // A second handle of the same process may write, so it makes an access table.
       let writing = try Store(at: path + "/s")
       #expect(try writing.namespace("notes").text("k") == "v")
       #expect(try writing.namespace("notes").entry(for: "k")?.lastUsed != nil)
@@ -173,7 +173,7 @@ import Testing
         }
       }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: 32_768))
-      // It reads in the table that is there now.
+      // The peer's reads mark their uses in the new table.
       for key in 0..<100 {
         let place = try notes.place(of: "\(key)")
         store.engine.access.forget(place)

@@ -2,7 +2,7 @@ import LarderSystem
 
 @testable import Larder
 
-/// Hides bytes behind a number and seals them with a checksum of their place; for tests alone.
+/// Hides bytes by a simple computation and seals them with a checksum of their place; for tests alone.
 struct Veil: ValueTransform {
   var id = TransformID(rawValue: 200)
   var number: UInt8 = 7

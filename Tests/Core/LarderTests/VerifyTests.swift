@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct VerifyTests {
-  /// Plants damage in a sound store and says which kinds of fault the walk finds.
+  /// Plants damage in a sound store and returns the kinds of fault that the walk finds.
   private func planting(
     _ damage: (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
   ) throws -> Set<Verification.Inconsistency.Kind> {
@@ -106,7 +106,7 @@ import Testing
     try store.namespace("cleared").clear()
     let (faults, lookups) = try walk(store)
     #expect(faults == [] && lookups == 0)
-    // A record too many is found among those that share its place.
+    // The walk finds the surplus record among the records with the same place.
     let slot = try notes.slot("many")
     try store.tamper { transaction, indexes in
       try transaction.put([], for: IndexKey.tag([0x7A], entry: slot), in: indexes.tags)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct WaitersTests {
   private let waiters = Waiters<Int>()
 
-  /// Starts a task that waits, and returns once it does.
+  /// Starts a task that waits, and returns once the task waits.
   private func wait(until: Int64 = .min) async -> Task<Int?, Never> {
     let begun = Atomic(false)
     let task = Task { [waiters] in
@@ -15,7 +15,7 @@ import Testing
       }
     }
     while !begun.load(ordering: .sequentiallyConsistent) { await Task.yield() }
-    // The condition is asked under the lock that this takes.
+    // The waiter checks its condition under the lock that `isEmpty` takes, so it is in the list afterwards.
     while waiters.isEmpty { await Task.yield() }
     return task
   }

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Larder
 
-/// The parts of a write batch, each by itself.
+/// Tests of the parts of a write batch, each alone.
 @Suite struct WriterPartsTests {
   private let one = NamespaceID(rawValue: 1)
   private let two = NamespaceID(rawValue: 2)
 
-  /// Runs `body` in a transaction that is committed, with counters that begin with `state`.
+  /// Runs `body` in a transaction with counters that begin with `state`, and commits it.
   private func transact<Result>(
     _ store: Store, _ state: StoreState = StoreState(),
     _ body: (inout WriteSession) throws(LarderError) -> Result
@@ -215,7 +215,7 @@ import Testing
       entries += 1
     }
     #expect(entries > 60 && entries < 100)
-    // A batch copies no more pages than are used.
+    // A batch copies at most the pages that are in use.
     #expect(room().spent(changing: 1_000_000) == 1000)
     #expect(room().usable(leaving: 1000) == 1048 && room().usable(leaving: 10) == 1792)
     #expect(small.pages(ofLargeRecord: 2000) == 0 && small.pages(ofRecord: 4096) == 2)

@@ -9,7 +9,7 @@ import Testing
     Int64(try Date(text, strategy: .iso8601).timeIntervalSince1970)
   }
 
-  /// The next `time` in `zone` after `now`, both UTC.
+  /// The next `time` in `zone` after `now`; the argument `now` and the result are UTC.
   private func next(_ time: TimeOfDay, in zone: String, after now: String) throws -> String {
     let now = Timestamp(milliseconds: try seconds(now) * 1000)
     return String(try ZoneRules.next(time, in: zone, after: now).description.prefix(19)) + "Z"
@@ -46,7 +46,7 @@ import Testing
     let zone = "Europe/Zurich"
     #expect(
       try next(TimeOfDay(2, 30), in: zone, after: "2026-10-24T12:00:00Z") == "2026-10-25T00:30:00Z")
-    // Between the two it has been already.
+    // Between the two occurrences, the first one is over.
     #expect(
       try next(TimeOfDay(2, 30), in: zone, after: "2026-10-25T00:45:00Z") == "2026-10-26T01:30:00Z")
     #expect(
@@ -55,7 +55,7 @@ import Testing
 
   @Test func `Lord Howe changes by half an hour, in the south`() throws {
     let zone = "Australia/Lord_Howe"
-    // 02:30 after 01:59:59 on 4 October 2026; 01:30 after 01:59:59 on 5 April 2026.
+    // On 4 October 2026, 02:30 followed 01:59:59; on 5 April 2026, 01:30 followed 01:59:59.
     #expect(
       try next(TimeOfDay(2, 10), in: zone, after: "2026-10-03T12:00:00Z") == "2026-10-03T15:30:00Z")
     #expect(
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test func `a day that a zone left out has no time of day`() throws {
-    // Samoa went from 29 to 31 December 2011.
+    // Samoa skipped 30 December 2011.
     let zone = "Pacific/Apia"
     for time in [TimeOfDay(0), TimeOfDay(4), TimeOfDay(23, 59)] {
       let before = try seconds("2011-12-29T12:00:00Z") * 1000
@@ -84,7 +84,7 @@ import Testing
     #expect(
       try next(TimeOfDay(12), in: "Pacific/Chatham", after: "2026-07-01T00:00:00Z")
         == "2026-07-01T23:15:00Z")
-    // Midnight was leapt over: it was 01:00 after 23:59:59 on 3 November 2018.
+    // Clocks skipped midnight: 01:00 followed 23:59:59 on 3 November 2018.
     #expect(
       try next(TimeOfDay(0), in: "America/Sao_Paulo", after: "2018-11-03T12:00:00Z")
         == "2018-11-04T03:00:00Z")
@@ -95,11 +95,11 @@ import Testing
   @Test func `offsets agree with Foundation's for every zone since 1970`() throws {
     let seed = Int(TestSettings.seed)
     var random = SeededRNG(seed: seed)
-    // Not the years of which the two may have heard at different times.
+    // Leaves out later years, whose rules Foundation and the system may have learnt at different times.
     let moments = (try seconds("1970-01-01T00:00:00Z"), try seconds("2024-01-01T00:00:00Z"))
     var zones = 0
     for name in TimeZone.knownTimeZoneIdentifiers {
-      // Foundation may know zones that the system's database has no file of.
+      // Foundation may know zones that have no file in the system's database.
       guard let zone = TimeZone(identifier: name),
         FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/" + name)
       else { continue }
@@ -140,7 +140,7 @@ import Testing
     let dublin = try #require(YearlyChanges("IST-1GMT0,M10.5.0,M3.5.0/1".utf8))
     #expect(dublin.offset(at: try seconds("2026-07-01T00:00:00Z")) == 3600)
     #expect(dublin.offset(at: try seconds("2026-12-01T00:00:00Z")) == 0)
-    // Summer all year: it ends when it begins.
+    // Summer time lasts all year: it ends at the moment of its beginning.
     let always = try #require(YearlyChanges("XXX3EDT4,0/0,J365/23".utf8))
     for text in ["2026-01-01T02:59:59Z", "2026-01-01T04:00:00Z", "2026-07-01T00:00:00Z"] {
       #expect(always.offset(at: try seconds(text)) == -14400)
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  /// The bytes of a file with one change, an hour ahead of UTC.
+  /// The bytes of a file for a zone an hour ahead of UTC, with one change.
   private func file(changingAt moment: Int64) -> [UInt8] {
     func bigEndian(_ number: some FixedWidthInteger) -> [UInt8] {
       unsafe withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }

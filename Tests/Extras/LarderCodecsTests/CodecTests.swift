@@ -170,7 +170,7 @@ import Testing
       #expect(try second.namespace.statistics()?.reads.undecodable == 0)
       #expect(try second.entry(for: "first")?.codec == .versioned)
       #expect(secondCache(store).memory === second.memory, "one version is one memory")
-      // The older program does not take the newer value for one of its own.
+      // The older program does not read the newer value as a value of its own type.
       #expect(try first.value(for: "second") == nil)
       #expect(throws: LarderError.self) { try first.strictValue(for: "second") }
       #expect(try second.value(for: "second")?.hex == "00ff00", "and it stays")

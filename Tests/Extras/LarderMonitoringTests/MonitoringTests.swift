@@ -8,7 +8,7 @@ import Testing
 @testable import Larder
 
 @Suite struct MonitoringTests {
-  /// What a monitor has reported.
+  /// The reports of a monitor.
   private final class Reports: Sendable {
     private let state = Mutex<(metrics: [[Metric]], events: [MonitoringEvent])>(([], []))
 

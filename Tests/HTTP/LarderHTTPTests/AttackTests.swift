@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Requests and responses that were made to mislead the cache.
+/// Requests and responses that try to mislead the cache.
 struct AttackTests {
   private static var fresh: Origin { Origin.page([("Cache-Control", "max-age=100")]) }
 
@@ -85,7 +85,7 @@ struct AttackTests {
     _ = try await fixture.get("/a b\u{FC}\"?q=<x>#part one")
     #expect(fixture.origin.received[0].path == "/a%20b%C3%BC%22?q=%3Cx%3E")
     #expect(try await fixture.get("/a%20b%C3%BC%22?q=%3Cx%3E#other").result.isHit)
-    // HTTPTypes makes a DEL of a path a space before the cache sees it.
+    // HTTPTypes replaces a DEL in a path by a space before the cache sees it.
     #expect(RequestTarget.encoded("/a\u{7F}b#c") == "/a%7Fb")
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Responses that are stored by the body of their request.
+/// Responses stored under keys that include the body of the request.
 struct BodyMethodTests {
   private static var policy: HTTPCachePolicy {
     HTTPCachePolicy(rules: [HTTPCacheRule("example.com/query*", bodyMethods: [.post, .query])])

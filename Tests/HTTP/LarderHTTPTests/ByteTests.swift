@@ -4,9 +4,9 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Fields are bytes: two values are the same only if their bytes are.
+/// Fields are bytes: two values are equal only if their bytes are equal.
 struct ByteTests {
-  /// One name in UTF-8, composed and decomposed, in Latin-1, and as the private-use character of the Latin-1 byte.
+  /// One name in different bytes: UTF-8, composed and decomposed, Latin-1, and a private-use character for the Latin-1 byte.
   private static let names: [[UInt8]] = [
     Array("andr\u{E9}".utf8), Array("andre\u{301}".utf8), Array("andr".utf8) + [0xE9],
     Array("andr\u{F7E9}".utf8), Array("andr\u{FFFD}".utf8), Array("andre9".utf8),
@@ -25,7 +25,7 @@ struct ByteTests {
     #expect(Set(texts).count == Self.names.count)
   }
 
-  /// `@` and the accent after it are one character.
+  /// Swift treats `@` and the accent after it as one character.
   @Test func `a password is no part of a key, whatever byte comes after it`() {
     let request = LarderHTTPTests.request(host: "andre:secret@\u{301}example.com")
     #expect(ResponseKey(request)?.host == "%CC%81example.com")

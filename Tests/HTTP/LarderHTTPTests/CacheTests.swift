@@ -86,7 +86,7 @@ struct CacheTests {
       guard request.headerFields.contains(.ifNoneMatch) else {
         return (response(200, [("ETag", "\"1\"")]), HTTPBody(Array("anew".utf8)))
       }
-      // Evicted while the origin is asked.
+      // The entry disappears while the origin answers, as by an eviction.
       _ = try await store.namespace("http").remove("https://example.com/a")
       return (response(304, [("ETag", "\"1\"")]), HTTPBody())
     }

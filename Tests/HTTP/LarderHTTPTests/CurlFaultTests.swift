@@ -8,13 +8,13 @@
   import Synchronization
   import Testing
 
-  /// Responses that break off, or are not HTTP.
+  /// Responses that break off or are not HTTP.
   @Suite struct CurlFaultTests {
     private static func request(_ path: String = "/a", at authority: String) -> HTTPRequest {
       HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
     }
 
-    /// The whole response to a server that sends these bytes and ends the connection.
+    /// The whole response of a server that sends these bytes and then closes the connection.
     private static func response(
       _ answer: [UInt8], over transport: CurlTransport = CurlTransport()
     ) async throws -> (HTTPResponse, [UInt8]) {
@@ -201,7 +201,7 @@
         #expect(await kind("https", authority) == .insecure)
       }
       try await RawServer.refuse { #expect(await kind("http", $0) == .refused) }
-      // No name server is asked for a name that is too long.
+      // The name is too long, so no name server is asked.
       #expect(await kind("http", String(repeating: "a", count: 64) + ".invalid") == .unknownHost)
     }
 

@@ -9,7 +9,7 @@
 
   @testable import LarderCurl
 
-  /// Bodies while they come, readers that go away, and requests at the same time.
+  /// Bodies that arrive slowly, readers that stop, and requests at the same time.
   @Suite struct CurlStreamTests {
     private static let start = "HTTP/1.1 200 OK\r\nContent-Length: "
 
@@ -24,7 +24,7 @@
       let transfer = Transfer()
       let reading = Task { try await transfer.next() }
       for _ in 0..<1000 { await Task.yield() }
-      // Wakes it with nothing.
+      // Wakes the reader without bytes.
       #expect(transfer.receive(body: []))
       for _ in 0..<1000 { await Task.yield() }
       #expect(transfer.receive(body: [1]))
@@ -43,7 +43,7 @@
         for await part in parts { try await connection.send(part) }
       } _: { authority in
         more.yield(Self.start + "8\r\n\r\nbegi")
-        // The transport is gone before the end of the body.
+        // `send` releases the transport before the end of the body.
         let (_, body) = try await Self.send(to: authority)
         var pieces = body.makeAsyncIterator()
         #expect(try await pieces.next() == Array("begi".utf8))
@@ -54,7 +54,7 @@
       }
     }
 
-    /// Sends 20 MB in pieces, and counts them.
+    /// Sends 20 MB in pieces, and counts the bytes.
     private static func stream(
       to connection: RawServer.Connection, counting sent: borrowing Mutex<Int>
     ) async throws {
@@ -73,7 +73,7 @@
         try await Self.stream(to: connection, counting: sent)
       } _: { authority in
         let (_, body) = try await Self.send(to: authority)
-        // More than the transport holds.
+        // The server has sent more than the transport holds.
         try await waitUntil { sent.withLock { $0 } > 300_000 }
         var count = 0
         for try await piece in body {
@@ -91,7 +91,7 @@
       try await RawServer.run { connection in
         _ = await connection.head()
         if isFull {
-          // The connection breaks off within.
+          // The connection breaks off before the end.
           try? await Self.stream(to: connection, counting: sent)
         } else {
           try await connection.send(Self.start + "8\r\n\r\nbegi")
@@ -172,7 +172,7 @@
             }
           }
           try await waitUntil { waiting.withLock { $0 } >= 64 }
-          // One that waits and is cancelled ends at once, and takes no place.
+          // A cancelled waiter ends at once, and takes no place.
           let waiter = Task { try await Self.send(to: authority, over: transport) }
           for _ in 0..<1000 { await Task.yield() }
           waiter.cancel()

@@ -153,7 +153,7 @@
           let (response, body) = try await transport.send(
             Self.request(method, at: authority), body: HTTPBody()
           ) { _ in }
-          // A server that sent a body to a HEAD request would spoil its connection.
+          // If the server sent a body to a HEAD request, the connection could not be used again.
           _ = try await body.bytes()
           numbers.append(response.headerFields[.init("X-N")!])
           if method == .head { break }

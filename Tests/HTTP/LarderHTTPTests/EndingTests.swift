@@ -6,11 +6,11 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Fields of an answer that end stored responses: cache groups (RFC 9875) and Clear Site Data.
+/// Response fields that end stored responses: cache groups (RFC 9875) and Clear Site Data.
 struct EndingTests {
   private static let fresh = ("Cache-Control", "max-age=1000")
 
-  /// An origin whose responses name these groups by path, and whose other answers have the fields of the request.
+  /// An origin whose responses name the groups of their path. Its other answers repeat the ending fields of the request.
   private func fixture(
     _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
   ) throws -> Fixture {
@@ -33,7 +33,7 @@ struct EndingTests {
     return result.isHit
   }
 
-  /// Asks for the paths of some origins, and returns those that were stored.
+  /// Requests the paths of some origins, and returns those whose response was stored.
   private func stored(
     _ fixture: Fixture, _ paths: [String], at origins: [String] = ["https://example.com"],
     _ fields: Pairs = []
@@ -87,7 +87,7 @@ struct EndingTests {
       "https://www.example.com", "https://example.org",
     ]
     _ = try await stored(fixture, ["/a"], at: origins)
-    // A group whose text looks like another origin's.
+    // The texts of these groups look like groups of other origins.
     for group in ["one", "https://example.org one", "http://example.com one"] {
       _ = try await ask(
         fixture, request("POST", "/x", [("Cache-Group-Invalidation", "\"\(group)\"")]))
@@ -242,7 +242,7 @@ struct EndingTests {
     for (user, count) in zip(users, [0, 0, 2]) {
       #expect(try await stored(fixture, ["/a", "/b"], user).count == count)
     }
-    // One without a user may be of any.
+    // A response without a user may belong to any user.
     _ = try await ask(fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\"")]))
     for user in users { #expect(try await stored(fixture, ["/a"], user) == []) }
   }

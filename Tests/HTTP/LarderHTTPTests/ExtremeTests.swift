@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Numbers at the ends of their types, and readers that end at any time.
+/// Numbers at the ends of their types, and readers that stop at any time.
 struct ExtremeTests {
   @Test(arguments: [Int64.min, .min + 86_400, -1, 0, .max - 86_400, .max])
   func `a date of any number has a text`(seconds: Int64) {
@@ -75,7 +75,7 @@ struct ExtremeTests {
     reader.cancel()
     try await waitUntil { isOver.withLock { $0 } }
     await #expect(throws: CancellationError.self) { try await reader.value }
-    // The others still get the body.
+    // The cancelled reader does not stop the body: the cache still stores it.
     await gate.open()
     try await waitUntil { try fixture.cache.peek(request()) != nil }
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Of many that ask the same, one request is sent.
+/// Of many equal requests at the same time, the cache sends one.
 struct FlightTests {
   @Test func `many that ask the same at once make one request`() async throws {
     let gate = Gate()
@@ -51,7 +51,7 @@ struct FlightTests {
       await gate.open()
       return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
-    // Whoever came after it had failed asked anew.
+    // A request that came after the failure was sent anew, and failed, too.
     #expect(failures == 20)
     let before = fixture.origin.count
     await #expect(throws: Origin.Down.self) { try await fixture.get() }
@@ -105,13 +105,13 @@ struct FlightTests {
     #expect(try fixture.store.namespace("http").count() == 1)
   }
 
-  /// The policy's closure runs between the look at the store and the beginning of the exchange.
+  /// The policy's closure runs between the read of the store and the beginning of the exchange.
   @Test func `an exchange that ended just before is not repeated`() async throws {
     let calls = Mutex(0)
     let action = Mutex<(@Sendable () throws -> Void)?>(nil)
     let failures = Mutex<[any Error]>([])
     let policy = HTTPCachePolicy(principal: { _ in
-      // The first call gives the request its tags, before the store is read.
+      // The first call comes before the read of the store, for the tags of the request.
       let isBetween = calls.withLock { calls in
         calls += 1
         return calls == 2

@@ -1,4 +1,4 @@
-/// Keeps tasks until it is opened.
+/// Holds tasks back until a test opens it.
 actor Gate {
   private var isOpen = false
   private var waiting: [CheckedContinuation<Void, Never>] = []

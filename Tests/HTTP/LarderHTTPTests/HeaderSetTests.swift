@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Exchanges recorded from real services, where they are at hand beside the repository.
+/// Exchanges recorded from real services, if the recordings are beside the repository.
 struct HeaderSetTests {
   struct Record: Decodable {
     var id: String
@@ -48,7 +48,7 @@ struct HeaderSetTests {
     )
   }
 
-  /// When it came, as far as its own date tells.
+  /// The time of a response by its own date.
   private func moment(_ response: HTTPResponse) -> Timestamp {
     HTTPDate(of: .date, in: response.headerFields, now: start)?.timestamp ?? start
   }
@@ -72,7 +72,7 @@ struct HeaderSetTests {
       let again = harness.ask(plain) { _ in (LarderHTTPTests.response(599), "") }
       if again.isFromCache { hits += 1 }
       if directives.noCache { #expect(!again.isFromCache, "\(record.id)") }
-      // Whoever was told a tag is answered with a 304 for it, be it spelt as it may.
+      // A request with the tag of the response gets a 304, however the tag is spelt.
       if again.isFromCache, again.status == 200,
         let tag = response.headerFields[fields: .eTag].first
       {
@@ -86,7 +86,7 @@ struct HeaderSetTests {
       for value in harness.held.values {
         let metadata = value.response.encodedMetadata()
         #expect(StoredResponse(metadata: metadata, bodySize: value.body.count) == value.response)
-        // What is held is validated by its own words, and a bare 304 is understood.
+        // A request that validates a held response sends the response's tag, and a 304 without fields updates the response.
         let later = harness.ask(plain) { sent in
           if let tag = value.response.entityTag {
             #expect(sent.headerFields.lines(of: .ifNoneMatch).first == tag.text, "\(record.id)")

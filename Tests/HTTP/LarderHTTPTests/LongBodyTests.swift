@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Bodies that are stored in parts while they come.
+/// Bodies that are stored in parts as they arrive.
 struct LongBodyTests {
   static let fresh: Pairs = [("Cache-Control", "max-age=10000"), ("ETag", "\"1\"")]
 
@@ -15,7 +15,7 @@ struct LongBodyTests {
     (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) &+ seed }
   }
 
-  /// The body in pieces of 50,000 bytes; `meanwhile` runs before each of them.
+  /// The body in pieces of 50,000 bytes; `meanwhile` runs before each piece.
   private static func pieces(
     _ bytes: [UInt8], _ meanwhile: @escaping @Sendable (Int) async throws -> Void = { _ in }
   ) -> HTTPBody {
@@ -97,7 +97,7 @@ struct LongBodyTests {
       let part = try await fixture.cache.send(request("GET", "/a", fields))
       #expect(try await part.body.bytes() == Array(bytes[range]))
     }
-    // The end of the response is stored in one commit with it, so no state in between is visible.
+    // One commit stores the response and the end of its body, so no state in between is visible.
     #expect(try Self.count(fixture) == 2 + (size + BodyParts.usualSize - 1) / BodyParts.usualSize)
     #expect(
       try await fixture.cache.put(response(200, Self.fresh), body: bytes, for: request("GET", "/b"))
@@ -182,7 +182,7 @@ struct LongBodyTests {
     let reload = request("GET", "/a", [("Cache-Control", "no-cache")])
     #expect(try await fixture.cache.send(reload).body.bytes() == new)
     #expect(try await fixture.cache.send(request()).body.bytes() == new)
-    // Far longer than the entries stay by themselves.
+    // The read takes far longer than the lifetime of the entries, which each piece extends.
     while let piece = try await pieces.next() {
       read += piece
       fixture.clock.advance(by: .seconds(50))

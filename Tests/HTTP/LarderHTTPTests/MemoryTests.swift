@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// What a cache holds in memory for clients of any speed.
+/// The memory that a cache uses for clients of any speed.
 struct MemoryTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 
@@ -14,7 +14,7 @@ struct MemoryTests {
     (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
   }
 
-  /// A body in pieces of 10,000 bytes, of a length that is announced or not.
+  /// A body in pieces of 10,000 bytes; the response announces its length or not.
   private static func origin(_ bytes: [UInt8], isAnnounced: Bool) -> Origin {
     Origin { _, _ in
       let rest = Mutex(bytes[...])
@@ -162,7 +162,7 @@ struct MemoryTests {
     let slow = try await fixture.cache.send(request())
     var pieces = slow.body.makeAsyncIterator()
     var read = try #require(try await pieces.next())
-    // Nothing runs ahead of the client but the budget and one piece.
+    // The cache reads ahead of the client by at most the budget and one piece.
     #expect(taken.withLock { $0 } <= read.count + 70_000)
     while let piece = try await pieces.next() {
       read += piece

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import LarderHTTP
 
-/// An origin without a network, which counts.
+/// An origin without a network. It records its requests.
 final class Origin: HTTPTransport {
   struct Down: Error {}
   typealias Answer = @Sendable (HTTPRequest, Int) async throws -> (HTTPResponse, HTTPBody)
@@ -18,12 +18,12 @@ final class Origin: HTTPTransport {
   var received: [HTTPRequest] { requests.withLock { $0 } }
   var count: Int { received.count }
 
-  /// Waits until so many requests have come.
+  /// Waits until `number` requests have come.
   func wait(for number: Int) async throws {
     try await waitUntil { count >= number }
   }
 
-  /// Answers otherwise from now on.
+  /// Changes the answer from now on.
   func become(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
 
   func send(
@@ -37,7 +37,7 @@ final class Origin: HTTPTransport {
     return try await answer.withLock { $0 }(request, number)
   }
 
-  /// Always the same fields, and 304 to whoever has the tag.
+  /// An origin that always answers with the same fields, and with 304 to a request that has the tag.
   static func page(_ fields: Pairs, body: String = "body") -> Origin {
     let tag = HTTPFields(fields)[.eTag]
     return Origin { request, _ in
@@ -78,7 +78,7 @@ struct Fixture {
     return (result, String(decoding: try await result.body.bytes(), as: UTF8.self))
   }
 
-  /// Waits until so many wait for others' requests.
+  /// Waits until `number` requests wait for other requests.
   func waiting(for number: Int) async throws {
     try await waitUntil { cache.flights.callers() >= number }
   }

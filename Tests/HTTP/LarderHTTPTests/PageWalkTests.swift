@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// A listing that a service gives out page by page.
+/// A listing that a service returns page by page.
 struct PageWalkTests {
   private struct Page: Sendable, Equatable {
     var number: Int
@@ -14,7 +14,7 @@ struct PageWalkTests {
   }
   private struct InvalidCursor: Error {}
 
-  /// A service of five pages, which counts.
+  /// A service of five pages. It counts its requests.
   private final class Service: Sendable {
     struct State {
       var version = 1

@@ -69,7 +69,7 @@ struct ProcessTests {
       return (response(200, [("Cache-Control", "max-age=1000")]), HTTPBody(Array("old".utf8)))
     }
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
-    // A removal in a namespace that is not there yet counts for all of it.
+    // The namespace must exist first: a removal in an absent namespace counts as a removal of all its keys.
     try await store.namespace("http").set([1], for: "other")
     let peer = try PeerProcess(
       store: directory.path, command: command.hasPrefix("DELETE") ? "http" : "commands")
@@ -94,7 +94,7 @@ struct ProcessTests {
     let store = try Store(at: directory.path)
     let realm = store.realm(of: "token")
     let (gate, origin) = (Gate(), Origin())
-    // The first part of a long body is stored before its end.
+    // The first part of a long body is stored before the body ends.
     let body = [UInt8](repeating: 7, count: 600_000)
     origin.become { _, _ in
       let (head, rest) = (body.prefix(400_000), body.dropFirst(400_000))
@@ -124,7 +124,7 @@ struct ProcessTests {
   }
 }
 
-/// A process with an HTTP cache of its own over the same store; it ends when its input does.
+/// A process with an HTTP cache of its own over the same store. It ends when its input ends.
 final class PeerProcess {
   private let process = Process()
   private let input = Pipe()
@@ -162,7 +162,7 @@ final class PeerProcess {
     }
   }
 
-  /// Begins a request whose answer is not read.
+  /// Begins a request without a read of its answer.
   func begin(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
@@ -172,7 +172,7 @@ final class PeerProcess {
     return self.line()
   }
 
-  // Not to be terminated: a child inherits which signals are blocked.
+  // Kills the process: a signal to terminate may be blocked, as a child inherits the blocked signals.
   deinit {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()

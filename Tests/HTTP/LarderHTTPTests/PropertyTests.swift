@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Requests and answers of all kinds, sense and nonsense.
+/// Requests and answers of all kinds, sensible or not.
 struct RandomMessages {
   var random: SeededRNG
 
@@ -79,7 +79,7 @@ struct PropertyTests {
       #expect(result.fields[values: .age].count == 1, "LARDER_SEED=\(seed), step \(step)")
       #expect(!wish.noStore, "LARDER_SEED=\(seed), step \(step)")
       if reason == .validated { continue }
-      // Somebody held must be one that the reason allows.
+      // One of the held responses must allow the reason.
       var selecting = SelectingFields(request.headerFields, policy: harness.rules.policy)
       let allowed = before.values.contains { stored in
         guard stored.credential == harness.rules.credential(of: request),

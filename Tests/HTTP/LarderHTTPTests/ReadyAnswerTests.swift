@@ -5,11 +5,11 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Answers that a server gives without asking the cache: each is the one that the cache would give.
+/// Answers that a server gives without a call of the cache. Each equals the answer of the cache.
 @Suite struct ReadyAnswerTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")]
 
-  /// After a request that stores and one that reads.
+  /// A fixture after a request that stores the response and a request that reads it.
   private func warm(_ fields: Pairs = fresh) async throws -> Fixture {
     let fixture = try Fixture(.page(fields))
     _ = try await fixture.get()
@@ -59,7 +59,7 @@ import Testing
     let ready = try #require(fixture.cache.readyAnswer(to: request()))
     try await fixture.store.namespace("other").set("value", for: "key")
     #expect(ready.age == nil)
-    // The body is still that of this version.
+    // The old answer still has the body of its version.
     #expect(try body(ready) == "body")
     _ = try await fixture.get()
     let next = try #require(fixture.cache.readyAnswer(to: request()))
@@ -98,7 +98,7 @@ import Testing
     #expect(fixture.cache.readyAnswer(to: request()) == nil)
   }
 
-  /// A server keeps many answers, for which the memory of the cache has no limit.
+  /// A server keeps many answers, and the memory limit of the cache does not cover them.
   @Test func `it holds no other response of its URI`() async throws {
     let fixture = try await warm(Self.fresh + [("Vary", "Accept-Language")])
     let german = request("GET", "/a", [("Accept-Language", "de")])

@@ -30,7 +30,7 @@
         try await bob.cache(of: String.self, in: name).set("his", for: "a")
       }
       let (begun, mayEnd) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
-      // Its namespace does not exist yet.
+      // The namespace `new` of the user does not exist yet.
       let load = Task {
         try await alice.cache(of: String.self, in: "new").value(
           for: "a", options: LoadOptions(waitsForCommit: true)

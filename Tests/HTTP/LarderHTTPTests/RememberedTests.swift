@@ -12,7 +12,7 @@ import Testing
       != nil
   }
 
-  /// After a request that stores and one that reads, the third needs no read of the heads.
+  /// A fixture whose first request stored the response and whose second read it: the third needs no read of the heads.
   private func warm(_ fields: Pairs) async throws -> Fixture {
     let fixture = try Fixture(.page(fields))
     _ = try await fixture.get()
@@ -47,7 +47,7 @@ import Testing
     #expect(last.age == 99 && last.remaining == 1 && last.response.headerFields[.age] == "99")
     fixture.clock.advance(by: .seconds(1))
     #expect(try await fixture.get().result.forwarded == .stale)
-    // The entry itself ends, too.
+    // The entry itself also expires.
     _ = try await fixture.get()
     fixture.clock.advance(by: .days(400))
     #expect(try !isRemembered(fixture))

@@ -56,7 +56,7 @@ struct RemovingTests {
     try await waitUntil { isWriting.wait(timeout: .now()) == .success }
     let removing = Task { try await cache.removeAll(for: request("GET", "/a")) }
     try await waitUntil { !permit.isValid }
-    // A removal that does not wait for the commit has probably read by now; then the test fails.
+    // By now a removal that does not wait for the commit has probably read the store without the entry: then the test fails.
     for _ in 0..<1000 { await Task.yield() }
     goOn.signal()
     #expect(try await removing.value.entries == 1)
@@ -95,7 +95,7 @@ struct RemovingTests {
     _ = try await isHit(fixture)
     #expect(try await fixture.cache.removeAll(tag: "odd").entries == 2)
     #expect(try await isHit(fixture, "/list?cursor=2"))
-    // Of whatever namespace.
+    // The tag is on an entry of another namespace, too.
     var attributes = EntryAttributes()
     attributes.tags = ["listing"]
     try await fixture.store.namespace("decoded").set([1], for: "list", attributes)
@@ -183,7 +183,7 @@ struct RemovingTests {
     }
   }
 
-  /// The cache of a fixture, or another one over its namespace that knows nothing of requests under way.
+  /// The cache of a fixture, or a second cache over its namespace, which does not know the first cache's requests under way.
   private func cache(_ fixture: Fixture, isOther: Bool) -> HTTPCache {
     isOther
       ? HTTPCache(in: fixture.cache.namespace, over: fixture.origin) : fixture.cache
@@ -210,7 +210,7 @@ struct RemovingTests {
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))
     #expect(try fixture.store.namespace("http").count() == 0)
-    // What is asked for afterwards is stored.
+    // A response to a later request is stored.
     _ = try await isHit(fixture, "/a", [("Authorization", "1")])
     #expect(try fixture.store.namespace("http").count() == 1)
   }
@@ -224,7 +224,7 @@ struct RemovingTests {
       await gate.wait()
       return (response(200, [("Cache-Control", "max-age=10")]), HTTPBody(Array("old".utf8)))
     }
-    // Without the tag, which stays with what it replaces.
+    // This request has no tag, but its response replaces a response with the tag.
     let asking = Task { try await fixture.get().body }
     try await fixture.origin.wait(for: 2)
     #expect(try await fixture.cache.removeAll(tag: "listing").entries == 1)

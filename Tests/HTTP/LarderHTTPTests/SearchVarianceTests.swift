@@ -54,10 +54,10 @@ struct SearchVarianceTests {
   @Test func `names are decoded, and compared byte for byte`() {
     let uri = "https://example.com/"
     #expect(areEquivalent("params=(\"%C3%A9+%E6%B0%97\")", uri + "?%C3%A9%20%E6%B0%97=1", uri))
-    // Two spellings of one letter.
+    // The two names spell one letter in different bytes.
     #expect(!areEquivalent("params=(\"%C3%A9\")", uri + "?e%CC%81=1", uri))
     #expect(!areEquivalent("key-order", uri + "?%C3%A9=1", uri + "?e%CC%81=1"))
-    // No value takes the place of a parameter.
+    // A line feed or blank in a value does not make it look like another parameter.
     #expect(!areEquivalent("key-order", uri + "?a=1%0A1+1+b2", uri + "?a=1&b=2"))
   }
 
@@ -107,7 +107,7 @@ struct SearchVarianceTests {
     #expect(try await fixture.get("/b?x=1").body == "/b?x=1 3")
     #expect(try await fixture.get("/a").body == "/a 4")
     #expect(try await fixture.get("/a?utm=9").result.isHit)
-    // A newer one takes its place, and a stale one answers nothing.
+    // A newer response replaces the stored one, and a stale response answers no request.
     #expect(
       try await fixture.get("/a?x=1", [("Cache-Control", "no-cache")]).body == "/a?x=1 5")
     #expect(try await fixture.get("/a?x=1&utm=3").body == "/a?x=1 5")

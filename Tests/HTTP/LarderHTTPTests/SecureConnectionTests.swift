@@ -12,13 +12,13 @@
     import FoundationNetworking
   #endif
 
-  /// Origins that are there, and with which no secure connection comes about.
+  /// Origins that accept a connection but make no secure connection.
   @Suite struct SecureConnectionTests {
-    /// What a server answers to the first message of TLS.
+    /// The answer of a server to the first message of TLS.
     enum Handshake: CaseIterable {
-      /// It does not speak TLS.
+      /// A server that does not speak TLS.
       case plain
-      /// A fatal alert: there is no cipher for both.
+      /// A fatal alert: client and server have no common cipher.
       case alert
 
       var bytes: [UInt8] {
@@ -31,7 +31,7 @@
 
     private static let transports: [any HTTPTransport] = [CurlTransport(), URLSessionTransport()]
 
-    /// What a cache returns for a stale response, over a transport and by a policy.
+    /// The answer of a cache whose stored response is stale, over a transport and by a policy.
     private static func answer(
       over transport: any HTTPTransport, from authority: String, _ control: String = "max-age=1",
       policy: HTTPCachePolicy = HTTPCachePolicy()

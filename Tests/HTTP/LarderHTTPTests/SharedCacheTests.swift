@@ -77,7 +77,7 @@ struct SharedCacheTests {
     #expect(harness.isHit() == isStored)
   }
 
-  /// The fields of such a 304 are those of one user, and would be served to all.
+  /// The fields of such a 304 belong to one user, and a stored response would show them to all users.
   @Test(arguments: [
     ("private, max-age=9", false, false), ("max-age=9", true, false),
     ("public, max-age=9", true, true), ("max-age=9", false, true),
@@ -179,7 +179,7 @@ struct SharedCacheTests {
 
   // MARK: Principals
 
-  /// A user by a cookie; a service that names no user has one for itself.
+  /// Takes the user from a cookie. A service that names no user in its requests has such a function.
   private static let byCookie: @Sendable (HTTPRequest) -> String? = { request in
     request.headerFields[.cookie].map { String($0.drop { $0 != "=" }.prefix { $0 != ";" }) }
   }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import LarderHTTP
 
-/// A client that shares the exchange of another is not at its mercy.
+/// A client that shares the exchange of another client does not depend on that client.
 struct SharedFlightTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 
-  /// A body of 400,000 bytes, of which all but the first piece come once the gate is open.
+  /// A body of 400,000 bytes. All pieces after the first wait for the gate.
   private static func long(after gate: Gate) -> HTTPBody {
     let count = Mutex(0)
     return HTTPBody(next: {
@@ -40,7 +40,7 @@ struct SharedFlightTests {
     #expect(try await slow.body.bytes().count == 400_000)
   }
 
-  /// The first GET waits for the gate; the others are answered at once.
+  /// The body of the first GET waits for the gate; later requests are answered at once.
   private func fixture(_ gate: Gate) throws -> Fixture {
     try Fixture(
       Origin { request, number in
@@ -125,7 +125,7 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == (isOther ? 2 : 1))
   }
 
-  /// Each client is another one to the origin. Its requests end at once, before all that waited have come to the next.
+  /// The origin varies by client. Its requests end at once, before all waiting clients have come to the next request.
   @Test func `an origin that is down is asked twice, however many wait with fields of their own`()
     async throws
   {

@@ -124,7 +124,7 @@ struct StaleTests {
 }
 
 struct RequestDirectiveTests {
-  /// Each asks for a response of age 3 with these fields.
+  /// Each case asks for a response of age 3 with these fields.
   @Test(
     arguments: [
       ("max-age=100", "max-age=0", false), ("max-age=100", "max-age=2", false),

@@ -5,7 +5,7 @@ import Synchronization
 extension HTTPBody {
   typealias Step = @Sendable () async throws -> [UInt8]
 
-  /// A body whose pieces these make, one after the other.
+  /// A body whose pieces come from these steps in order.
   static func steps(_ steps: [Step]) -> HTTPBody {
     let rest = Mutex(steps[...])
     return HTTPBody(next: { try await rest.withLock { $0.popFirst() }?() })
@@ -18,7 +18,7 @@ extension HTTPBody {
 }
 
 extension Gate {
-  /// Opens, and does nothing more until its task is cancelled.
+  /// Opens the gate, and then waits until the task is cancelled.
   func openAndStall() async throws -> Never {
     open()
     try await Task.sleep(for: .seconds(1_000_000))

@@ -33,15 +33,15 @@ func response(_ status: Int = 200, _ fields: Pairs = []) -> HTTPResponse {
 
 func date(_ offset: Int) -> String { HTTPDate(start.advanced(by: .seconds(offset))).text }
 
-/// A cache without a store: the rules, and what they said to hold.
+/// A cache without a store: the rules, and the responses that the rules let it hold.
 final class HTTPHarness {
   struct Result {
     var status: Int
     var fields: HTTPFields
     var body: String
-    /// Nil where the origin's answer was passed on.
+    /// Why the cache answered; nil if the origin's answer was passed on.
     var reason: CacheAnswer.Reason?
-    /// What the origin was asked for this.
+    /// The requests to the origin for this answer.
     var sent: [HTTPRequest]
 
     var isFromCache: Bool { reason != nil && sent.isEmpty }
@@ -50,21 +50,21 @@ final class HTTPHarness {
   var rules = HTTPRules()
   var now = start
   var held: [String: (response: StoredResponse, body: [UInt8])] = [:]
-  /// How long the origin takes.
+  /// How long each answer of the origin takes.
   var delay = Duration.zero
 
   struct Unreachable: Error {}
 
   func wait(_ seconds: Int) { now = now.advanced(by: .seconds(seconds)) }
 
-  /// Stores what a plain GET brings, or not.
+  /// Sends a plain GET, whose response is stored if the rules allow it.
   func prime(
     _ fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil
   ) {
     _ = ask(request ?? LarderHTTPTests.request()) { _ in (response(status, fields), body) }
   }
 
-  /// Whether a request is answered without asking.
+  /// Whether the cache answers a request without the origin.
   func isHit(_ request: HTTPRequest = LarderHTTPTests.request()) -> Bool {
     ask(request) { _ in (response(599), "") }.isFromCache
   }

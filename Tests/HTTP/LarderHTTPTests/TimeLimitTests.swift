@@ -15,7 +15,7 @@ struct TimeLimitTests {
       throw Origin.Down()
     }
     let (clock, origin) = (fixture.clock, fixture.origin)
-    // Once a request is under way, its time is running.
+    // The time limit of a request runs from the moment at which the origin has it.
     let passing = Task {
       for number in 2...3 {
         try await origin.wait(for: number)

@@ -13,7 +13,7 @@
     import FoundationNetworking
   #endif
 
-  /// Code over `URLSession`, answered from a cache.
+  /// Requests over `URLSession` that a cache answers.
   @Suite(.serialized) struct URLProtocolTests {
     private static let fresh = ["Cache-Control": "max-age=100", "ETag": "\"1\""]
 
@@ -117,7 +117,7 @@
           request.setValue("de", forHTTPHeaderField: "Accept-Language")
           let (body, _) = try await bench.session.data(for: request)
           #expect(String(decoding: body, as: UTF8.self) == "there")
-          // The credentials go along to the other path of their origin.
+          // A redirect to another path of the same origin keeps the credentials.
           #expect(bench.server.received.last?.fields["x-api-key"] == "secret")
           let received = try #require(other.received.first).fields
           #expect(!received.values.contains("secret"), "\(received)")

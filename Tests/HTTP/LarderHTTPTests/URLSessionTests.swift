@@ -14,9 +14,9 @@
     import FoundationNetworking
   #endif
 
-  /// Faults of a server that `URLSession` hides.
+  /// Server faults that `URLSession` hides.
   @Suite struct URLSessionTests {
-    /// With a short time limit, because `URLSession` on Linux may wait for it.
+    /// A transport with a short time limit, because `URLSession` on Linux may wait for the limit.
     private static func transport(
       _ change: (URLSessionConfiguration) -> Void = { _ in }
     ) -> URLSessionTransport {
@@ -111,7 +111,7 @@
       } _: { authority in
         let (_, body) = try await Self.transport().send(
           Self.request("GET", "/a", at: "http://" + authority), body: HTTPBody(), interim: { _ in })
-        // The transport ends the connection when it holds as much as it may. `URLSession` reads on until it takes notice, so the exact
+        // The transport ends the connection when it holds as much as it may. `URLSession` reads on for a moment, so the exact
         // number depends on the load of the machine.
         try await waitUntil { isOver.withLock { $0 } }
         #expect(sent.withLock { $0 } < 2 << 30)
@@ -159,7 +159,7 @@
           received: { line in lines.withLock { $0.append(line) } },
           { base in
             if fault == .resetKept {
-              // Leaves a connection that is closed in place of the next answer.
+              // After this request, the server closes the kept connection instead of answering the next request.
               try await Self.send(Self.request("GET", "/a", at: base), over: transport)
             }
             do {

@@ -135,7 +135,7 @@ struct VaryTests {
     #expect(harness.isHit(asked) && !harness.isHit(request("GET", "/a", [(name, "geheim2")])))
   }
 
-  /// A long value is a digest: a hit reads the values of all variants.
+  /// The cache stores a digest of a long value, because a hit reads the values of all variants.
   @Test(arguments: ["Foo", "Accept-Language", "Cookie"])
   func `RFC 9111, 4.1: long values select like short ones, and are stored as digests`(name: String)
   {
@@ -158,7 +158,7 @@ struct VaryTests {
     #expect(harness.held.count == 3)
   }
 
-  /// To rank thousands of languages would take as long as hundreds of requests.
+  /// A ranking of thousands of languages would take as long as hundreds of requests.
   @Test func `of a long list of languages none is ranked`() {
     let harness = HTTPHarness()
     harness.prime(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderShared
 
-/// The application of records to the copies of one store, without a reader of the log.
+/// Applies records to the copies of one store, without a reader of the log.
 @Suite struct ApplyTests {
   private let store: Store
   private let copies: LocalCopies
@@ -76,7 +76,7 @@ import Testing
     #expect(try keys(in: "own") == ["a"])
   }
 
-  /// Swift holds both spellings for equal, and the store does not.
+  /// Swift treats both spellings as equal, and the store does not.
   @Test func spellingsThatUnicodeHoldsForEqualAreApart() async throws {
     let (one, two) = ("caf\u{e9}", "cafe\u{301}")
     try store.write { batch in
@@ -97,7 +97,7 @@ import Testing
     #expect(slots[0] != slots[1])
   }
 
-  /// Each record refuses older values of exactly what it concerns.
+  /// Each record refuses older values of exactly the keys that it concerns.
   @Test func recordsAreNotedUnderTheNamesThatWritersAskFor() async throws {
     let long = String(repeating: "long", count: 500)
     let subjects: [LogRecord.Subject] = [

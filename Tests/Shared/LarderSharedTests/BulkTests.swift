@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// Many keys at once through the tier.
+/// Loads of many keys at once through the tier.
 @Suite struct BulkTests {
   private final class Source: Sendable {
     let origin = Origin()

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Other copies are confirmed at that time, so that this one would be too.
+  /// Other copies are confirmed at that time, so this copy would also count as confirmed.
   @Test func aValueLoadedWithoutTheTierIsNotKeptWhileCopiesAreConfirmed() async throws {
     try await withMachines(1) { machines, tier in
       tier.fail(next: 1, with: .unreachable)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// The statistics of a store are those of its application.
+  /// The statistics of a store count the reads of its application alone.
   @Test func theTiersOwnRecordsAreReadUncounted() async throws {
     try await withMachines(1) { machines, tier in
       _ = try await machines[0].read(Origin())
@@ -163,7 +163,7 @@ import Testing
     try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
       let origin = Origin()
       _ = try await machines[0].read(origin)
-      // The first record of the new log is at another position.
+      // The first record of the new log has another position.
       server.advance(by: .seconds(1))
       tier.failOver(to: MemoryTier().image)
       #expect(try await machines[1].read(origin) == "load 2")
@@ -172,8 +172,8 @@ import Testing
     }
   }
 
-  /// A reply that is late has a value that was changed meanwhile. The machine has applied the change before it could keep
-  /// the value, so that only what it remembers of the change tells it to ask again.
+  /// A late reply carries a value that has changed since. The machine applied the change before it could keep the value, so
+  /// only its memory of the change makes it ask again.
   @Test(arguments: [true, false])
   func aReplyThatIsLateIsNotUsed(remembersChanges: Bool) async throws {
     let server = ManualClock()
@@ -197,8 +197,8 @@ import Testing
     }
   }
 
-  /// Many machines load, set, remove and invalidate the same keys, and replies get lost. The machine that made a
-  /// change sees it at once, and at the end all machines that ask the tier agree.
+  /// Many machines load, set, remove and invalidate the same keys, and replies get lost. The machine that makes a change sees
+  /// the change at once, and at the end all machines that ask the tier agree.
   @Test func randomHistoriesEndWithWhatTheTierHas() async throws {
     var rng = SeededRNG(seed: TestSettings.seed)
     let server = ManualClock()
@@ -222,7 +222,7 @@ import Testing
           switch rng.next(in: 0..<10) {
           case 0:
             try await machine.cache.set("set \(step)", for: key, tags: ["t"])
-            // A record of an earlier `clear`, or a removal that waited, may have ended the copy by now.
+            // A record of an earlier `clear`, or a removal that waited, may have removed the copy by now.
             let copy = try machine.copy(key)
             #expect(copy == nil || copy == "set \(step)", "LARDER_SEED=\(rng.seed)")
           case 1:

@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// Earlier versions read the first layout.
+  /// Earlier versions of Larder read only the first layout.
   @Test func onlyAFrameThatNeedsTheSecondLayoutHasIt() {
     func layout(_ frame: Frame) -> UInt8? { frame.encoded(for: key, of: "shop").first }
     var frame = Frame(codec: .text, soft: nil, stale: .zero, tags: ["t"], value: [1])
@@ -74,7 +74,7 @@ import Testing
     #expect(layout(frame) == 2)
   }
 
-  /// A server that computes checksums can still not make the parser read beyond the end.
+  /// A server can compute checksums, but its frames still cannot make the parser read beyond the end.
   @Test func forgedFramesNeverTrap() {
     var rng = SeededRNG(seed: TestSettings.seed)
     for _ in 0..<5000 {
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// The machines keep 20 bits of the sequence.
+  /// The machines keep only 20 bits of the sequence.
   @Test func aPositionThatIsFollowedByAnotherOneHasAWordOfItsOwn() {
     for sequence in [0, 1, 1 << 20 - 3, 1 << 20 - 2, 1 << 20 - 1, 1 << 40] as [UInt64] {
       let position = Position(milliseconds: 7, sequence: sequence)
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  /// A cluster divides keys by what is between the first `{` and the next `}`.
+  /// A cluster divides keys by the text between the first `{` and the next `}`.
   @Test func allKeysOfAnApplicationAreInOneSlotAndThoseOfOthersInOthers() throws {
     let applications = (0..<50).map { "shop-\($0)" }
     let tags = try applications.map { application -> [UInt8] in

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LarderShared
 
-/// Replies that no server should give: a tier of wrong replies is a tier that cannot be used, and nothing worse.
+/// Replies that no server should send: a tier that sends them counts as unusable, and nothing worse happens.
 @Suite struct HostileTierTests {
-  /// Answers every command with replies that are made at random.
+  /// Answers every command with random replies.
   private final class RandomSender: CommandSender {
     private let state: Mutex<SeededRNG>
 
@@ -37,7 +37,7 @@ import Testing
     func send(_ command: Command) async throws(LarderError) -> Reply { reply }
   }
 
-  /// A key of another program under the name of a lease: whoever waits must not ask the server again at once.
+  /// A key of another program has the name of a lease: callers that wait must not ask the server again at once.
   @Test func aLeaseWithoutAnEndIsHeldForLong() async throws {
     let sender = OneReply(reply: .list([.number(3), .number(-1)]))
     let answer = try await StreamTier(sender, application: "test").acquire(
@@ -52,7 +52,7 @@ import Testing
     let store = try Store.temporary(options: Store.Options(clock: clock))
     let shared = try Shared(sender, application: "test")
     let cache = store.cache(TextCodec(), in: "n", shared: shared)
-    // Callers may be told to wait for another machine, which never comes.
+    // Such a reply may tell callers to wait for another machine, which does not exist.
     let time = Task {
       while !Task.isCancelled {
         clock.advance(by: .seconds(1))

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// The log of the second machine is late, as with a busy reader.
+  /// The second machine reads the log late, as with a busy reader.
   @Test func theCurrentResultIsNotThatOfAnEarlierFetch() async throws {
     let time = ManualClock()
     try await withMachines(2, tier: MemoryTier(clock: time)) { machines, tier in
@@ -50,7 +50,7 @@ import Testing
       }
       let loads = far.store.engine.loads.running
       try await waitUntil {
-        // The call has joined the load, or has one of its own, which needs no time of the tier.
+        // The call has joined the load, or has a load of its own, which needs no time of the tier.
         time.advance(by: .milliseconds(1))
         return loads.callers() > 1 || tier.requests > before + 2
       }

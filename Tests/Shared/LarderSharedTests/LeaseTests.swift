@@ -5,9 +5,9 @@ import Testing
 
 @testable import LarderShared
 
-/// One load for all machines, and what happens when its holder fails.
+/// One load for all machines, also when the machine with the lease fails.
 @Suite struct LeaseTests {
-  /// Moves every clock until `done` says so: callers that wait for another machine's load sleep by their store's clock.
+  /// Moves every clock until `done` returns true: callers that wait for another machine's load sleep by their store's clock.
   private func advance(
     _ machines: [Machine], _ server: ManualClock?, by step: Duration = .milliseconds(100),
     until done: () async throws -> Bool
@@ -42,7 +42,7 @@ import Testing
     let server = ManualClock()
     try await withMachines(1, tier: MemoryTier(clock: server)) { machines, tier in
       let origin = Origin()
-      // A process that was killed: it has the lease, and renews nothing.
+      // Simulates a killed process: it has the lease, and renews nothing.
       let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
       let dead = try await tier.acquire(
         key, rejecting: nil, as: LeaseToken(), for: .seconds(3))
@@ -69,7 +69,7 @@ import Testing
       try await waitUntil { origin.loads == 1 }
       let waiting = Task { try await machines[1].read(origin) }
       try await waitUntil { machines[1].shared.statistics.waits == 1 }
-      // Twenty seconds of the server in steps of one; the holder renews its lease in each step.
+      // Twenty seconds of the server pass in steps of one second; the holder renews its lease in each step.
       for _ in 0..<20 {
         let before = tier.requests
         try await waitUntil {

@@ -6,11 +6,11 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// What a load through the tier returns: values with attributes, unchanged, absent and failed.
+/// The results of loads through the tier: values with attributes, unchanged values, absent values and failures.
 @Suite struct LoadedTests {
   private static let kept = LoadOptions(absent: .after(.minutes(5)), waitsForCommit: true)
 
-  /// Asks a machine for a key whose origin answers so.
+  /// Asks a machine for a key whose origin returns this answer.
   private func ask(
     _ machine: Machine, _ origin: Origin, _ options: LoadOptions = kept,
     _ answer: @escaping @Sendable (CachedValue<String>?) -> Loaded<String>
@@ -113,7 +113,7 @@ import Testing
         #expect(entry?.entityTag == tag.entityTag && entry?.lastModified == [7])
         #expect(entry?.tags == ["t"], "an unchanged value keeps its tags")
       }
-      // Without the tier the validators of the copy count.
+      // Without the tier, the load uses the validators of the copy.
       for clock in [time] + machines.map(\.clock) { clock.advance(by: .minutes(4)) }
       try await machines[2].cutOff()
       let alone = try await ask(machines[2], origin, options) { stored in
@@ -192,7 +192,7 @@ import Testing
       let origin = Origin()
       for machine in machines { #expect(try await ask(machine, origin) { _ in .absent } == nil) }
       machines[0].link.cutLog()
-      // Ends the request that waits for a record.
+      // This write ends the request that waits for a record.
       try await machines[1].cache.set("set", for: "z")
       let (recent, clock) = (machines[0].copies.recent, machines[0].clock)
       try await waitUntil { recent.reader(at: clock.monotonic) == nil }

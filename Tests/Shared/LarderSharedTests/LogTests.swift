@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderShared
 
-/// Machines that learn from the log what the others changed, and machines that have missed some of it.
+/// Machines that learn the changes of other machines from the log, and machines that have missed some changes.
 @Suite struct LogTests {
   @Test(arguments: ["set", "remove", "clear", "invalidate"])
   func aChangeEndsTheCopiesOfOtherMachines(_ change: String) async throws {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Exactly the copies that were changed during the gap are gone, and nothing else is sent again.
+  /// The copies that were changed during the gap are removed, and no others; the log sends nothing else again.
   @Test func afterAGapTheMissedChangesAreReplayed() async throws {
     try await withMachines(2) { machines, tier in
       let (near, far) = (machines[0], machines[1])
@@ -68,13 +68,13 @@ import Testing
       #expect(far.shared.statistics.gaps == 1)
       for index in 0..<10 { #expect(try far.copy("\(index)") == nil) }
       #expect(try await far.read("0", origin) == "new")
-      // The values are in the tier: no load.
+      // The values are in the tier, so no load is needed.
       #expect(try await far.read("1", origin) == "load 2")
       #expect(origin.loads == 10)
     }
   }
 
-  /// After a failover to a replica that lagged behind, the position of a machine is of another history, even where the new
+  /// After a failover to a replica that lagged behind, the position of a machine belongs to another history, even if the new
   /// primary has more records.
   @Test(arguments: [0, 1, 50])
   func anotherHistoryEndsAllCopies(_ changes: Int) async throws {
@@ -96,8 +96,8 @@ import Testing
     }
   }
 
-  /// The last record of both histories is about the same key, at the same position and after the same position. The one before
-  /// it is not.
+  /// The last record of both histories concerns the same key, at the same position and after the same position. The record
+  /// before it differs.
   @Test func aHistoryThatDiffersBeforeTheLastRecordEndsAllCopies() async throws {
     try await withMachines(2) { machines, tier in
       let (one, two) = (machines[0], machines[1])
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// A machine that is cut off says so after two seconds, and after the limit it asks first.
+  /// A machine that is cut off reports it after two seconds, and after the limit it asks the tier before it uses a copy.
   @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
     try await withMachines(1) { machines, tier in
       let (machine, origin) = (machines[0], Origin())
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  /// Neither the position that a look has found confirms the copies, nor the time that passes.
+  /// Neither the position that a look at the log finds confirms the copies, nor the passage of time.
   @Test func copiesAreNotConfirmedBeforeTheMissedChangesAreApplied() async throws {
     try await withMachines(2) { machines, tier in
       let (near, far) = (machines[0], machines[1])
@@ -185,7 +185,7 @@ import Testing
       _ = try await machine.result(Origin())
       machine.link.cut()
       try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
-      // The monotonic clock stands still meanwhile.
+      // Only the wall clock moves; the monotonic clock stands still.
       machine.clock.set(to: machine.store.now.advanced(by: .seconds(30)))
       #expect(machine.standing == .unconfirmed)
       try await machine.restore(tier)
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  /// Two processes of a machine: another one reads on when the reader is gone, from where it came to.
+  /// Two processes of a machine: when the reader is gone, the other process reads on from the reader's position.
   @Test func anotherProcessReadsOnWhenTheReaderIsGone() async throws {
     let tier = MemoryTier(clock: ManualClock())
     let writer = try Machine(tier)
@@ -232,11 +232,11 @@ import Testing
     }
   }
 
-  /// A server whose clock was set back counts on within one millisecond, by more than a word has room for.
+  /// A server whose clock was set back counts on within one millisecond, beyond the range of a word.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
     let tier = MemoryTier()
     let machine = try Machine(tier)
-    // The reader replaces all positions once, when it begins.
+    // The reader replaces all positions once, at its beginning.
     try await machine.follow(tier)
     let key = SharedKey(namespace: "n", bytes: [1])
     let fetched = Position(milliseconds: 1_900_000_000_000, sequence: 2 << 20)

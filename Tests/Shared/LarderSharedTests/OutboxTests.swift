@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderShared
 
-/// Removals that are made while the tier cannot be reached.
+/// Removals that are made while the tier is unreachable.
 @Suite struct OutboxTests {
   @Test func removalsOfAMachineThatIsCutOffAreSentInOrderLater() async throws {
     try await withMachines(2) { machines, tier in
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// The tier still has what this machine has removed: it is not asked before it knows.
+  /// The tier still has the values that this machine has removed, so the machine does not ask the tier.
   @Test func whileRemovalsWaitTheTierIsNotAsked() async throws {
     try await withMachines(1) { machines, tier in
       let (machine, origin) = (machines[0], Origin())
@@ -43,7 +43,7 @@ import Testing
       #expect(await code { try await machine.cache.remove("a") } == .pending)
       machine.link.restore()
       tier.failAll(with: nil)
-      // The reader may send the removal while the value loads, which is then loaded again.
+      // The reader may send the removal during the load of the value, which is then loaded again.
       let result = try await machine.result(origin)
       #expect(result.value != "old")
       try await whileTimePasses([machine]) { try machine.copies.outbox.count() == 0 }
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  /// The process that made the removal is gone; another one of the machine sends it.
+  /// The process that made the removal is gone; another process of the machine sends the removal.
   @Test func anotherProcessSendsWhatWaits() async throws {
     let folder = try TemporaryDirectory()
     let tier = MemoryTier(clock: ManualClock())
@@ -124,7 +124,7 @@ import Testing
   }
 }
 
-/// Requests are kept away from a tier that fails; the clock is a number.
+/// A breaker keeps requests away from a tier that fails. The clock here is a number.
 @Suite struct BreakerTests {
   @Test func fiveFailuresInARowStopRequestsForAWhile() {
     let breaker = Breaker()
@@ -168,13 +168,13 @@ import Testing
       #expect(!breaker.admits(at: now - .milliseconds(1)))
       #expect(breaker.admits(at: now))
       breaker.failed(at: now, part: 1)
-      // A request from before the pause fails late.
+      // A request that began before the pause fails late.
       breaker.failed(at: now + .milliseconds(1), part: 1)
     }
     #expect(breaker.openings == 1)
   }
 
-  /// A tier that hangs costs five callers their time, and no others.
+  /// A tier that hangs delays five callers, and no others.
   @Test func callersGoOnWithoutATierThatFails() async throws {
     try await withMachines(1) { machines, tier in
       let origin = Origin()

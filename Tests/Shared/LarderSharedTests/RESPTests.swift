@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// A reply that comes in many pieces is read once, not from its beginning with each piece.
+  /// The parser reads a reply in many pieces once, and does not begin again with each piece.
   @Test func theCostOfALongReplyGrowsWithItsLength() throws {
     let element = Array("$4000\r\n".utf8) + [UInt8](repeating: 97, count: 4000) + [13, 10]
     let count = 12_000

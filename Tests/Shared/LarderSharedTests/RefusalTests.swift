@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderShared
 
-/// Requests that no store could serve do not reach the tier, and values that cannot be kept are loaded once.
+/// Requests that no store could serve do not reach the tier, and values that cannot be kept are loaded only once.
 @Suite struct RefusalTests {
   @Test func tooManyTagsAreRefusedBeforeTheLoad() async throws {
     try await withMachines(1) { machines, tier in
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// A position from the future of the log, such as damage makes: each load would be overtaken.
+  /// Damage may leave a position from the future of the log: every load would then count as overtaken.
   @Test func aChangeAheadOfTheLogCostsOneLoad() async throws {
     try await withMachines(1) { machines, _ in
       let (machine, origin) = (machines[0], Origin())

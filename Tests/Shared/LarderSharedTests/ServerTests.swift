@@ -14,7 +14,7 @@
     .first { FileManager.default.isExecutableFile(atPath: $0) }
   private let needsServer: Comment = "skipped: redis-server is not installed"
 
-  /// The scripts and the log on a real server, with a sender that needs no SwiftNIO. `make shared` tests `LarderRedis`.
+  /// The scripts and the log on a real server, with a sender without SwiftNIO. `make shared` tests `LarderRedis`.
   @Suite(.enabled(if: program != nil, needsServer), .serialized) struct ServerTests {
     @Test func theTierKeepsTheRules() async throws {
       let server = try await Server()
@@ -45,7 +45,7 @@
       for machine in [one, two] { #expect(try machine.store.verify().faults == []) }
     }
 
-    /// Another program writes into the log, or a later version writes records of a new kind.
+    /// The unreadable record stands for a record of another program, or for a new kind of record of a later version.
     @Test func aRecordThatCannotBeReadIsAGap() async throws {
       let server = try await Server()
       let store = try Store.temporary()
@@ -81,7 +81,7 @@
       #expect(records.last?.position == (try await tier.newestRecord().position))
     }
 
-    /// Another program's record may be further on than the head.
+    /// The record of another program may have a greater position than the head.
     @Test func aForeignRecordBlocksNoChange() async throws {
       let server = try await Server()
       let tier = try StreamTier(server.sender, application: "shop", options: .patient)
@@ -93,7 +93,7 @@
       )
     }
 
-    /// The clock may go back when it is set, or when a replica takes over. A value would count as older than the one before it.
+    /// A server's clock may go back when it is set, or when a replica takes over. A newer value would then count as older.
     @Test(arguments: [true, false])
     func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
       let server = try await Server()
@@ -109,7 +109,7 @@
       let first = try #require(try await tier.fetch(key, tags: [])).stamp
       let time = try await server.run("GET", "shop:{shop}:time").bytes
       #expect(time == Array("\(first.written)".utf8))
-      // An hour later by the clock, which is then set back.
+      // The server's clock goes an hour ahead, and is then set back.
       try await server.run("SET", "shop:{shop}:time", "\(first.written + 3_600_000_000)")
       let second = try await fill(first)
       #expect(second.version > first.version)
@@ -117,7 +117,7 @@
       #expect(third.version == second.version && third > second)
     }
 
-    /// A lease that was granted by a clock ahead would last until the clock has caught up.
+    /// A clock that is ahead grants a lease that would last until the clock has caught up.
     @Test func aLeaseLongerThanAnyEndsSoon() async throws {
       let server = try await Server()
       let tier = try StreamTier(server.sender, application: "shop", options: .patient)
@@ -131,7 +131,7 @@
       try await waitUntil { if case .granted = try await ask() { true } else { false } }
     }
 
-    /// A server may evict a lease during the load.
+    /// A server may evict a lease during a load.
     @Test func aLoadWhoseLeaseIsGoneIsRepeated() async throws {
       let server = try await Server()
       let store = try Store.temporary()
@@ -152,21 +152,21 @@
   }
 
   extension SharedOptions {
-    /// The tests run beside others: a busy machine is no fault.
+    /// Long timeouts: the tests run beside other tests, and a busy machine is no fault.
     fileprivate static let patient = SharedOptions(
       readTimeout: .seconds(10), writeTimeout: .seconds(10))
   }
 
   private struct NoServer: Error {}
 
-  /// A server on a loopback port, ended with the last reference.
+  /// A server on a loopback port. It ends with the last reference to this object.
   private final class Server: Sendable {
     let sender: SocketSender
     private let process: Process
     private let folder = try? TemporaryDirectory()
 
     init() async throws {
-      // A port that another program has makes the server end at once.
+      // If another program has the port, the server ends at once.
       for _ in 0..<20 {
         let port = UInt16.random(in: 20_000..<50_000)
         let process = Process()
@@ -202,13 +202,13 @@
     }
   }
 
-  /// Sends each command over a connection of its own.
+  /// A sender that uses a connection of its own for each command.
   private struct SocketSender: CommandSender {
     let port: UInt16
 
     func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       do {
-        // The usual 5 s run out on a busy machine.
+        // The usual 5 s are too short on a busy machine.
         let socket = try await AsyncSocket.connected(
           to: .inet(ip4: "127.0.0.1", port: port), timeout: 60)
         defer { try? socket.close() }

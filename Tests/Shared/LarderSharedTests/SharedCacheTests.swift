@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderShared
 
-/// Two or more machines over one tier: what each of them reads after the others have loaded, changed and removed.
+/// Two or more machines over one tier: the values that each machine reads after loads, changes and removals by the others.
 @Suite struct SharedCacheTests {
   @Test func theSecondMachineTakesWhatTheFirstHasLoaded() async throws {
     try await withMachines(2) { machines, tier in
@@ -55,7 +55,7 @@ import Testing
     try await withMachines(1, tier: MemoryTier(clock: server)) { machines, tier in
       let origin = Origin()
       _ = try await machines[0].read(origin)
-      // Nine minutes later another machine, whose wall clock is a day ahead, takes the value, which is fresh for ten.
+      // Nine minutes later another machine, with a wall clock a day ahead, takes the value, which is fresh for ten minutes.
       server.advance(by: .minutes(9))
       let late = try Machine(tier, at: machines[0].store.now.advanced(by: .days(1)))
       try await late.follow(tier)
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// A fetch that was answered before a change of the same machine must not be stored after it.
+  /// A reply of the tier from before a change by the same machine must not be stored after the change.
   @Test(arguments: ["set", "remove", "clear", "invalidate", "removal that waits"])
   func aFetchIsNotStoredAfterALaterChange(_ change: String) async throws {
     try await withMachines(2) { machines, tier in
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  /// Copies that were taken at one moment end over the last tenth of their lifetime.
+  /// Copies of the same moment end at different times within the last tenth of their lifetime.
   @Test func copiesOfOneMomentEndAtDifferentTimes() async throws {
     try await withMachines(2) { machines, _ in
       let (cache, store) = (machines[1].cache, machines[1].store)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  /// The new history has lower positions, so that its own records cannot tell.
+  /// The new history has lower positions, so its own records cannot show that the value is old.
   @Test func aFetchOfALostHistoryIsNotStored() async throws {
     try await withMachines(2) { machines, tier in
       let copies = machines[0].copies
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// Two fills between the same changes have one version. The one that was stored later stays.
+  /// Two fills between the same changes have one version. The fill that was stored later stays.
   @Test func anOlderFillDoesNotReplaceANewerOne() async throws {
     try await withMachines(1) { machines, tier in
       let (copies, origin) = (machines[0].copies, Origin())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderShared
 
-/// Replies of a server that are possible, and rare.
+/// Rare but possible replies of a server.
 @Suite struct StreamTierTests {
   /// Answers each command with the reply for its name.
   private struct Replies: CommandSender {

@@ -25,7 +25,7 @@ struct Machine {
     store = try Store.temporary(options: Store.Options(clock: clock))
     self.clock = clock
     link = TierLink(to: tier)
-    // A reader that rests by a clock that stands still would not go on.
+    // Without this pace, a reader would rest by a clock that stands still, and never go on.
     var options = options
     options.pace = .zero
     cache = store.cache(
@@ -48,7 +48,7 @@ struct Machine {
     copies.standing(limit: shared.options.unconfirmedLimit)
   }
 
-  /// Waits until this machine has had every change that the tier has now.
+  /// Waits until this machine has applied every change that the tier has now.
   func follow(_ tier: MemoryTier) async throws {
     do {
       try await waitUntil {
@@ -72,11 +72,11 @@ struct Machine {
     clock.advance(by: .seconds(3))
   }
 
-  /// Restores the connection, and waits until the machine has had every change.
+  /// Restores the connection, and waits until the machine has applied every change.
   func restore(_ tier: MemoryTier) async throws {
     link.restore()
     try await waitUntil {
-      // The reader rests by this clock after a failure.
+      // After a failure, the reader rests by this clock.
       if copies.recent.reader(at: clock.monotonic) == nil { clock.advance(by: .milliseconds(200)) }
       return standing == .confirmed && copies.recent.applied >= tier.newest ?? .zero
     }
@@ -98,7 +98,7 @@ extension LoadOptions {
   static let committed = LoadOptions(waitsForCommit: true)
 }
 
-/// Counts loads and can hold them back.
+/// An origin that counts its loads and can hold them back.
 final class Origin: Sendable {
   struct Refusal: Error {}
 
@@ -137,7 +137,7 @@ final class Origin: Sendable {
   }
 }
 
-/// Waits while the machines' clocks go on, so that their readers look at the log again.
+/// Waits while the machines' clocks advance, so that their readers look at the log again.
 func whileTimePasses(
   _ machines: [Machine], until condition: () async throws -> Bool
 ) async throws {
@@ -148,7 +148,7 @@ func whileTimePasses(
   }
 }
 
-/// Runs `body` with some machines over one tier; afterwards each of their stores must be whole.
+/// Runs `body` with some machines over one tier, and then verifies each of their stores.
 func withMachines(
   _ count: Int, tier: MemoryTier = MemoryTier(clock: ManualClock()),
   options: SharedOptions = SharedOptions(), sourceLocation: SourceLocation = #_sourceLocation,

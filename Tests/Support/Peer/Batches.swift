@@ -3,7 +3,7 @@ import LMDB
 import LarderSystem
 
 extension Peer {
-  /// Writes batch after batch without a pause, each lasting as many milliseconds as it is told, until it is killed.
+  /// Writes batch after batch without a pause until it is killed. Each batch lasts as many milliseconds as the argument says.
   func writeBatches() throws {
     let environment = try Fixture.open(store)
     let milliseconds = argument(0)

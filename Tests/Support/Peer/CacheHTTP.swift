@@ -5,8 +5,8 @@ import LarderHTTP
 import Synchronization
 
 extension Peer {
-  /// Makes the requests that it reads, a method, a path and perhaps credentials a line, through a cache over the store; tells of each how
-  /// often the origin was asked so far, and the body.
+  /// Reads requests, one a line: a method, a path and perhaps credentials. Sends each through a cache over the store, and
+  /// prints the number of requests to the origin so far, and the body.
   func cacheHTTP() throws {
     let opened = try Store(at: store)
     let origin = PeerOrigin()
@@ -36,8 +36,8 @@ extension Peer {
 }
 
 extension Peer {
-  /// Sends as many requests as it is told for a response of 1 KB that is stored, one after the other, and reads their bodies: for
-  /// `valgrind --tool=callgrind`, which counts their instructions. Two numbers of requests show those of one.
+  /// Sends requests for a stored response of 1 KB, one after the other, and reads the bodies. The argument is their number. Two
+  /// runs of `valgrind --tool=callgrind` with different numbers give the instructions of one request.
   func hitHTTP() throws {
     let opened = try Store(at: store)
     let cache = HTTPCache(in: opened.namespace("http"), over: PeerOrigin())

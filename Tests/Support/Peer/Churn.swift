@@ -1,9 +1,9 @@
 package import LMDB
 import TestSupport
 
-/// Random writes, replacements and removals of values of all sizes in a store with a limit, against a model.
+/// Random writes, replacements and removals of values of all sizes in a store with a limit, compared with a model.
 ///
-/// Each author has keys of its own, so that several processes can do this to one store at once.
+/// Each author has keys of its own, so several processes can change one store at once.
 package struct Churn {
   package struct LimitPassed: Error {
     let size: Int
@@ -16,7 +16,7 @@ package struct Churn {
   private let author: Int
   private let largest: Int
   private var random: SeededRNG
-  /// The number and the size of each value that is stored.
+  /// The number and the size of each stored value.
   private var model: [Int: (number: Int, size: Int)] = [:]
   private var next = 0
   package private(set) var commits = 0
@@ -33,7 +33,7 @@ package struct Churn {
     random = SeededRNG(seed: UInt64(seed) &+ UInt64(author) &* 7919)
   }
 
-  /// Does `count` writes; a tenth of what is stored goes whenever there is no room.
+  /// Makes `count` writes. When a write finds no room, removes a tenth of the values.
   package mutating func run(_ count: Int) throws {
     for _ in 0..<count {
       if try !write() {
@@ -62,7 +62,7 @@ package struct Churn {
     }
   }
 
-  /// Stores a new value of each size, and removes what has none; false if there was no room.
+  /// Stores a new value of each size, and removes keys without a size; false if there was no room.
   private mutating func change(_ changes: [(key: Int, size: Int?)]) throws -> Bool {
     var changed = model
     do {
@@ -95,7 +95,7 @@ package struct Churn {
     if size > limit { throw LimitPassed(size: size, limit: limit) }
   }
 
-  /// Whether exactly what the model holds is stored.
+  /// Whether the store has exactly the values of the model.
   package func isIntact() throws -> Bool {
     let read = try environment.beginRead()
     for key in Self.keys {

@@ -2,8 +2,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Does what each line says and answers `done`, until the input ends; then closes the store, or lets go of it if the
-  /// last line was `drop`.
+  /// Obeys a command a line and answers `done`, until the input ends. Then closes the store, unless the last command was
+  /// `drop`, which releases it.
   func obey() throws {
     var opened: Store? = try Store(at: store)
     Peer.say("open")

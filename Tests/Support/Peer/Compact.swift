@@ -1,7 +1,7 @@
 import LMDB
 
 extension Peer {
-  /// Compacts again and again, and says so each time, until it is killed.
+  /// Compacts again and again, and reports each time, until it is killed.
   func compact() throws {
     var isFirst = true
     while true {

@@ -1,7 +1,7 @@
 import LMDB
 
 extension Peer {
-  /// Goes again and again beyond the pool, so that slots of LMDB's reader table are made and given back all the time.
+  /// Begins more reads than the pool has slots, again and again: LMDB makes and frees slots of its reader table all the time.
   func crowd() throws {
     let environment = try Fixture.open(store)
     try nest(250, environment) {

@@ -3,9 +3,9 @@ import LMDB
 import TestSupport
 
 extension Peer {
-  /// Opens copies of the store with a few bits flipped in the pages that opening relies on, and says how each went.
+  /// Opens copies of the store with a few flipped bits in the pages that opening relies on, and prints each outcome.
   ///
-  /// A crash ends the process, which is what the test looks for. The seed and the round say how to see it again.
+  /// The test looks for a crash, which ends the process. The seed and the round repeat the case.
   func openDamaged() throws {
     let seed = value(0) { UInt64($0) }
     let original = try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))
@@ -38,11 +38,11 @@ extension Peer {
 
   private static let pageSize = 4096
 
-  /// One to four bits, in a meta page or in a page that one of them names as a root.
+  /// Flips one to four bits in a meta page or in a page that a meta page names as a root.
   private static func flip(_ original: Data, _ random: inout SeededRNG) -> Data {
     var bytes = original
     let page = ([0, 1] + roots(original)).randomElement(using: &random)!
-    // In a meta page nearly all bytes are unused; in the others the first ones matter most.
+    // In a meta page nearly all bytes are unused; in other pages the first bytes matter most.
     let length = page < 2 ? 152 : Bool.random(using: &random) ? 32 : pageSize
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let place = page * pageSize + Int.random(in: 0..<length, using: &random)

@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension Peer {
-  /// Lists the files that another program started from here would inherit.
+  /// Lists the files that a program started by this process would inherit.
   func listDescriptors() throws {
     let environment = try Fixture.open(store)
     _ = try environment.value(Fixture.signature)

@@ -3,7 +3,7 @@ import LMDB
 import LarderSystem
 
 extension Peer {
-  /// Lets the write of the meta page fail as on a broken disk, by putting `/dev/full` in the place of its descriptor.
+  /// Makes the write of the meta page fail as on a broken disk: replaces its descriptor by `/dev/full`.
   func failMetaWrite() throws {
     let environment = try Fixture.open(store)
     try environment.set([1], [1])
@@ -20,7 +20,7 @@ extension Peer {
     Peer.say("old \(Peer.outcome { _ = try environment.value([1]) })")
   }
 
-  /// LMDB writes meta pages through a descriptor of its own that is opened for synchronous writing.
+  /// The descriptor that LMDB opens for synchronous writes of meta pages.
   private static func metaDescriptor() throws -> Int32 {
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
       guard let number = Int32(name),

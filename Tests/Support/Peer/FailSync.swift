@@ -4,8 +4,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Lets a checkpoint's sync fail as on a broken disk, by putting `/dev/full` in the place of the data file's
-  /// descriptor.
+  /// Makes the sync of a checkpoint fail as on a broken disk: replaces the descriptor of the data file by
+  /// `/dev/full`.
   func failSync() throws {
     var options = Fixture.options(durability: .checkpointed)
     options.checkpointInterval = .seconds(3600)
@@ -24,7 +24,7 @@ extension Peer {
     anew.close()
   }
 
-  /// As ``failSync()``, while a store with unsaved writes is closed.
+  /// Makes a sync fail like ``failSync()``, while a store with unsaved writes is closed.
   func failSyncAtClosing() throws {
     var options = Store.Options()
     options.checkpointInterval = .seconds(3600)

@@ -1,7 +1,7 @@
 import LMDB
 
 extension Peer {
-  /// Writes until the disk is full, looks at what is there, makes room, and goes on.
+  /// Writes until the disk is full, reads, makes room, and writes again.
   func fill() throws {
     let environment = try Fixture.open(store)
     var stored = 0

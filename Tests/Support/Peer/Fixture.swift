@@ -1,7 +1,7 @@
 import Foundation
 package import LMDB
 
-/// The store that tests and their peers agree on.
+/// The settings of the store that tests and their peers share.
 package enum Fixture {
   package static let signature: [UInt8] = [0, 1]
 
@@ -18,7 +18,7 @@ package enum Fixture {
     return options
   }
 
-  /// A new store is durable unless the options say otherwise.
+  /// Opens the store. A new store is durable unless the options set another level.
   package static func open(
     _ path: String, _ options: EnvironmentOptions = options()
   ) throws(OpenError) -> Environment {
@@ -42,7 +42,7 @@ package enum Fixture {
     return number
   }
 
-  /// `count` bytes that tell which value they belong to.
+  /// `count` bytes that show the number of their value.
   package static func filling(_ number: Int, count: Int) -> [UInt8] {
     var bytes = bytes(number)
     bytes += [UInt8](repeating: UInt8(truncatingIfNeeded: number &* 31), count: max(count - 8, 0))

@@ -1,11 +1,11 @@
 import Foundation
 import LMDB
 
-/// Swift hides `fork`, for good reasons; this process has one thread.
+/// Swift hides `fork`: of the threads, a child has only the one that forks.
 @_silgen_name("fork") private func cFork() -> Int32
 
 extension Peer {
-  /// Runs `child` in a forked process that ends afterwards, and waits for its end.
+  /// Runs `child` in a forked process, which then ends, and waits for its end.
   private func inChild(_ child: () throws -> Void) {
     let process = cFork()
     if process == 0 {
@@ -17,7 +17,7 @@ extension Peer {
     Peer.say("child ended \(status)")
   }
 
-  /// Tries every call in a child, opens the store anew there, and goes on in the parent.
+  /// Tries every call in a child, opens the store again there, and continues in the parent.
   func fork() throws {
     let environment = try Fixture.open(store)
     try environment.set([1], [1])
@@ -42,7 +42,7 @@ extension Peer {
     Peer.say("closed \(environment.close())")
   }
 
-  /// Forks inside a read; the child leaves the read, and the parent's view must stay protected.
+  /// Forks inside a read. The child ends its copy of the read, and the parent's read must stay protected.
   func forkInRead() throws {
     let environment = try Fixture.open(store)
     let process = try readForking(environment)
@@ -62,7 +62,7 @@ extension Peer {
     return process
   }
 
-  /// Forks inside a write; the child returns from it, and only the parent may commit.
+  /// Forks inside a write. The child returns from the write, and only the parent may commit it.
   func forkInWrite() throws {
     let environment = try Fixture.open(store)
     var process: Int32 = -1
@@ -92,7 +92,7 @@ extension Peer {
       let result = Peer.outcome {
         try writing.write { transaction in
           try transaction.put([1].span, for: [1].span, in: .main)
-          // The thread must not allocate while the other one forks: the child would find the allocator's lock taken.
+          // The thread must not allocate during the fork: the child would find the allocator's lock taken.
           begun.signal()
           usleep(100_000)
         }
@@ -117,7 +117,7 @@ extension Peer {
     Peer.say("ended \(status) \(try writing.value([1]) ?? [])")
   }
 
-  /// A child forgets the parent's limit, and what it sets does not reach the parent.
+  /// A child forgets the parent's limit, and the limit that the child sets does not affect the parent.
   func forkWithLimit() throws {
     let options = Fixture.options(durability: .temporary)
     let environment = try Fixture.open(store, options)

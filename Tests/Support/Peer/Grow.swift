@@ -1,7 +1,7 @@
 import LMDB
 
 extension Peer {
-  /// Writes as many values of 64 KiB as it is told, then keeps the store open.
+  /// Writes values of 64 KiB, as many as the argument says, and then keeps the store open.
   func grow() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     for number in 0..<argument(0) {

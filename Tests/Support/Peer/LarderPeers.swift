@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Opens the store and says how that went.
+  /// Opens the store and prints the outcome.
   func openStore() throws {
     do throws(LarderError) {
       let opened = try Store(at: store)
@@ -16,8 +16,8 @@ extension Peer {
 
   /// Reads a namespace again and again while another process clears and renames it.
   ///
-  /// Values are the number of the round that wrote them. A file holds the number of the last round whose values are
-  /// gone, so a value with a number up to the one read there just before is an old one.
+  /// Each value is the number of the round that wrote it. A file holds the number of the last round whose values are removed:
+  /// a value with a number up to the number read from the file just before is an old value.
   func readGenerations() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
@@ -38,7 +38,7 @@ extension Peer {
     try opened.close()
   }
 
-  /// Meets expired entries, and has them removed, until the input ends.
+  /// Reads expired entries and removes them, until the input ends.
   func removeExpired() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
@@ -56,7 +56,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Reads as many entries as it is told, and says how many there are; on and on if it is told to.
+  /// Reads entries and prints how many it found. The first argument is their number; a second one repeats the reads for ever.
   func useEntries() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
@@ -75,7 +75,7 @@ extension Peer {
     try opened.close()
   }
 
-  /// Writes as many entries as it is told, each twice, and removes every tenth.
+  /// Writes entries, each twice, and removes every tenth. The second argument is their number.
   func writeEntries() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
@@ -90,7 +90,7 @@ extension Peer {
     Peer.say("written")
   }
 
-  /// Does everything that changes a store, without a pause, until it is killed.
+  /// Makes every kind of change without a pause, until it is killed.
   func churn() throws {
     let opened = try Store(at: store)
     Peer.say("open")

@@ -2,7 +2,7 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Fills a store with as many small entries as it is told, and with as little waiting for the disk as possible.
+  /// Fills a store with small entries, with as few waits for the disk as possible. The argument is their number.
   func fillLarge() throws {
     var options = Store.Options()
     options.flushes = false

@@ -1,7 +1,7 @@
 import LMDB
 
 extension Peer {
-  /// Churns within a limit, and says how many writes were done and how many found no room.
+  /// Runs ``Churn`` within a limit, and prints the number of writes and of those that found no room.
   func churnInLimit() throws {
     let environment = try Fixture.open(store, Fixture.options(durability: .temporary))
     environment.setFileLimit(argument(0))

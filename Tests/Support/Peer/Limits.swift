@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 
 extension Peer {
-  /// Writes, removes and changes limits at random in namespaces a, b and c, so many times from a seed.
+  /// Writes, removes and changes limits at random in the namespaces a, b and c. Arguments: the seed and the number of steps.
   func changeWithinLimits() throws {
     let opened = try Store(at: store)
     var state = value(0) { UInt64($0) }
@@ -38,7 +38,7 @@ extension Peer {
 }
 
 extension Peer {
-  /// Keeps a moment of the store until the input ends.
+  /// Keeps a read of the store open until the input ends.
   func holdMoment() throws {
     let opened = try Store(at: store)
     try opened.read { _ in
@@ -48,7 +48,7 @@ extension Peer {
     try opened.close()
   }
 
-  /// Reads three times in the store, makes a temporary store, and ends without closing either.
+  /// Reads three times from the store, makes a temporary store, and ends without closing either store.
   func keepStores() throws {
     let opened = try Store(at: store)
     let temporary = try Store.temporary()
@@ -60,7 +60,7 @@ extension Peer {
     Peer.say(temporary.path)
   }
 
-  /// Writes so many entries of so many bytes.
+  /// Writes entries. The arguments are their number and their size in bytes.
   func fillStore() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")

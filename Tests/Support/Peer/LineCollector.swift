@@ -1,6 +1,6 @@
 import Foundation
 
-/// The lines that a child says, with a limit on the time between two.
+/// Collects the lines of a child, with a limit on the time between two lines.
 final class LineCollector: @unchecked Sendable {
   private let condition = NSCondition()
   private var lines: [String] = []
@@ -30,7 +30,7 @@ final class LineCollector: @unchecked Sendable {
   /// Whether the child has closed its output, as it does when it ends.
   var hasEnded: Bool { condition.withLock { isEnded && lines.isEmpty } }
 
-  /// Nil at the end, and if there is none in time.
+  /// The next line; nil at the end of the output, or if no line comes in time.
   func next(within limit: TimeInterval) -> String? {
     let deadline = Date(timeIntervalSinceNow: limit)
     return condition.withLock {

@@ -7,7 +7,7 @@ import TestSupport
 @_silgen_name("fork") private func cFork() -> Int32
 
 extension Peer {
-  /// The time of the machine in tests of leases, which stands still in every peer.
+  /// The time of the machine in tests of leases. It stands still in every peer.
   static let machineTime: Int64 = 1_000_000
 
   private func cache() throws -> Cache<String> {
@@ -16,7 +16,7 @@ extension Peer {
     return try Store(at: store, options: options).cache(TextCodec(), in: "boards")
   }
 
-  /// Loads a key under a policy: says `loading`, and continues with the next line, the value; `fail` is an error.
+  /// Loads a key under a policy: prints `loading`, and takes the next line as the value; `fail` is an error.
   func loadOne() throws {
     let boards = try cache()
     let options = LoadOptions(
@@ -39,7 +39,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Loads so many keys one after the other, and says how many loads it made and how many values it got.
+  /// Loads keys one after the other, and prints the number of loads and of values. The argument is the number of keys.
   func loadMany() throws {
     let boards = try cache()
     Peer.say("open")
@@ -62,7 +62,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Loads 60 of 100 keys, with others as other peers do, and says for how many it asked and how many values it got.
+  /// Loads 60 of 100 keys, which other peers load too, and prints how many keys it loaded and how many values it got.
   func loadBulk() throws {
     let boards = try cache()
     Peer.say("open")
@@ -108,7 +108,7 @@ extension Peer {
     Self.waitUntilOtherThreadsSleep()
     let process = cFork()
     if process == 0 {
-      // Ends a child that waits for ever.
+      // Ends a child that would wait for ever.
       alarm(20)
       _exit(calls.map { Self.code(of: $0) } == expected ? 0 : 1)
     }
@@ -120,7 +120,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Waits until no other thread can hold a lock of Swift's runtime, which a forked child would find taken for ever.
+  /// Waits until no other thread can hold a lock of Swift's runtime: a forked child would find that lock taken for ever.
   private static func waitUntilOtherThreadsSleep() {
     #if os(Linux)
       let folder = "/proc/self/task"
@@ -130,7 +130,7 @@ extension Peer {
           guard thread != "\(getpid())",
             let line = try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
           else { return false }
-          // The state follows the name, which may hold anything and ends with the last parenthesis.
+          // The state follows the name, which may contain any character and ends with the last parenthesis.
           return !line.split(separator: ")").last!.hasPrefix(" S")
         }
         if awake.isEmpty { return }

@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension Peer {
-  /// Does what a backup made inside the process would do: reads lock.mdb, and with that drops LMDB's locks.
+  /// Reads lock.mdb, as a backup inside the process would do, and thereby drops LMDB's locks.
   func loseLocks() throws {
     let environment = try Fixture.open(store)
     let bytes = FileManager.default.contents(atPath: store + "/lock.mdb")

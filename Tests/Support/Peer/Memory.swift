@@ -3,8 +3,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Writes the numbers from 1 on, each to one of eight keys, and every hundredth as a clear; a file holds the last whose
-  /// commit has ended. Rests now and then, so that readers meet both a store that changes and one that does not.
+  /// Writes the numbers from 1 on, each to one of eight keys, and every hundredth as a clear. A file holds the last committed
+  /// number. Pauses now and then, so that readers meet both a store that changes and a store at rest.
   func countUp() throws {
     let opened = try Store(at: store)
     let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.off)
@@ -27,7 +27,7 @@ extension Peer {
     }
   }
 
-  /// Does what each line of its input says, by the clock of whoever says it:
+  /// Obeys each line of its input by the clock of the process that writes the line:
   /// `<milliseconds since 1970> set|touch|remove|clear|purge|limit <namespace> <key> <number> <lifetime>`.
   func obeyByTheClock() throws {
     let clock = ManualClock()

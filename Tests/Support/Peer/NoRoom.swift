@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension Peer {
-  /// Writes on while the process may have no more address space, then with the limit lifted.
+  /// Writes while the process may get no more address space, and then after the limit is lifted.
   func growWithoutRoom() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     var stored = 0
@@ -30,7 +30,7 @@ extension Peer {
     Peer.say("\(environment.info.mapSize > 1 << 20)")
   }
 
-  /// Writes on while the process may not map all that the limit allows.
+  /// Writes while the process may not map as much as the file limit allows.
   func limitWithoutRoom() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     let used = try Self.addressSpace()
@@ -62,7 +62,7 @@ extension Peer {
     private static let addressSpaceLimit = RLIMIT_AS
   #endif
 
-  /// Bytes of address space that this process has, from the first number of `statm`.
+  /// The address space of this process in bytes, from the first number of `statm`.
   private static func addressSpace() throws -> Int {
     let statm = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
     return statm.split(separator: " ").first.flatMap { Int($0) }! * Int(getpagesize())

@@ -1,9 +1,9 @@
 package import LMDB
 
 extension Peer {
-  /// Adds one record after another, each with the number after the last one's, and says the number once it is committed.
+  /// Adds records with successive numbers, and prints each number once it is committed.
   ///
-  /// All writers share one count, so a lost or doubled commit shows as a gap. Ends with its input.
+  /// All writers share one count, so a lost or doubled commit shows as a gap. The process ends with its input.
   func number() throws {
     let level =
       arguments.count > 1
@@ -20,7 +20,7 @@ extension Peer {
   }
 }
 
-/// Records numbered from 1 in the second database, and the last number in the main one.
+/// Numbered records in the second database, of which the last 500 stay, and the last number in the main database.
 package enum Numbering {
   package static let count: [UInt8] = Array("count".utf8)
 
@@ -36,7 +36,7 @@ package enum Numbering {
     return number
   }
 
-  /// The last number, if the records up to it are there in order and whole; nil if not.
+  /// The last number; nil unless the last records up to it, at most 500, are there in order and whole.
   package static func verify(_ environment: Environment) throws -> Int? {
     let read = try environment.beginRead()
     let last = try read.copy(count).map { Fixture.number($0.span) } ?? 0

@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Does one thing to a store, step by step, and says each outcome in the words of the library: `operate STORE
+  /// Does one operation on a store, step by step, and prints each outcome in the words of the library: `operate STORE
   /// write|read|compact|copy|checkpoint`.
   func operate() throws {
     switch value(0, { $0 }) {
@@ -21,7 +21,7 @@ extension Peer {
         let _: String? = try store.namespace("notes").value(for: "k")
       }
     case "checkpoint":
-      // Each step fails but the first: the disk does not take the file any more.
+      // All steps after the first fail: the disk then accepts no bytes for the file.
       step("open") { store throws(LarderError) in
         let notes = store.namespace("notes")
         try notes.set("v", for: "k")
@@ -54,7 +54,7 @@ extension Peer {
     say(what) { () throws(LarderError) in try body(Store(at: store, options: Self.hasty)) }
   }
 
-  /// `done`, or the code, the message and the remedy.
+  /// Prints `done`, or the code, the message and the remedy of an error.
   private func say(_ what: String, _ body: () throws(LarderError) -> Void) {
     do throws(LarderError) {
       try body()

@@ -5,10 +5,10 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// Writes numbered batches and says what it was told of each, while `PowerRecorder` listens.
+  /// Writes numbered batches and prints the answer to each, while `PowerRecorder` records.
   ///
-  /// Arguments: level, writes, seed, and a number that stands for the machine's start. Opens and closes the store a few
-  /// times on the way.
+  /// Arguments: level, writes, seed, and a number that stands for the machine's boot. Opens and closes the store a few
+  /// times meanwhile.
   func power() throws {
     let level = value(0) { Durability(rawValue: $0) }
     var random = SeededRNG(seed: value(2) { UInt64($0) })
@@ -26,13 +26,13 @@ extension Peer {
           try store.sync()
           Peer.say("sync \(number)")
         }
-        // Time for a checkpoint in between, now and then.
+        // Now and then leaves time for a checkpoint.
         if Int.random(in: 0..<8, using: &random) == 0 {
           usleep(useconds_t.random(in: 0..<8000, using: &random))
         }
       }
       let last = try PowerWork.number(in: store)
-      // Closing may write, too: counts of reads.
+      // Closing may also write: it saves counts of reads.
       Peer.say("closing")
       try store.close()
       Peer.say("closed \(last)")
@@ -40,7 +40,7 @@ extension Peer {
   }
 }
 
-/// Batches that follow from their number alone, so that what a store must hold follows from the last one's.
+/// Batches that follow from their numbers alone, so the last number determines the contents of a store.
 package enum PowerWork {
   package static func options(boot: Int) -> Store.Options {
     var options = Store.Options()
@@ -62,7 +62,7 @@ package enum PowerWork {
 
   package static let namespaces = ["a", "b"]
 
-  /// Small values, values of most of a page, values with pages of their own, deletions, and clearing.
+  /// The changes of a batch: small values, values of most of a page, values with pages of their own, removals, and clears.
   package static func changes(_ number: Int) -> [Change] {
     var random = SeededRNG(seed: UInt64(number))
     if number % 41 == 0 { return [.clear("b")] }
@@ -82,7 +82,7 @@ package enum PowerWork {
     }
   }
 
-  /// The next batch; returns its number.
+  /// Writes the next batch and returns its number.
   @discardableResult
   package static func write(to store: Store) throws -> Int {
     let count = store.namespace("count")
@@ -114,7 +114,7 @@ package enum PowerWork {
     return text.flatMap { Int($0) } ?? 0
   }
 
-  /// What is there after each number, taken up where it was left.
+  /// The contents after each number. A call continues from the last computed number.
   package struct Model {
     private var states: [[Place: (filling: Int, count: Int)]] = [[:]]
 
@@ -135,7 +135,7 @@ package enum PowerWork {
       return states[number]
     }
 
-    /// What is not as it was after the store's number; nil if all is.
+    /// A difference from the contents after the store's number; nil if there is none.
     package mutating func difference(_ store: Store) throws -> String? {
       let number = try number(in: store)
       let state = state(after: number)

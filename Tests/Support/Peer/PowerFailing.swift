@@ -4,8 +4,8 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// As ``power()``, on a disk that fails a sync: says what every call was told, and after an error closes the store and opens
-  /// it again.
+  /// Works like ``power()`` on a disk that fails a sync. Prints the outcome of every call, and after an error closes the store
+  /// and opens it again.
   func powerFailing() throws {
     var random = SeededRNG(seed: value(2) { UInt64($0) })
     var options = PowerWork.options(boot: argument(3))

@@ -6,10 +6,10 @@ import Synchronization
 import TestSupport
 
 extension Peer {
-  /// Tasks that write at the same time, each one entry after another, and what they were told, while `PowerRecorder`
-  /// listens.
+  /// Runs tasks that write at the same time, each one entry after another, and prints the answers to them, while
+  /// `PowerRecorder` records.
   ///
-  /// Arguments: level, tasks, writes of each, and a number that stands for the machine's start.
+  /// Arguments: level, tasks, writes of each task, and a number that stands for the machine's boot.
   func powerGroup() throws {
     var options = PowerWork.options(boot: argument(3))
     options.durability = value(0) { Durability(rawValue: $0) }
@@ -35,7 +35,7 @@ extension Peer {
   }
 }
 
-/// Entries that follow from the number of their task and how many it wrote before.
+/// Entries that follow from the number of their task and the number of its earlier writes.
 package enum GroupWork {
   package static let namespace = "notes"
   static let largest = 20_000
@@ -53,7 +53,7 @@ package enum GroupWork {
       for task in 0..<tasks {
         group.addTask {
           for write in 0..<writes {
-            // One that is refused stands in the same group now and then.
+            // Now and then a refused write is in the same group.
             if write % 5 == task % 5 { try await writeTooMuch(to: notes, key(task, write)) }
             try await notes.set(value(task, write), for: key(task, write))
             Peer.say("ack \(task) \(write)")

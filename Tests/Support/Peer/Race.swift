@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 
 extension Peer {
-  /// `race STORE SEED ROUNDS CLIENT`: four threads do everything at once, beside other processes that do the same.
+  /// `race STORE SEED ROUNDS CLIENT`: four threads make all kinds of calls at once, beside other processes that do the same.
   ///
-  /// It says `sum N` for the increments that returned, `claims N` for the keys that it stored first, and `WRONG` for what no
-  /// order of calls explains.
+  /// It prints `sum N` for the increments that returned, `claims N` for the keys that it stored first, and `WRONG` for a result
+  /// that no order of calls explains.
   func race() throws {
     let opened = try Store(at: store)
     let rounds = argument(1)
@@ -24,7 +24,7 @@ extension Peer {
           do {
             try raceOnce(opened, round, client * 4 + thread, &random, sum, claims)
           } catch let error as LarderError where error.code == .busy {
-            // Another process was stopped with the lock in hand.
+            // Another process was stopped while it held the lock.
           } catch {
             Peer.say("WRONG \(error)")
           }
@@ -53,7 +53,7 @@ extension Peer {
         claims.add(1, ordering: .relaxed)
       }
     case 7...9:
-      // Two entries that always change together.
+      // These two entries always change together.
       let value = "\(writer) \(round)"
       try store.write { batch in
         try batch.set(value, for: "left", in: notes)

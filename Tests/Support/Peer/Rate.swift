@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 
 extension Peer {
-  /// Says how many writes of 200 bytes to random keys a second a store of the level takes, for so many milliseconds: level,
-  /// milliseconds, and how many tasks write at the same time, each one after another; without that one thread does.
+  /// Prints how many writes of 200 bytes to random keys a store takes in a second. Arguments: the level, the time in
+  /// milliseconds, and the number of tasks that write at the same time; without it, one thread writes.
   func rate() throws {
     var options = Store.Options()
     options.durability = value(0) { Durability(rawValue: $0) }

@@ -1,7 +1,7 @@
 import LMDB
 
 extension Peer {
-  /// Begins as many reads as it is told, and keeps them until its input ends.
+  /// Begins reads and keeps them until the input ends. The argument is their number.
   func read() throws {
     let environment = try Fixture.open(store)
     do {

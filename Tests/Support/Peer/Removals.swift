@@ -6,8 +6,8 @@ import TestSupport
 
 /// Loads, writes and removals at random, by several tasks of several processes.
 ///
-/// A loaded value says when its load began. A file has, for each key, when the last removal began that has returned. So a
-/// caller must not get a value that is older than what the file said before it asked.
+/// A loaded value is the time at which its load began. A file holds for each key the time at which the last finished removal
+/// began. A caller must not get a value older than the file's time before its request.
 final class RemovalRun: Sendable {
   private static let names = ["a", "b"]
   private static let keys = 4
@@ -36,7 +36,7 @@ final class RemovalRun: Sendable {
   }
 
   private func raise(_ name: Int, _ key: Int, to time: Int64) {
-    // Of two removals at a time the file may keep the older: then it asks for less.
+    // After two removals at once the file may keep the older time: the check is then weaker.
     var latest = max(time, floor(name, key))
     _ = unsafe pwrite(file, &latest, 8, place(name, key))
   }
@@ -77,7 +77,7 @@ final class RemovalRun: Sendable {
       options.stale = Staleness(whileRevalidating: .milliseconds(5), onError: .milliseconds(20))
     }
     let (isUnchanged, pause) = (random.next(in: 0..<4) == 0, random.next(in: 0..<4))
-    // Keys with the same tags.
+    // Sometimes all keys with the same tags.
     let keys =
       random.next(in: 0..<3) == 0 ? (0..<Self.keys).filter { $0 % 2 == key % 2 } : [key]
     let floors = keys.map { floor(name, $0) }
@@ -143,7 +143,7 @@ final class RemovalRun: Sendable {
       do {
         try store.rename(Self.names[name], to: "gone-\(random.next(in: 0..<1 << 30))")
       } catch {
-        // Another task has renamed it since.
+        // Another task has renamed the namespace meanwhile.
         guard error.code == .noSuchNamespace else { throw error }
       }
     }
@@ -158,7 +158,7 @@ final class RemovalRun: Sendable {
 }
 
 extension Peer {
-  /// Runs so many random steps in each of four tasks.
+  /// Runs random steps in each of four tasks. Arguments: the seed and the number of steps.
   func removeAndLoad() throws {
     let opened = try Store(at: store)
     let run = try RemovalRun(opened, floors: store + ".floors")

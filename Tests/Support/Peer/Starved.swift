@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 import LarderSystem
 
-/// A process that lacks something: descriptors, threads, address space, permissions.
+/// A process that lacks a resource: descriptors, threads, address space, permissions.
 extension Peer {
   /// Opens a checkpointed store, writes, and waits until the write is checkpointed.
   func writeStarved() throws {
@@ -14,7 +14,7 @@ extension Peer {
     Peer.say("closed \(environment.close())")
   }
 
-  /// Writes once at the level checkpointed and keeps the store open.
+  /// Writes once at the level `checkpointed` and keeps the store open.
   func writeAndStay() throws {
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     try environment.set([1], [1])
@@ -23,19 +23,19 @@ extension Peer {
     environment.close()
   }
 
-  /// Writes where the standard descriptors lead, which the parent may have closed.
+  /// Stores the targets of the standard descriptors, which the parent may have closed.
   func recordStandardDescriptors() throws {
     let environment = try Fixture.open(store)
     let targets = try (0...2).map {
       try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
     }
-    // Standard error first: without a claim this would end up in a file of the store.
+    // If the library did not claim standard error, this message would end up in a file of the store.
     FileHandle.standardError.write(Data("a message".utf8))
     try environment.set([1], Array(targets.joined(separator: "\n").utf8))
     environment.close()
   }
 
-  /// Fills a store with as many megabytes as it is told, in little address space.
+  /// Fills a store in little address space. The argument is the number of megabytes.
   func fillInLittleSpace() throws {
     var options = EnvironmentOptions()
     options.databases = ["second"]
@@ -67,7 +67,7 @@ extension Peer {
     environment.close()
   }
 
-  /// Writes as often as it is told, each time for a millisecond, and says after how many writes of others its own came.
+  /// Writes often, for a millisecond each time, and prints how many writes of others came before each. Argument: the count.
   func queueUp() throws {
     let environment = try Fixture.open(store)
     let counter = Fixture.bytes(0)

@@ -3,8 +3,8 @@ import LMDB
 import LarderSystem
 
 extension Peer {
-  /// Does what each line says and answers how it went, until the input ends: `open`, `set N`, `sync`, `get`, `close`, `change LEVEL`,
-  /// `compact`, and `level LEVEL` for the next opening of a new store.
+  /// Obeys a command a line and prints its outcome, until the input ends: `open [LEVEL]`, `set N`, `sync`, `get`, `close`,
+  /// `change LEVEL`, and `compact`. The level of `open` holds for a new store.
   func obeySyncWords() throws {
     var environment: Environment?
     var options = Fixture.options(durability: .checkpointed)

@@ -2,11 +2,11 @@ import Foundation
 package import LMDB
 package import LarderSystem
 
-/// The file of words that tests and their peers agree on.
+/// The file of words that tests and their peers share.
 package enum SharedWords {
   package static let store = [UInt8](0..<16)
 
-  /// Words of the file `access`, of any number that is a multiple of 64.
+  /// The words of the file `access`. Their number may be any multiple of 64.
   package static func of(
     _ environment: Environment, layout: UInt32 = 1, store: [UInt8] = store
   ) -> SharedTable {
@@ -36,7 +36,7 @@ extension SharedTable {
     return view[index]
   }
 
-  /// Adds one to a wide word, in one step.
+  /// Adds one to a wide word as one atomic change.
   package func increase() {
     let view = view
     var seen = view.wide(3)
@@ -52,7 +52,7 @@ extension SharedTable {
 @_silgen_name("fork") private func cFork() -> Int32
 
 extension Peer {
-  /// Obeys its input, a command a line, and says what it sees.
+  /// Obeys a command a line, and prints the words.
   func shareWords() throws {
     let environment = try Fixture.open(store)
     let words = SharedWords.of(environment)
@@ -86,7 +86,7 @@ extension Peer {
     }
   }
 
-  /// Adds one to a word as often as it is told, in one step each.
+  /// Adds one to a word, each time as one atomic change. The argument is the number of additions.
   func countWords() throws {
     let environment = try Fixture.open(store)
     let words = SharedWords.of(environment)
@@ -98,7 +98,7 @@ extension Peer {
     Peer.say("counted")
   }
 
-  /// Has no room for a file of so many words, and goes on without.
+  /// Asks for a file for which the disk has no room, and continues without it. The argument is the number of words.
   func wordsWithoutRoom() throws {
     let environment = try Fixture.open(store)
     let words = SharedWords.of(environment)

@@ -1,21 +1,21 @@
-// Preloaded into a process, records what it does to the files of one store: what a power cut could leave is built from
-// that (Tests/Core/LarderTests/PowerCut). Linux only.
+// Preloaded into a process, records the calls that change the files of one store. From the records the tests build the files
+// that a power cut could leave (Tests/Core/LarderTests/PowerCut). Linux only.
 //
 //   LD_PRELOAD=libPowerRecorder.so LARDER_POWER_STORE=<directory> LARDER_POWER_TRACE=<file> program
 //
-// Each call is one record, appended with one system call when the call has succeeded, so that the records of several
-// processes stand in an order that their locks allow. A sync is two records: it covers what was recorded before its
-// first, once its second is there. What the process writes to its standard output is recorded, too: it is how a test
-// knows what was acknowledged at which point.
+// Each call is one record, appended with one system call after the call has succeeded, so the order of the records of several
+// processes is one that their locks allow. A sync is two records: once its second record is there, the sync covers everything
+// recorded before its first. Writes to the standard output are recorded, too: they tell a test what the process had
+// acknowledged at which point.
 //
-// With LARDER_POWER_KILL=<n> the process kills itself right after its n-th recorded write: a kill from outside could
-// come between a write and its record.
+// With LARDER_POWER_KILL=<n> the process kills itself right after its n-th recorded write: a kill from outside could happen
+// between a write and its record.
 //
-// With LARDER_POWER_FAIL=<n> the n-th sync of the process fails as on a disk that has no room for a moment: what it covers
-// counts as written from then on, and need not be on the disk. A write through a descriptor for synchronous writing is a sync,
-// too. With LARDER_POWER_FAIL=<path> the next sync of the file fails whose name is in the file at that path, which is removed.
+// With LARDER_POWER_FAIL=<n> the n-th sync of the process fails once with EIO: the system takes the bytes for written from then
+// on, but they may not be on the disk. A write through a descriptor for synchronous writing is a sync, too. With
+// LARDER_POWER_FAIL=<path>, the file at that path names another file: that file's next sync fails, and <path> is removed.
 //
-// lock.mdb is left out: LMDB writes it through a map, and makes it anew when nobody has the store open.
+// lock.* files are left out: LMDB writes lock.mdb through a map, and creates it again when nobody has the store open.
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static long writes_left = -1;
 static int interrupts;
 static _Atomic long syncs_left = -1;
 static const char *fail_next;
-// A write and its record are one step for the other threads.
+// Held during a write and its record: other threads see both or neither.
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
 #define REAL(result, name, ...) \
@@ -85,7 +85,7 @@ static void put(struct record record, const char *name, const struct iovec *data
   free(bytes);
 }
 
-// The name within the store, "" for the store itself, ".." for its parent; NULL for all other files.
+// The name of a file in the store, "" for the store itself, ".." for its parent; NULL for all other files and for lock.* files.
 static const char *within(const char *path) {
   size_t length = strlen(store);
   if (trace < 0 || !length) return NULL;
@@ -108,7 +108,7 @@ static const char *name_of(int descriptor, char *buffer) {
   return within(buffer);
 }
 
-// Whether this sync is the one to fail.
+// Whether this sync is to fail.
 static int fails(const char *name) {
   if (fail_next) {
     char wanted[64] = "";
@@ -127,7 +127,7 @@ static uint64_t inode_of(int descriptor) {
   return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
 }
 
-// Returns what the call is to return.
+// Records a write to a file or the standard output. Returns the result of the call: -1 for a sync that is to fail.
 static ssize_t wrote(int descriptor, const struct iovec *data, int count, off_t offset, ssize_t written) {
   char buffer[PATH_MAX];
   struct iovec parts[1024];
@@ -208,7 +208,7 @@ PWRITEV(pwritev64)
     struct record record = {.kind = SYNC_BEGIN, .inode = inode_of(descriptor), \
       .extra = (uint64_t)getpid() << 32 | ++syncs}; \
     put(record, file, NULL, 0); \
-    /* Every other sync is interrupted by a signal. */ \
+    /* With LARDER_POWER_INTERRUPT, as if a signal interrupted every other sync. */ \
     int interrupted = interrupts && record.extra % 2, failed = !interrupted && fails(file); \
     int result = interrupted || failed ? -1 : real(descriptor); \
     int saved = interrupted ? EINTR : failed ? EIO : errno; \

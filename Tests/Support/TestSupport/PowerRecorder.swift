@@ -4,7 +4,7 @@ import Foundation
 package enum PowerRecorder {
   struct NotBuilt: Error {}
 
-  /// The path of the library. A script builds it where the last build is older than its source.
+  /// The path of the library. A script builds the library if its source is newer than the last build.
   package static let library = Result<String, any Error> {
     let script = Process()
     let output = Pipe()

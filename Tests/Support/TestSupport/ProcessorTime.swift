@@ -1,9 +1,9 @@
 import Foundation
 
-/// How long the calling thread has a processor while it runs `body`.
+/// The processor time that the calling thread spends in `body`.
 ///
-/// Unlike time that passes, it does not grow with what else the machine does, so that a test can tell a cost that is linear from
-/// one that is quadratic.
+/// Other work of the machine hardly changes this time, unlike elapsed time. So a test can distinguish linear from quadratic
+/// cost.
 package func processorTime(_ body: () throws -> Void) rethrows -> Duration {
   let start = processorTime
   try body()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory in which transcripts run, with the program in the path.
+/// A directory for transcripts, with the program in the path.
 package final class ProgramFixture {
   package let home = TemporaryHome()
 
@@ -8,9 +8,9 @@ package final class ProgramFixture {
     try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
   }
 
-  /// What a command of `/bin/sh` answers, in the form of a transcript.
+  /// The answer of `/bin/sh` to a command, in the form of a transcript.
   ///
-  /// - Parameter asAtTerminal: `larder` answers in the form that it has at a terminal.
+  /// - Parameter asAtTerminal: whether `larder` answers in its form for a terminal.
   package func answer(to command: String, asAtTerminal: Bool = false) throws -> String {
     let terminal = asAtTerminal ? "larder() { command larder -o table \"$@\"; }\n" : ""
     let process = Process()
@@ -33,7 +33,7 @@ package final class ProgramFixture {
     return lines.map { $0.replacingOccurrences(of: home.path, with: "$PWD") + "\n" }.joined()
   }
 
-  /// Lines without what an editor would hide or a transcript would end at.
+  /// The lines without characters that an editor would hide, and without blank lines, which would end an answer.
   private static func visible(_ text: String) -> [String] {
     var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     if lines.last?.isEmpty == true { lines.removeLast() }
@@ -43,13 +43,13 @@ package final class ProgramFixture {
     }
   }
 
-  /// Where the programs of this package are: beside the tests, unless it is said.
+  /// The folder of this package's programs: `LARDER_PROGRAMS`, or else the folder of the tests.
   package static let programs =
     ProcessInfo.processInfo.environment["LARDER_PROGRAMS"]
     ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
 }
 
-/// A file that takes what a process writes; a pipe would have to be read meanwhile.
+/// A file for the output of a process: a pipe would need a reader at the same time.
 private struct Capture {
   let handle: FileHandle
   private let url: URL

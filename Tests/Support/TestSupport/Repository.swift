@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The files of this repository, for tests of what its documents say.
+/// The files of this repository, for tests of its documents.
 package enum Repository {
   /// The folder that holds `Package.swift` of the library.
   package static let root: URL = {

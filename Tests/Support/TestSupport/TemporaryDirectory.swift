@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body` with a private directory, which is removed afterwards.
+/// Runs `body` with a private directory, and removes the directory afterwards.
 package func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
   let directory = try TemporaryDirectory()
   return try withExtendedLifetime(directory) { try body(directory.path) }
@@ -20,6 +20,6 @@ package final class TemporaryDirectory: Sendable {
     URL(fileURLWithPath: NSTemporaryDirectory()).path + "/larder-" + UUID().uuidString
   }
 
-  // A test that removed its own directory leaves nothing to remove.
+  // Ignores errors: a test may have removed the directory itself.
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }

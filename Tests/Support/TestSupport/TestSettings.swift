@@ -7,23 +7,23 @@ import Foundation
 package enum TestSettings {
   private static let environment = ProcessInfo.processInfo.environment
 
-  /// The seed of `LARDER_SEED`, else nil.
+  /// The seed in `LARDER_SEED`; nil without that variable.
   package static let fixedSeed = environment["LARDER_SEED"].flatMap { UInt64($0) }
 
   /// The seed of a test that runs with one seed: `LARDER_SEED`, else a random one.
   package static let seed = fixedSeed ?? UInt64.random(in: 0..<1_000_000_000)
 
-  /// The factor of `LARDER_TRIALS`, 1 without it.
+  /// The factor in `LARDER_TRIALS`; 1 without that variable.
   package static let trials = max(1, environment["LARDER_TRIALS"].flatMap { Int($0) } ?? 1)
 
-  /// The seeds of a test that runs once per seed: `LARDER_SEED` alone, else the fixed corpus `0..<corpus`, longer in
-  /// trials, and a random seed.
+  /// The seeds of a test that runs once for each seed. With `LARDER_SEED`, only that seed; otherwise `0..<corpus`, which is
+  /// longer in trials, and a random seed.
   package static func seeds(corpus: Int) -> [UInt64] {
     if let fixedSeed { return [fixedSeed] }
     return (0..<UInt64(corpus * trials)).map { $0 } + [seed]
   }
 
-  /// A number from the environment, for runs of another length than the usual.
+  /// A number from the environment, for runs of unusual length.
   package static func number(_ name: String, default usual: Int) -> Int {
     environment[name].flatMap { Int($0) } ?? usual
   }

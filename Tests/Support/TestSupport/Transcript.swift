@@ -1,6 +1,6 @@
 import Foundation
 
-/// Commands of a shell and what they answer, as text that can be read and run.
+/// Commands of a shell and their answers, as text that a person can read and a test can run.
 ///
 ///     $ larder store -e 'keys @a'      a command; `> ` continues it
 ///     apple                            what it wrote to standard output
@@ -14,10 +14,10 @@ package struct Transcript {
   package struct Step {
     package var command: String
     package var answer: String
-    /// Where the answer stands in the lines of the text.
+    /// The lines of the text that hold the answer.
     package var lines: Range<Int>
 
-    /// Whether the answer is the one that the document shows.
+    /// Whether the document's answer matches an answer.
     package func accepts(_ given: String) -> Bool {
       let shown = answer.split(separator: "\n", omittingEmptySubsequences: false)
       let lines = given.split(separator: "\n", omittingEmptySubsequences: false)
@@ -69,7 +69,7 @@ package struct Transcript {
     self.steps = steps
   }
 
-  /// The blocks of a document that are marked as `console`; all other lines are remarks.
+  /// The blocks of a document with the mark `console`; all other lines are remarks.
   package init(document: String) {
     var isConsole = false
     let lines = document.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -80,7 +80,7 @@ package struct Transcript {
     self.init(lines.joined(separator: "\n"))
   }
 
-  /// The text with other answers.
+  /// The text with these answers in place of its own.
   package func replacing(_ answers: [String]) -> String {
     var result = lines
     for (step, answer) in zip(steps, answers).reversed() {

@@ -1,12 +1,12 @@
-/// A condition did not come true.
+/// The error of a wait whose condition did not become true in time.
 package struct NeverTrue: Error, CustomStringConvertible {
   package let description: String
 }
 
 /// Waits until another task has made `condition` true.
 ///
-/// The usual limit is far longer than any wait of a test that works, so that it decides nothing but whether a defect is a failed
-/// test or a test run that never ends.
+/// The usual limit is far longer than any wait of a sound test. It only turns a test run that never ends into a failed
+/// test.
 package func waitUntil(
   within limit: Duration = .seconds(120), isolation: isolated (any Actor)? = #isolation,
   file: StaticString = #fileID, line: UInt = #line,
@@ -19,7 +19,7 @@ package func waitUntil(
       throw NeverTrue(description: "\(file):\(line): the condition was false for \(limit)")
     }
     turns += 1
-    // Others need the processor to get on.
+    // Other threads need the processor.
     if turns < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
   }
 }

@@ -85,7 +85,7 @@ import Testing
       switch defect {
       case .wakesEarly: try Task.checkCancellation()
       case .ignoresCancellation, .goesBack, .stands:
-        // Ends in every case, so that the test does.
+        // Ends the sleep in every case, so that the test ends.
         if moment > base.monotonic { base.advance(by: moment - base.monotonic) }
       case .wall: try await base.sleep(until: moment)
       }
@@ -101,7 +101,7 @@ import Testing
     _ defect: BrokenClock.Defect, _ told: String
   ) async throws {
     let clock = BrokenClock(defect)
-    // A sleep that is awaited before the clock moves shows that it ends too early.
+    // The test waits for the sleep before the clock moves, so a sleep that returns has ended too early.
     let failure = await #expect(throws: ConformanceFailure.self) {
       try await checkConformance(of: clock) { clock.advance(by: $0) }
     }

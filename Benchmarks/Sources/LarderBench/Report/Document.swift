@@ -6,7 +6,7 @@ struct Document: Codable {
     var id: String
     var name: String
     var usage: String
-    /// What a write survives, for each level.
+    /// The failures that a write survives, for each durability level.
     var promise: [String: String]
   }
 

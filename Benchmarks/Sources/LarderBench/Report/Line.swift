@@ -9,7 +9,7 @@ struct Scenario: Codable, Hashable, CustomStringConvertible {
   var description: String { "\(grouped(entries)) entries of \(grouped(valueSize)) bytes" }
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 enum Unit: String, Codable {
   /// The time of one operation, or of a whole piece of work.
   case nanoseconds

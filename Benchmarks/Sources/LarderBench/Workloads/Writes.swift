@@ -50,10 +50,10 @@ extension Bench {
     } / Double(Self.batch)
   }
 
-  /// Stored entries written again, each by itself, as a program sees writes with pauses between them.
+  /// Writes stored entries again, one by one and few at a time, which shows the writes of a program that pauses between them.
   func singles() throws { try singles("single write", most: 5000, time: settings.roundTime) }
 
-  /// Stored entries written again, each by itself, without a pause: the work that stores put off is part of the time.
+  /// Writes stored entries again, one by one and without a pause, so the time includes the work that stores postpone.
   func singlesWithoutPause() throws {
     try singles("single writes without a pause", most: Orders.length, time: longRoundTime)
   }
@@ -70,7 +70,7 @@ extension Bench {
     }
   }
 
-  /// Long enough for the work that stores do in the background.
+  /// A time long enough to include the work that stores do in the background.
   private var longRoundTime: Double { settings.roundTime * 10 }
 
   /// The nanoseconds of writes of entries one by one.

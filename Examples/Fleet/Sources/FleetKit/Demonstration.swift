@@ -2,7 +2,7 @@ import Foundation
 import LarderRedis
 import LarderShared
 
-/// Five machines over one server, with changes and faults, as a table that grows while it runs.
+/// Five machines over one server, with changes and faults, shown as a table that grows during the run.
 public final class Demonstration {
   private static let machineCount = 5
   private static let keys = 300
@@ -15,7 +15,7 @@ public final class Demonstration {
   private var losses: [ClosedRange<Int>] = []
   private let program: String
 
-  /// Runs it; takes about half a minute. Throws if redis-server is missing.
+  /// Runs the demonstration, in about half a minute. Throws if redis-server is missing.
   public static func run() async throws {
     guard RedisServer.program != nil else {
       throw NoServer(description: "redis-server is not installed; `make fleet` installs it")
@@ -106,7 +106,7 @@ public final class Demonstration {
     }
   }
 
-  /// Lets the second server follow the first.
+  /// Makes the second server a replica of the first.
   private func replicate() async throws {
     _ = try await replica.sender().run("REPLICAOF", "127.0.0.1", "\(primary.port)")
     for _ in 0..<200 {
@@ -116,7 +116,7 @@ public final class Demonstration {
     }
   }
 
-  /// Does something, waits for the rest of the time, and prints a row.
+  /// Runs `action`, waits for the rest of the time, and prints a row.
   private func phase(
     _ name: String, seconds: Double, _ action: () async throws -> Void = {}
   ) async throws {
@@ -134,7 +134,7 @@ public final class Demonstration {
     print(row.line)
   }
 
-  /// All machines ask for the same new keys at once.
+  /// Lets all machines ask for the same new keys at once.
   private func rush() async throws {
     print("\n100 new keys, asked for by all machines at once:")
     for (word, name) in [("rush", "with leases"), ("alone", "without leases")] {

@@ -2,36 +2,36 @@ import Foundation
 
 /// One call of a machine, as the machine saw it. Times are microseconds of the clock that all processes of a computer share.
 public struct Call: Sendable {
-  /// What was called.
+  /// The kinds of calls.
   public enum Kind: String, Sendable {
     /// A read.
     case read = "r"
     /// A change that the tier has confirmed.
     case write = "w"
-    /// A change of unknown fate.
+    /// A change with an unknown outcome.
     case attempt = "a"
   }
 
-  /// What was called.
+  /// The kind of the call.
   public var kind: Kind
-  /// When the call began.
+  /// The time at which the call began.
   public var start: Int
-  /// When it returned.
+  /// The time at which the call returned.
   public var end: Int
   /// The key.
   public var key: Int
-  /// The value that was read, or the newest one when the change was made. Values of a key rise.
+  /// The value that was read, or the newest value when the change was made. The values of a key rise.
   public var value: Int
-  /// Where a value came from; empty for a change.
+  /// The source of the value; empty for a change.
   public var source = ""
-  /// Whether the value was said to be as new as promised.
+  /// Whether the answer promised that the value was current.
   public var isConfirmed = true
 
   var line: String {
     "\(kind.rawValue) \(start) \(end) \(key) \(value) \(source.isEmpty ? "-" : source) \(isConfirmed ? 1 : 0)"
   }
 
-  /// Nil for a line that is cut short.
+  /// Reads a call from a line; nil for a line that is cut short.
   init?(_ line: some StringProtocol) {
     let words = line.split(separator: " ")
     guard words.count == 7, let kind = Kind(rawValue: String(words[0])), let start = Int(words[1]),
@@ -42,7 +42,7 @@ public struct Call: Sendable {
       isConfirmed: words[6] == "1")
   }
 
-  /// A call of these parts.
+  /// A call with these values.
   public init(
     kind: Kind, start: Int, end: Int, key: Int, value: Int, source: String = "",
     isConfirmed: Bool = true
@@ -56,30 +56,30 @@ public struct Call: Sendable {
     self.isConfirmed = isConfirmed
   }
 
-  /// The current moment.
+  /// The current time.
   public static var now: Int {
     Int(clamping: DispatchTime.now().uptimeNanoseconds / 1000)
   }
 }
 
-/// The calls of one machine; its processes may be several, one after the other or at a time.
+/// The calls of one machine, by one or more processes.
 public struct History: Sendable {
-  /// The calls, in no order.
+  /// The calls, in no particular order.
   public var calls: [Call]
 
-  /// The history in a file.
+  /// Reads the history from a file.
   public init(readingFrom path: String) throws {
     let text = try String(contentsOfFile: path, encoding: .utf8)
     calls = text.split(separator: "\n").compactMap { Call($0) }
   }
 
-  /// A history of some calls.
+  /// A history with these calls.
   public init(_ calls: [Call]) { self.calls = calls }
 }
 
 /// Checks the promise of a tier over the histories of all machines.
 public struct Checker {
-  /// The staleness that is promised, and the resolution of clocks.
+  /// The promised staleness plus the resolution of clocks, in microseconds.
   static let bound = 2_100_000
 
   private let histories: [History]
@@ -87,8 +87,8 @@ public struct Checker {
 
   /// A checker over the histories of all machines.
   ///
-  /// - Parameter losses: times in which the server lost changes that it had confirmed. Calls during one, and those before
-  ///   it with those after it, are not compared.
+  /// - Parameter losses: times in which the server lost changes that it had confirmed. The checker ignores calls during a loss,
+  ///   and does not compare calls before a loss with calls after it.
   public init(_ histories: [History], losses: [ClosedRange<Int>] = []) {
     self.histories = histories
     self.losses = losses
@@ -113,7 +113,7 @@ public struct Checker {
     return found
   }
 
-  /// No call gets an older value than a confirmed one of a call that ended before it began.
+  /// The reads with an older value than that of a confirmed read which ended before they began.
   private func monotony(_ reads: [Call]) -> [String] {
     var newest: (value: Int, era: Int)?
     var ended = reads.filter(\.isConfirmed).sorted { $0.end < $1.end }[...]
@@ -130,7 +130,7 @@ public struct Checker {
     }
   }
 
-  /// No confirmed value is older than a change that ended longer than the bound before.
+  /// The confirmed reads whose value is older than a change that ended longer before them than the bound.
   private func staleness(_ reads: [Call], _ changes: [Call]) -> [String] {
     var newest: (value: Int, era: Int)?
     var ended = changes.sorted { $0.end < $1.end }[...]
@@ -147,7 +147,7 @@ public struct Checker {
     }
   }
 
-  /// How many losses came before a call; nil if one came during it.
+  /// The number of losses before a call; nil if a loss overlaps it.
   private func era(of call: Call) -> Int? {
     if losses.contains(where: { $0.lowerBound <= call.end && call.start <= $0.upperBound }) {
       return nil
@@ -155,9 +155,9 @@ public struct Checker {
     return losses.count { $0.upperBound < call.start }
   }
 
-  /// The longest time by which a value that was read was out of date, in microseconds.
+  /// The longest time for which a returned value was already out of date, in microseconds.
   ///
-  /// - Parameter time: when the reads began.
+  /// - Parameter time: the range of the times at which the reads began.
   public func worstStaleness(in time: Range<Int>) -> Int {
     var changes: [Int: [Call]] = [:]
     for call in histories.flatMap(\.calls) where call.kind == .write {

@@ -3,31 +3,31 @@ import Larder
 import LarderRedis
 import LarderShared
 
-/// Three machines, of which the first has two processes, over a primary and a replica, under faults that a seed chooses.
+/// Three machines, the first with two processes, over a primary and a replica. A seed selects the faults.
 ///
-/// Each process writes down its calls, and ``Checker`` compares them with the promise.
+/// Each process records its calls, and ``Checker`` compares them with the promise.
 public final class HistoryTrial {
-  /// What a trial has found.
+  /// The results of a trial.
   public struct Outcome: Sendable {
-    /// How many calls the machines made.
+    /// The number of calls that the machines made.
     public var calls = 0
-    /// How many of them were reads whose value was confirmed.
+    /// The number of reads with a confirmed value.
     public var confirmedReads = 0
     /// The calls that break the promise.
     public var violations: [String] = []
-    /// The stores that are not whole afterwards.
+    /// The stores with faults after the trial.
     public var faults: [String] = []
   }
 
   /// A fault of the server or of a process.
   public enum Fault: CaseIterable, Sendable {
-    /// The server loses its connections, stands still, or forgets everything.
+    /// The server loses its connections, stops for a while, or loses all data.
     case connectionsCut, hang, flush
-    /// The server is killed, and begins again with its data or without.
+    /// The server is killed and starts again, with or without its data.
     case killWithData, killWithoutData
-    /// A process is killed and replaced, or stands still.
+    /// A process is killed and replaced, or stops for a while.
     case processKilled, processStopped
-    /// The process that reads the log for the first machine, which has two, is killed and replaced.
+    /// The process that reads the log for the first machine is killed and replaced.
     case readerKilled
     /// The replica takes over.
     case failover
@@ -46,7 +46,7 @@ public final class HistoryTrial {
   private var machines: [MachineProcess] = []
   private var losses: [ClosedRange<Int>] = []
 
-  /// Runs one trial; takes about two seconds for each fault.
+  /// Runs one trial, in about two seconds for each fault.
   ///
   /// - Parameters:
   ///   - faults: the faults of a round.
@@ -74,7 +74,7 @@ public final class HistoryTrial {
   }
 
   deinit {
-    // A folder that stays in the temporary directory harms nothing.
+    // Ignores errors: a folder that stays in the temporary directory does no harm.
     try? FileManager.default.removeItem(atPath: folder)
   }
 
@@ -166,7 +166,7 @@ public final class HistoryTrial {
       Self.durable, port: port, folder: keepsData ? folder : nil)
   }
 
-  /// The replica takes over while the primary goes on for a while, and loses what that was told.
+  /// Promotes the replica while the primary runs on for a while; the changes that the primary takes then are lost.
   private func failOver(after moment: Duration) async throws {
     try await follow()
     let start = Call.now
@@ -177,7 +177,7 @@ public final class HistoryTrial {
     losses.append(start...Call.now)
     let old = primary
     primary = replica
-    // It is a replica from the start: as a primary it would take changes, and lose them.
+    // The new server is a replica from its start: as a primary it would take changes, and lose them.
     replica = try await RedisServer(
       Self.durable + ["replicaof 127.0.0.1 \(primary.port)"], port: old.port)
     try await follow()
@@ -191,13 +191,13 @@ public final class HistoryTrial {
     }
   }
 
-  /// Waits until all machines are in touch, and no removal waits.
+  /// Waits until all machines are in touch with the tier, and no removal waits.
   private func settle() async throws {
     for _ in 0..<2 {
       for machine in machines {
         try await wait("a machine stays out of touch") { await machine.ask("waits") == "0 true" }
       }
-      // What was confirmed before has ended.
+      // Values that were confirmed earlier lose their confirmation in this time.
       try await Task.sleep(for: .milliseconds(2100))
     }
   }

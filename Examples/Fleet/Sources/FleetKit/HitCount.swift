@@ -3,7 +3,7 @@ import Larder
 import LarderShared
 import LarderSharedTesting
 
-/// The instructions of a hit, with and without a tier, counted by `valgrind --tool=callgrind`. Other work on the machine does
+/// The instructions of a hit with and without a tier, which `valgrind --tool=callgrind` counts. Other work of the machine does
 /// not change them.
 public enum HitCount {
   private static let rounds = 10_000
@@ -23,7 +23,7 @@ public enum HitCount {
     }
   }
 
-  /// Reads one key again and again, for the program that counts.
+  /// Reads one key again and again, for the count of instructions.
   ///
   /// - Parameters:
   ///   - kind: `local` or `shared`.
@@ -47,7 +47,7 @@ public enum HitCount {
     }
   }
 
-  /// The difference between a long and a short run.
+  /// The instructions of a hit: the difference between a long and a short run, per read.
   private static func instructions(
     _ program: String, _ kind: String, _ place: String
   ) throws -> Double {

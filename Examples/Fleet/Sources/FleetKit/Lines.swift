@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Calls `handle` with each line that comes from a file, on a thread of its own, and `end` at its end.
+/// Calls `handle` with each line of a file as it arrives, on a thread of its own, and then calls `end`.
 func readLines(
   _ file: FileHandle, _ handle: @escaping @Sendable (String) -> Void,
   end: @escaping @Sendable () -> Void = {}
@@ -28,7 +28,7 @@ final class LineWriter: Sendable {
   init(_ file: FileHandle) { self.file = Mutex(file) }
 
   func write(_ text: String) {
-    // The other side may be gone; its end is noticed where it is waited for.
+    // Ignores errors: the reader may have ended, and another wait notices that.
     file.withLock { try? $0.write(contentsOf: Data((text + "\n").utf8)) }
   }
 }

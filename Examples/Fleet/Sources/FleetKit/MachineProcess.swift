@@ -1,28 +1,28 @@
 import Foundation
 import Synchronization
 
-/// A process of a machine, started and ended by this one, which is its origin.
+/// A process of a machine. This process starts and ends it, and is its origin.
 public final class MachineProcess: Sendable {
-  /// What a machine is told at its start.
+  /// The settings of a machine's process at its start.
   public struct Settings: Sendable {
-    /// The program that is started; see `FleetKit.runMachine(_:)`.
+    /// The path of the program to start; see `FleetKit.runMachine(_:)`.
     public var program: String
     /// The folder of the machine's store.
     public var store: String
-    /// The file to which its calls are appended.
+    /// The file to which the process appends its calls.
     public var history: String
     /// The ports of the servers on 127.0.0.1.
     public var ports: [Int]
-    /// The number of the machine, and how many there are. It changes the keys whose number leaves it as the remainder.
+    /// The index of the machine and the number of machines. A machine changes the keys that leave its index modulo the number.
     public var machine: (index: Int, count: Int)
-    /// How many keys there are.
+    /// The number of keys.
     public var keys: Int
-    /// The first number of its random choices.
+    /// The seed of the process's random choices.
     public var seed: UInt64
-    /// How many processes of this machine make changes and read; they differ in what they choose.
+    /// Whether the process changes keys.
     public var changes: Bool
 
-    /// Settings of these parts.
+    /// Settings with these values.
     public init(
       program: String, store: String, history: String, ports: [Int],
       machine: (index: Int, count: Int), keys: Int, seed: UInt64, changes: Bool = true
@@ -103,7 +103,7 @@ public final class MachineProcess: Sendable {
     for continuation in waiting.values { continuation.resume(returning: "") }
   }
 
-  /// Sends a word, and waits for the line that begins with it.
+  /// Sends a word and waits for the line that begins with that word.
   public func ask(_ word: String) async -> String {
     await withCheckedContinuation { continuation in
       answers.withLock { $0[word] = continuation }
@@ -112,17 +112,17 @@ public final class MachineProcess: Sendable {
     }
   }
 
-  /// The system's number of the process.
+  /// The process id.
   var identifier: Int32 { process.processIdentifier }
 
-  /// Ends it at once, as a crash does.
+  /// Ends the process at once, as a crash does.
   public func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Stops it for a while.
+  /// Stops the process until ``resume()``.
   public func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }
-  /// Ends ``suspend()``.
+  /// Continues the process after ``suspend()``.
   public func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
 }

@@ -4,9 +4,9 @@ import LarderRedis
 import LarderShared
 import Synchronization
 
-/// The program of one process of a machine: it reads, it changes its own keys, and it writes down each call.
+/// The program of one process of a machine: it reads keys, changes the machine's own keys, and records each call.
 ///
-/// It asks its parent for values of the origin, over its standard output, and gets them and orders by its standard input.
+/// It asks its parent for values of the origin over its standard output, and gets values and orders over its standard input.
 final class MachineProgram: Sendable {
   private static let readers = 3
   private let settings: MachineProcess.Settings
@@ -63,7 +63,7 @@ final class MachineProgram: Sendable {
     case "rest":
       isActive.store(false, ordering: .sequentiallyConsistent)
       Task {
-        // Calls that are under way come to their end.
+        // Calls under way end in this time.
         try? await Task.sleep(for: .milliseconds(700))
         flush()
         output.write("rest .")
@@ -76,7 +76,7 @@ final class MachineProgram: Sendable {
     }
   }
 
-  /// How many removals wait, and whether the log is followed.
+  /// The number of removals that wait, and whether the machine follows the log.
   private var waits: String {
     do {
       guard let status = try SharedStatus(of: store) else { return "0 false" }
@@ -107,7 +107,7 @@ final class MachineProgram: Sendable {
     }
   }
 
-  /// Waits until the process has to be active, and for a random time.
+  /// Waits until the process must be active, and then for a random time.
   private func pause(_ longest: Int, _ choice: inout Choice) async {
     repeat {
       try? await Task.sleep(for: .microseconds(choice.next(longest)))
@@ -132,7 +132,7 @@ final class MachineProgram: Sendable {
     }
   }
 
-  /// Changes the machine's own keys: first the origin, then the tier. After a failure it removes the key, which may wait.
+  /// Changes the machine's own keys, first at the origin and then in the tier. After a failure, removes the key.
   private func change() async {
     var choice = Choice(settings.seed &* 37 &+ UInt64(settings.machine.index))
     let count =
@@ -154,16 +154,16 @@ final class MachineProgram: Sendable {
         }
       } catch {
         kind = .attempt
-        // The tier may have an older value than the origin now.
+        // The tier may now have an older value than the origin.
         do { try await cache.remove("\(key)") } catch {
-          // It waits in the store.
+          // The removal waits in the store.
         }
       }
       note(Call(kind: kind, start: start, end: Call.now, key: key, value: value))
     }
   }
 
-  /// Asks for new keys at once, through the cache or, as a program without leases does, through the tier alone.
+  /// Asks for new keys at once: through the cache, or through the tier alone, like a program without leases.
   private func rush(_ count: Int, isLeased: Bool, _ word: String) async {
     await withTaskGroup { group in
       for index in 0..<count {
@@ -194,14 +194,14 @@ struct Choice {
 
   init(_ seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }
 
-  /// A number from zero to below the limit.
+  /// A number from 0 to below the limit.
   mutating func next(_ limit: Int) -> Int {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Int((state >> 33) % UInt64(max(limit, 1)))
   }
 }
 
-/// Runs the program of a machine's process, whose arguments ``MachineProcess`` has given.
+/// Runs the program of a machine's process, with the arguments of ``MachineProcess``.
 public func runMachine(_ arguments: [String]) async throws {
   guard let settings = MachineProcess.Settings(arguments) else {
     throw NoServer(description: "a machine is started by `fleet` alone")

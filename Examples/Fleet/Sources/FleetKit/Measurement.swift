@@ -4,21 +4,21 @@ import LarderRedis
 import LarderShared
 import LarderSharedTesting
 
-/// The cost of the tier beside the plainest requests, over a Redis of its own: ratios of medians, whose rounds alternate.
+/// The cost of the tier relative to the plainest requests, over a Redis of its own: ratios of medians over alternating rounds.
 public struct Measurement {
   private static let key = SharedKey(namespace: "plain", bytes: Array("key".utf8))
   private static let value = TierValue(
     frame: Array(repeating: 7, count: 4096), lifetime: .minutes(10), tags: [])
-  /// A busy machine is no fault.
+  /// Long timeouts: a busy machine is no fault.
   private static let patient = SharedOptions(readTimeout: .seconds(10), writeTimeout: .seconds(10))
 
   private let server: RedisServer
   private let sender: RedisSender
   private let tier: StreamTier
 
-  /// Prints the ratios, each with its goal; takes about a minute.
+  /// Prints the ratios, each with its goal, in about a minute.
   ///
-  /// - Parameter onlyRecords: whether to print those of the log's records alone.
+  /// - Parameter onlyRecords: whether to print only the ratios of the log's records.
   public static func run(onlyRecords: Bool = false) async throws {
     let server = try await RedisServer()
     let sender = try server.sender()
@@ -58,7 +58,7 @@ public struct Measurement {
     let shared = Shared(tier)
     let plain = store.cache(of: String.self, in: "local", memory: memory)
     let cache = store.cache(of: String.self, in: "shared", memory: memory, shared: shared)
-    // Short rounds: most of them are not interrupted on a machine that is busy.
+    // Short rounds: on a busy machine most of them are not interrupted.
     for index in 0..<10 {
       try await plain.set("value", for: "\(index)")
       try await cache.set("value", for: "\(index)")
@@ -83,7 +83,7 @@ public struct Measurement {
     }
   }
 
-  /// The time until another machine has dropped its copy, as a subscriber of its store sees it.
+  /// The time until another machine has removed its copy, as a subscriber of its store sees it.
   private func changes() async throws {
     let store = try Store.temporary()
     let shared = try Shared(server.sender(), application: "test", options: Self.patient)
@@ -91,12 +91,12 @@ public struct Measurement {
     let tier = tier
     var (seen, made, trip) = (Times(), Times(), Times())
     var changes = store.changes(in: Self.key.namespace).makeAsyncIterator()
-    // Changes that come within the pace of each other are read together.
+    // A pause longer than the pace: the reader takes changes within its pace together.
     let pause = SharedOptions().pace * 2
     for _ in 0..<200 {
       try await Self.until {
         try await cache.result(for: "key") { "loaded" }.isConfirmed
-          // A value that waits for its commit may be kept out, and its removal would be no change.
+          // A value that waits for its commit may not be stored, and then its removal would be no change.
           && cache.local.contains("key")
       }
       try await Task.sleep(for: pause)
@@ -108,7 +108,7 @@ public struct Measurement {
         }
       }
       made.append(try await change)
-      // After the same pause: a processor that rests wakes up slowly.
+      // The same pause comes before this request, because a resting processor wakes up slowly.
       try await Task.sleep(for: pause)
       try await trip.add { _ = try await sender.run("GET", "nothing") }
     }
@@ -116,7 +116,7 @@ public struct Measurement {
     report("change seen by another machine / GET", seen, trip, goal: 3)
   }
 
-  /// A record whose key is not here: with its way from the server and its parsing, and applied alone.
+  /// The cost of a record with an absent key: with its transfer and parsing, and of its application alone.
   private func records() async throws {
     let read = try await RecordCost.measure(on: tier, records: 30_000, Self.patient)
     report("a record of an absent key, read and applied / lookup", read.record, read.lookup)
@@ -125,7 +125,7 @@ public struct Measurement {
       "a record of an absent key, applied / lookup", applied.record, applied.lookup, goal: 2)
   }
 
-  /// After a gap the values that were changed are sent again, and no others.
+  /// After a gap, only the values that were changed are requested again.
   private func gap() async throws {
     let link = TierLink(to: tier)
     let cache = try Store.temporary().cache(
@@ -147,7 +147,7 @@ public struct Measurement {
     print("values asked for after a gap / values changed: \(sent) / 600 (goal 1)")
   }
 
-  /// Fifty processes with a store each ask for one new key.
+  /// The loads when fifty processes, each with a store, ask for one new key.
   private func loads() async throws {
     let folder = NSTemporaryDirectory() + "/larder-measure-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The origin of all machines: it counts its requests, and each change of a key gives the key a higher number.
+/// The origin of all machines. It counts its requests, and each change of a key gives the key a higher number.
 public final class Origin: Sendable {
   private struct State {
     var values: [Int: Int] = [:]
@@ -11,7 +11,7 @@ public final class Origin: Sendable {
   /// An origin in which every key has the number 1.
   public init() {}
 
-  /// How many values were asked for.
+  /// The number of requested values.
   public var requests: Int { state.withLock { $0.requests } }
 
   func load(_ key: Int) -> Int {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a fleet of many machines would ask of its tier and of its origin.
+/// The load that a fleet of many machines would put on its tier and on its origin.
 ///
-/// The first table is computed key by key, for reads that come at random (a Poisson process) and keys whose popularity falls by
-/// Zipf's law. The second is a simulation, request by request, of what happens when something goes wrong.
+/// The first table is a computation for each key. Reads come at random (a Poisson process), and the popularity of keys falls by
+/// Zipf's law. The second table is a simulation of each request while a fault happens.
 public enum Prediction {
-  /// Prints both tables. The seed is that of the simulation.
+  /// Prints both tables. The seed is for the simulation.
   public static func print(seed: UInt64) {
     Swift.print(Steady.title)
     for machines in [10, 100, 1000] { Swift.print(Steady(machines: machines).line) }
@@ -25,7 +25,7 @@ struct Steady {
   static let title =
     "machines  memory   disk   tier  origin  tier reads/s  loads/s: leases  no leases  no tier  stale without log"
   static let keys = 10_000_000
-  /// Reads of a machine in a second, the values that it has in memory and on disk, and the seconds that a load takes.
+  /// Reads of a machine in a second, the number of values in memory and on disk, and the seconds of a load.
   static let (reads, inMemory, onDisk, load) = (2000.0, 20_000, 2_000_000, 0.2)
   static let exponent = 0.9
 
@@ -36,7 +36,7 @@ struct Steady {
 
   /// - Parameters:
   ///   - lifetime: how long a value stays fresh, in seconds.
-  ///   - changes: removals in a second, which fall on keys as reads do.
+  ///   - changes: removals in a second, spread over the keys like reads.
   init(machines: Int, lifetime: Double = 300, changes: Double = 500, note: String = "") {
     self.machines = machines
     self.note = note
@@ -46,11 +46,11 @@ struct Steady {
     for rank in 1...Self.keys {
       let share = pow(Double(rank), -Self.exponent) / sum
       let (read, change) = (Self.reads * share, changes * share)
-      // A value ends by its lifetime or by a change. The next read of any machine loads it again.
+      // A value ends by its lifetime or by a change. The next read by any machine loads it again.
       let ended = -expm1(-change * lifetime) / change
       let cycle = ended + 1 / (fleet * read)
       let loads = 1 / cycle
-      // Each machine that reads it in that time fetches it once, but for the one that loaded it.
+      // Each machine that reads the value in that time fetches it once, except the machine that loaded it.
       let both = read + change
       let unread = change / both * -expm1(-both * lifetime) + exp(-both * lifetime)
       let fetches =
@@ -60,7 +60,7 @@ struct Steady {
       if rank <= Self.inMemory { memory += hits } else { disk += hits }
       tier += fetches
       origin += loads
-      // Without leases every machine that asks during a load loads too.
+      // Without leases, every machine that asks during a load also loads.
       unleased += loads * (1 + (fleet - 1) * -expm1(-read * Self.load))
       let mine = rank > Self.onDisk ? read : 1 / (lifetime + 1 / read)
       alone += fleet * mine
@@ -82,7 +82,7 @@ struct Steady {
   }
 }
 
-/// A fleet in which something goes wrong after a minute: 4,000 reads a second of 2,000 keys, however many machines.
+/// A fleet in which a fault happens after a minute: 4,000 reads a second of 2,000 keys, for any number of machines.
 struct Disturbance {
   static let title =
     "machines  what happens                        origin/s: before  peak   tier/s: before  peak   stale reads  oldest s"
@@ -130,7 +130,7 @@ struct Disturbance {
     }
     var versions = [Int](repeating: 0, count: Self.keys)
     var changed = [Double](repeating: 0, count: Self.keys)
-    // Warm: every value is in the tier and on every machine, at a random age.
+    // At the start every value is in the tier and on every machine, at a random age.
     var shared = (0..<Self.keys).map { _ in
       Value(version: 0, end: Double(choice.next(1000)) / 1000 * Self.lifetime)
     }
@@ -143,7 +143,7 @@ struct Disturbance {
       let isGap = kind.hasGap && second >= Self.fault && second < Self.fault + 10
       let isDown = kind == .down && second >= Self.fault && second < Self.fault + 20
       if step == Self.fault * Self.readsPerSecond, kind == .flushLeased || kind == .flushUnleased {
-        // The history of the log is lost: no machine uses its copies any more.
+        // The history of the log is lost, so no machine uses its copies.
         for key in 0..<Self.keys {
           shared[key].end = 0
           for machine in 0..<machines { copies[key][machine].end = 0 }
@@ -153,7 +153,7 @@ struct Disturbance {
         if kind == .replayed || kind == .down {
           for key in missed {
             for machine in 0..<machines { copies[key][machine].end = 0 }
-            // The removals that waited: the tier has values from before.
+            // These removals had to wait: the tier still has the old values.
             if kind == .down { shared[key].end = 0 }
           }
         } else if kind == .dropped {
@@ -186,7 +186,7 @@ struct Disturbance {
           copies[key][machine] = shared[key]
           continue
         }
-        // With a lease one machine loads, and the others wait for its value.
+        // With a lease one machine loads, and the other machines wait for its value.
         if loading[key] > now, kind != .flushUnleased {
           copies[key][machine] = Value(version: versions[key], end: now + Self.lifetime)
           continue
@@ -202,7 +202,7 @@ struct Disturbance {
   }
 
   var line: String {
-    // The first seconds are those of a simulation that begins.
+    // Leaves out the first seconds, in which the simulation settles.
     let before = 20..<Self.fault
     func mean(_ counts: [Int]) -> Int { counts[before].reduce(0, +) / before.count }
     func peak(_ counts: [Int]) -> Int { counts[Self.fault...].max() ?? 0 }

@@ -2,20 +2,20 @@ import Larder
 import LarderShared
 import LarderSharedTesting
 
-/// The time in which a machine that was cut off catches up with changes of keys that it has not got, beside lookups in its
-/// store.
+/// The time in which a machine that was cut off catches up with changes of keys that it does not have, and the time of a lookup
+/// in its store for comparison.
 struct RecordCost {
   private static let namespace = "records"
   private static let stored = 10_000
 
-  /// For one record of the log.
+  /// The time for one record of the log.
   let record: Duration
-  /// For one key that is there.
+  /// The time for one lookup of a stored key.
   let lookup: Duration
 
   /// - Parameters:
   ///   - tier: delivers the records.
-  ///   - count: how many changes the machine has missed.
+  ///   - count: the number of changes that the machine has missed.
   static func measure(
     on tier: any SharedTier, records count: Int, _ options: SharedOptions
   ) async throws -> RecordCost {
@@ -29,7 +29,7 @@ struct RecordCost {
     link.cut()
     try await Task.sleep(for: .seconds(3))
     for index in 0..<count {
-      // Among the keys that are there, in no order.
+      // The keys lie between stored keys, in no order.
       let key = SharedKey(
         namespace: namespace, bytes: Array("\(index &* 7919 % stored) \(index)".utf8))
       _ = try await tier.change(.remove(key))
@@ -43,14 +43,14 @@ struct RecordCost {
   ) async throws -> Duration {
     let before = cache.shared.statistics.records
     link.restore()
-    /// When so many records were applied.
+    /// The time at which `records` records were applied.
     func moment(of records: Int) async throws -> ContinuousClock.Instant {
       while cache.shared.statistics.records - before < records {
         try await Task.sleep(for: .microseconds(200))
       }
       return .now
     }
-    // The first reply ends the wait for the connection.
+    // After the first reply, the time no longer includes the wait for the connection.
     let start = try await moment(of: 500)
     let first = cache.shared.statistics.records - before
     return start.duration(to: try await moment(of: count)) / (count - first)

@@ -5,12 +5,12 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The server does not start.
+/// The error of a server that does not start.
 struct NoServer: Error, CustomStringConvertible { var description: String }
 
-/// A redis-server of this process's own, on a loopback port that was free, ended with the last reference.
+/// A redis-server of this process, on a free loopback port. It ends with the last reference to this object.
 public final class RedisServer: Sendable {
-  /// The path of the program, which `REDIS_SERVER` in the environment names; nil if it is not installed.
+  /// The path of the program: that of `REDIS_SERVER` in the environment, or the installed one; nil if there is none.
   public static let program =
     (ProcessInfo.processInfo.environment["REDIS_SERVER"].map { [$0] }
     ?? ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { $0 + "/redis-server" })
@@ -18,9 +18,9 @@ public final class RedisServer: Sendable {
 
   /// The TCP port on 127.0.0.1.
   public let port: Int
-  /// The server's folder, removed at the end.
+  /// The server's folder. It is removed with the server, unless ``keepsFolder`` is set.
   public let folder: String
-  /// Whether the folder stays, for a server that is started again with its data.
+  /// Whether the folder stays, for a later server with the same data.
   public var keepsFolder: Bool {
     get { isKept.load(ordering: .relaxed) }
     set { isKept.store(newValue, ordering: .relaxed) }
@@ -32,8 +32,8 @@ public final class RedisServer: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: lines of the server's configuration.
-  ///   - port: nil for one that is free.
-  ///   - folder: that of an earlier server, whose data the new one reads.
+  ///   - port: the port; nil for a free one.
+  ///   - folder: the folder of an earlier server, whose data the new server reads.
   public init(
     _ configuration: [String] = [], tls: Bool = false, port: Int? = nil, folder: String? = nil
   ) async throws {
@@ -66,7 +66,7 @@ public final class RedisServer: Sendable {
   deinit {
     kill()
     if keepsFolder { return }
-    // A folder that stays in the temporary directory harms nothing.
+    // Ignores errors: a folder that stays in the temporary directory does no harm.
     try? FileManager.default.removeItem(atPath: folder)
   }
 
@@ -76,9 +76,9 @@ public final class RedisServer: Sendable {
     process.waitUntilExit()
   }
 
-  /// Stops the server without ending its connections, as a machine that hangs does.
+  /// Stops the server without an end of its connections, like a machine that hangs.
   public func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }
-  /// Ends ``suspend()``.
+  /// Continues the server after ``suspend()``.
   public func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
   /// A new sender to the server.
@@ -94,7 +94,7 @@ public final class RedisServer: Sendable {
     throw NoServer(description: "redis-server does not listen on port \(port)")
   }
 
-  /// A free port. The nodes of a cluster also use the one that is higher by 10,000.
+  /// A free port. The nodes of a cluster also use the port with a number higher by 10,000.
   private static func freePort() async throws -> Int {
     while true {
       let port = try await anyFreePort()
@@ -135,7 +135,7 @@ public final class RedisServer: Sendable {
 }
 
 extension RedisSender {
-  /// Runs a command for the administrator of a server.
+  /// Runs a command of a server's administrator.
   public func run(_ words: String...) async throws -> Reply {
     try await send(Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
   }

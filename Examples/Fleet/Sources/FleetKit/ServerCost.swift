@@ -6,9 +6,9 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// What the server spends to tell many machines of a change: by the log, and by its own client tracking.
+/// The server's processor time to tell many machines of a change: by the log, and by Redis's own client tracking.
 ///
-/// The server's processor time is that which it reports itself. So the program that plays the machines does not count.
+/// The server itself reports the time. So the work of this program, which plays the machines, does not count.
 public enum ServerCost {
   private static let time = Duration.seconds(10)
   private static let options = SharedOptions(readTimeout: .seconds(30), writeTimeout: .seconds(30))
@@ -22,7 +22,7 @@ public enum ServerCost {
     print("log / tracking:", String(format: "%.2f (goal 0.6)", log / tracking))
   }
 
-  /// - Parameter looks: whether each machine looks at the head twice a second, as the reader of a log does.
+  /// - Parameter looks: whether each machine looks at the head twice a second, like the reader of a log.
   private static func cost(
     _ name: String, _ count: Int, _ changes: Int, looks: Bool,
     _ handler: @escaping @Sendable (CountingMachine, Position) -> any ChannelHandler
@@ -49,14 +49,14 @@ public enum ServerCost {
     let made = Int(time / .seconds(1)) * changes
     try await withThrowingTaskGroup { group in
       for index in 0..<made {
-        // A server that is slow gets as many.
+        // The number of changes does not depend on the speed of the server.
         let key = SharedKey(namespace: "n", bytes: Array("key-\(index)".utf8))
         group.addTask { _ = try await tier.change(.set(key, value)) }
         try await Task.sleep(until: begin + .seconds(1) / changes * (index + 1))
       }
       try await group.waitForAll()
     }
-    // The last changes arrive.
+    // Waits for the last changes to arrive.
     for _ in 0..<1000 where machines.contains(where: { $0.seen < made }) {
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -80,10 +80,10 @@ public enum ServerCost {
   }
 }
 
-/// A machine that counts the changes that it is told of. It is cheap, so that hundreds of them leave the server its processor.
+/// A machine that counts the changes it is told of. It costs little, so hundreds of them leave the server its processor.
 private final class CountingMachine: Sendable {
   let changes = Atomic(0)
-  /// How many messages told of them.
+  /// The number of messages about changes.
   let answers = Atomic(0)
   private let channel = Mutex<(any Channel)?>(nil)
 
@@ -113,11 +113,11 @@ extension ChannelInboundHandler where OutboundOut == ByteBuffer {
   }
 }
 
-/// Reads the log as the reader of a store does: at once after a change that came alone, else with the usual pace.
+/// Reads the log like the reader of a store: at once after a single change, otherwise with the usual pace.
 private final class LogHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
-  /// Lines before the first record of a reply, and those of each.
+  /// The number of lines before the first record of a reply, and of each record.
   private static let (headLines, recordLines) = (5, 8)
   private static let pace = TimeAmount(SharedOptions().pace)
 
@@ -167,7 +167,7 @@ private final class LogHandler: ChannelInboundHandler {
   }
 }
 
-/// Is told of changed values by the server's client tracking.
+/// Gets the changed keys from the server's client tracking.
 private final class TrackingHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -180,7 +180,7 @@ private final class TrackingHandler: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // A push begins with `>`, and before each of its strings is a `$`: a word, and the keys that were changed.
+    // A push begins with `>`, and each of its strings has a `$` before it: one word, and the changed keys.
     let bytes = unwrapInboundIn(data).readableBytesView
     let pushes = bytes.count { $0 == UInt8(ascii: ">") }
     let strings = bytes.count { $0 == UInt8(ascii: "$") }

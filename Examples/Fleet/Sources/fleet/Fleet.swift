@@ -1,9 +1,9 @@
 import FleetKit
 import Foundation
 
-/// `fleet` runs the demonstration; `fleet machine ...` is one process of it.
+/// The program `fleet` runs the demonstration; `fleet machine ...` is one process of the demonstration.
 @main struct Fleet {
-  /// Keeps the main thread, without which valgrind fails.
+  /// Keeps the main thread alive: valgrind fails without it.
   static func main() {
     let done = DispatchSemaphore(value: 0)
     Task.detached {
@@ -46,7 +46,7 @@ import Foundation
     }
   }
 
-  /// Runs trials with a seed and those after it, and ends with 1 after a violation or a trial that did not end.
+  /// Runs trials with successive seeds, and exits with 1 after a violation or a trial that did not end.
   private static func runTrials(_ numbers: [UInt64]) async throws {
     let seed = numbers.first ?? .random(in: 0..<1_000_000)
     let count = numbers.count > 1 ? numbers[1] : 1

@@ -46,14 +46,14 @@ struct Cluster {
     }
   }
 
-  /// A sender that knows the node which does not have the slot at first.
+  /// A sender that knows only a node without the slot at first.
   func sender() throws -> RedisSender {
     try RedisSender(
       host: "127.0.0.1", port: nodes[2].port,
       others: nodes.dropLast().map { ServerAddress("127.0.0.1", $0.port) })
   }
 
-  /// Moves the slot of the application while it is in use, key by key.
+  /// Moves the application's slot key by key while it is in use.
   func moveSlot(from: Int, to: Int) async throws {
     let (source, target) = (try nodes[from].sender(), try nodes[to].sender())
     _ = try await target.run("CLUSTER", "SETSLOT", Self.slot, "IMPORTING", ids[from])
@@ -95,7 +95,7 @@ struct Cluster {
     let (one, two) = (try machine(), try machine())
     for index in 0..<50 { try await one.1.set("old", for: "\(index)") }
     for index in 0..<50 { _ = try await two.1.value(for: "\(index)") { "loaded" } }
-    // The first node has the slot at first.
+    // At first, node 0 has the slot.
     for (from, to) in [(0, 2), (2, 1)] {
       async let moved: Void = cluster.moveSlot(from: from, to: to)
       for index in 0..<50 {
@@ -104,7 +104,7 @@ struct Cluster {
             try await one.1.set("\(to)-\(index)", for: "\(index)")
             return true
           } catch let error as LarderError {
-            // Keys of one script are on two nodes for a moment.
+            // For a moment the keys of one script are on two nodes.
             #expect([.unreachable, .unanswered].contains(error.code))
             return false
           }

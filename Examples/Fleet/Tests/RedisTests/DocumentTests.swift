@@ -10,7 +10,7 @@ import Testing
 private let isInstalled = RedisServer.program != nil
 private let needsServer: Comment = "skipped: redis-server is not installed"
 
-/// The program and the rights that `Docs/Use/Fleet.md` shows.
+/// The program and the access rights in `Docs/Use/Fleet.md`.
 @Suite(.enabled(if: isInstalled, needsServer)) struct DocumentTests {
   private struct Price: Codable, Equatable {
     var cents: Int
@@ -30,7 +30,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The lines of a server's configuration.
+  /// The lines of a server's configuration that define its users.
   private static func users(password: String) throws -> [String] {
     let line = lines(try page()).first { $0.hasPrefix("user shop on ") }
     let user = try #require(line).replacing("PASSWORD", with: password)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LarderRedis
 
-/// Servers that send what no server should: each command fails in time, and no connection takes much memory.
+/// Servers that send wrong bytes: each command fails in time, and no connection takes much memory.
 @Suite struct HostileServerTests {
   @Test(arguments: [
     "HTTP/1.1 400 Bad Request\r\n\r\n", "$99999999999999999999\r\n", "$-7\r\n", "*9999999\r\n",
@@ -20,7 +20,7 @@ import Testing
     let sender = try RedisSender(host: "127.0.0.1", port: server.port)
     for _ in 0..<3 {
       do throws(LarderError) {
-        // Some of the texts are replies.
+        // Some of the texts are valid replies, so the command may succeed.
         _ = try await sender.send(
           Command([Array("GET".utf8), [1]], timeout: .milliseconds(200)))
       } catch {
@@ -30,7 +30,7 @@ import Testing
     try await server.close()
   }
 
-  /// The login is answered, and each command with the address of another server, where none is.
+  /// The server answers the login, and answers each command with the address of a server that does not exist.
   @Test(arguments: ["ASK", "MOVED"])
   func aServerThatNamesEverOtherServersFillsNoMemory(_ word: String) async throws {
     let count = Atomic(0)
@@ -49,7 +49,7 @@ import Testing
     try await server.close()
   }
 
-  /// A connection that ends just after its login must not be taken into use after its end: nothing would replace it.
+  /// A connection that ends just after its login must not come into use after its end: nothing would replace it.
   @Test func aConnectionIsOpenedBeforeItEnds() async throws {
     let server = try await HostileServer(closes: true) { _ in "+PONG\r\n" }
     let events = Mutex<[String]>([])
@@ -57,7 +57,7 @@ import Testing
       to: ServerAddress("127.0.0.1", server.port), Login(words: [Array("PING".utf8)], tls: nil),
       onClose: { _ in events.withLock { $0.append("closed") } },
       completion: { result in
-        // The end of the connection has the time to come first.
+        // Leaves time for the end of the connection to come first.
         for _ in 0..<200 where events.withLock({ $0.isEmpty }) {
           Thread.sleep(forTimeInterval: 0.001)
         }
@@ -68,13 +68,13 @@ import Testing
     try await server.close()
   }
 
-  /// A byte at a time, without an end: the caller goes on at its limit, and the connection is given up.
+  /// The reply comes byte by byte, without an end: the caller stops at its limit, and the connection is given up.
   @Test func aReplyThatTricklesInIsGivenUp() async throws {
     let server = try await HostileServer(trickles: true) { text in
       text.contains("PING") ? "+PONG\r\n" : "$1000000\r\n"
     }
     let sender = try RedisSender(host: "127.0.0.1", port: server.port)
-    // The limit is for the answer alone: on a busy machine the connection takes longer.
+    // The short limit is only for the answer: on a busy machine the connection takes longer.
     _ = try await sender.send("PING")
     let error = await #expect(throws: LarderError.self) {
       try await sender.send(Command([Array("GET".utf8), [1]], timeout: .milliseconds(300)))
@@ -85,13 +85,13 @@ import Testing
   }
 }
 
-/// Answers whatever arrives with some text.
+/// Answers all bytes with a text.
 private final class HostileServer: Sendable {
   let port: Int
   private let channel: any Channel
   private let counter: Counter
 
-  /// How many connections the client has ended.
+  /// The number of connections that the client has ended.
   var ended: Int { counter.ended.load(ordering: .relaxed) }
 
   final class Counter: Sendable {

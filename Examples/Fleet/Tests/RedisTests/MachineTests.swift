@@ -32,7 +32,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
         group.addTask {
           try await machine.cache.value(for: "a") {
             let number = loads.next()
-            // All machines ask while this one loads.
+            // All other machines ask during this load.
             try await poll {
               machines.filter { $0.cache.shared.statistics.waits > 0 }.count == machines.count - 1
             }
@@ -46,7 +46,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     for machine in machines { #expect(try machine.store.verify().faults == []) }
   }
 
-  /// Each store has a reader of the log, which waits for records. None waits for the others.
+  /// Each store has a reader of the log, which waits for records. No reader waits for another.
   @Test func allStoresOfAProcessAreConfirmedAtATime() async throws {
     let server = try await RedisServer()
     let shared = try Shared(server.sender(), application: "shop", options: .patient)
@@ -93,7 +93,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     try await poll {
       try await two.cache.currentResult(for: "c") { _ in .value("load 5") }?.error == nil
     }
-    // It connects again by itself, and loads alone until then.
+    // The machine connects again by itself, and loads alone until then.
     try await poll {
       try await one.cache.currentResult(for: "c") { _ in .value("load 6") }?.value == "load 5"
     }

@@ -66,7 +66,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     tls.trustRoots = .file(server.folder + "/cert.pem")
     let sender = try RedisSender(host: "localhost", port: server.port, tls: tls)
     #expect(try await sender.send("ECHO", "a") == .bytes([97]))
-    // The certificate does not name the address.
+    // The certificate lacks the address.
     let other = try RedisSender(host: "127.0.0.1", port: server.port, tls: tls)
     await #expect(throws: LarderError.self) { try await other.send("ECHO", "a") }
     let distrusting = try RedisSender(
@@ -103,7 +103,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
 }
 
 extension SharedOptions {
-  /// The tests run beside others: a busy machine is no fault.
+  /// Long timeouts: the tests run beside other tests, and a busy machine is no fault.
   static let patient = SharedOptions(readTimeout: .seconds(10), writeTimeout: .seconds(10))
 }
 
@@ -121,7 +121,7 @@ extension RedisSender {
     try await send(Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
   }
 
-  /// How often the server was asked to run a command.
+  /// The number of times that the server has run a command.
   func calls(of command: String) async throws -> Int {
     let info = try await send("INFO", "commandstats").bytes ?? []
     let lines = String(decoding: info, as: UTF8.self).split(whereSeparator: \.isNewline)

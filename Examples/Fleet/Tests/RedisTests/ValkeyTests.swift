@@ -11,7 +11,7 @@
   private let isInstalled = RedisServer.program != nil
   private let needsServer: Comment = "skipped: redis-server is not installed"
 
-  /// The adapter over valkey-swift. `make valkey` runs it where that package can be fetched.
+  /// The adapter over valkey-swift. `make valkey` runs these tests if that package can be fetched.
   @Suite(.enabled(if: isInstalled, needsServer), .serialized) struct ValkeyTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -66,7 +66,7 @@
       }
     }
 
-    /// The client waits for a connection for longer than the caller, who is told that nothing happened.
+    /// The client waits longer for a connection than its caller, who is told that nothing happened.
     @Test func aCommandWhoseCallerHasGoneOnIsNotSentLater() async throws {
       let server = try await RedisServer()
       server.kill()
@@ -81,7 +81,7 @@
         let next = try await RedisServer(port: server.port)
         let get = Command(["GET", "late:{late}:key"].map { Array($0.utf8) }, timeout: .seconds(10))
         try await poll { (try? await sender.send(get)) == .null }
-        // The command has had its turn when the server was asked for the time in its place.
+        // A `time` in place of the command shows that the command has had its turn.
         try await poll { try await next.sender().calls(of: "time") >= 1 }
         #expect(try await sender.send(get) == .null)
       }

@@ -6,7 +6,7 @@ import Dispatch
   import Darwin
 #endif
 
-/// Signals that ask the process to end, which they do not do by themselves from now on.
+/// Signals that ask the process to end. From now on they do not end it by themselves.
 struct Interruptions {
   /// One element for each signal.
   let signals: AsyncStream<Void>
@@ -24,6 +24,6 @@ struct Interruptions {
     }
   }
 
-  /// Listens no more.
+  /// Ends the wait for signals.
   func cancel() { for source in sources { source.cancel() } }
 }

@@ -5,7 +5,7 @@ import LarderHTTP
 import NIOPosix
 import ProxyServer
 
-/// A caching reverse proxy: work offline against a slow service, and look into what was cached with `larder`.
+/// A caching reverse proxy: works offline against a slow service, with a store that `larder` can show.
 @main struct LarderProxy: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "larder-proxy",
@@ -49,7 +49,7 @@ import ProxyServer
     }
   }
 
-  /// The rule of the store for names, which it applies no earlier than when it makes the namespace.
+  /// Whether the store accepts the name. The store itself checks it only when it makes the namespace.
   private static func canName(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= Store.Namespace.longestName
       && name.unicodeScalars.allSatisfy {
@@ -95,7 +95,7 @@ import ProxyServer
     try cache.close()
   }
 
-  /// Once a minute, for `stats` of the shell.
+  /// Saves the statistics once a minute, for `stats` of the shell.
   private static func saveStatistics(of cache: ProxyCache) async {
     while !Task.isCancelled {
       do {
@@ -122,7 +122,7 @@ import ProxyServer
       """
   }
 
-  /// Waits for requests that are under way, but no longer than until another signal.
+  /// Waits for requests under way, at most until another signal.
   static func stop(
     _ server: ProxyServer, within limit: Duration, orAt signals: AsyncStream<Void>
   ) async throws {

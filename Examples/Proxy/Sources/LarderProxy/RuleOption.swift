@@ -11,7 +11,7 @@ struct RuleOption: ExpressibleByArgument {
     ignore=utm_source,utm_medium any-order by-body=POST,QUERY', with * for any bytes; repeatable.
     """
 
-  /// Nil for a word that is none of these, or a number that is none.
+  /// Nil for an unknown word, or for text in place of a number.
   init?(argument: String) {
     let words = argument.split(separator: " ")
     guard let pattern = words.first, pattern.contains("/") || pattern.contains("*") else {

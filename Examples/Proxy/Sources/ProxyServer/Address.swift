@@ -1,4 +1,4 @@
-/// Where a server is, or is to be.
+/// The address of a server, which need not exist yet.
 public struct Address: Sendable, Hashable, CustomStringConvertible {
   public var host: String
   public var port: Int
@@ -8,7 +8,7 @@ public struct Address: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads `host:port`, the host in brackets if it is an IPv6 address.
+  /// Reads `host:port`; an IPv6 address must be in brackets.
   public init?(_ text: some StringProtocol) {
     guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
       (0...65_535).contains(port), colon > text.startIndex

@@ -9,7 +9,7 @@ struct AnswerWriter: Sendable {
   private let method: HTTPRequest.Method
   private let isLast: @Sendable () -> Bool
 
-  /// - Parameter isLast: whether no other request is answered over the connection.
+  /// - Parameter isLast: whether this is the last answer over the connection.
   init(
     _ connection: Connection, isHTTP11: Bool, method: HTTPRequest.Method,
     isLast: @escaping @Sendable () -> Bool
@@ -27,12 +27,12 @@ struct AnswerWriter: Sendable {
     try await connection.write(interim.encodedHead)
   }
 
-  /// An answer without a body.
+  /// Writes an answer without a body.
   func write(_ response: HTTPResponse) async throws {
     _ = try await write(response, HTTPBody())
   }
 
-  /// Writes the answer; whether it ended where it says, so that another can follow.
+  /// Writes the answer. Returns whether it ended as its head announces, so that another answer can follow.
   func write(_ answer: HTTPResponse, _ body: consuming HTTPBody) async throws -> Bool {
     var response = answer
     response.headerFields = answer.headerFields.endToEnd
@@ -43,7 +43,7 @@ struct AnswerWriter: Sendable {
       return true
     }
     var framing = Framing(of: response, to: method)
-    // A length that is not that of the body was wrong about another one.
+    // If the stated length differs from the body's, it was the length of another body.
     if let count = body.count, framing != .length(count) {
       response.headerFields[.contentLength] = String(count)
       framing = .length(count)
@@ -71,14 +71,14 @@ struct AnswerWriter: Sendable {
     var rest: Int? = if case .length(let count) = framing { count } else { nil }
     var pieces = body.makeAsyncIterator()
     while rest != 0 {
-      // No other variable holds the piece, so that `finish` lets go of it.
+      // No other variable holds the piece, so `finish` can release it.
       var piece: [UInt8] = []
       do {
         guard let next = try await pieces.next() else { break }
         piece = next
       } catch {
-        // The origin has broken off or gone silent, or the stored body is gone: what came is passed on, and no end that the
-        // body did not have.
+        // The origin has broken off or gone silent, or the stored body is gone. The client gets the bytes so far, without the
+        // end of the body.
         if hasBegun { return false }
         return try await write(.failure(error), HTTPBody())
       }
@@ -87,7 +87,7 @@ struct AnswerWriter: Sendable {
         piece = await shortened(piece, &pieces).asChunk
         try await write(&pending, &piece)
       } else if let left = rest, piece.count > left {
-        // A connection that goes on carries exactly the announced bytes, or the next response begins at a wrong place.
+        // A connection that stays open must carry exactly the announced bytes. Otherwise the next response begins too late.
         piece = Array(piece.prefix(left))
         rest = 0
         try await write(&pending, &piece)
@@ -103,7 +103,7 @@ struct AnswerWriter: Sendable {
     return framing != .untilClose && (rest ?? 0) == 0
   }
 
-  /// A piece of a body that must be written whole: a small one, if much is held already.
+  /// A piece of a body that must be written whole. Makes it small if the proxy already holds many bytes.
   private func shortened(_ piece: [UInt8], _ pieces: inout HTTPBody.Iterator) async -> [UInt8] {
     let size = connection.held.smallPiece
     guard piece.count > size, !connection.held.hasRoom,
@@ -117,9 +117,9 @@ struct AnswerWriter: Sendable {
     try await finish(&head, &piece, from: taken, count: head.count + piece.count - taken)
   }
 
-  /// Writes a piece. If the client does not take it and there is no room to hold it, most of it goes back.
+  /// Writes a piece. If the client does not take it and there is no room to hold it, returns most of it to the body.
   ///
-  /// - Returns: how many bytes of the piece were given back.
+  /// - Returns: the number of bytes that went back to the body.
   private func write(
     _ head: inout [UInt8], _ piece: inout [UInt8], from pieces: inout HTTPBody.Iterator
   ) async throws -> Int {
@@ -134,7 +134,7 @@ struct AnswerWriter: Sendable {
     return surplus
   }
 
-  /// Waits until the client has taken `count` bytes behind the first `taken`, and meanwhile holds these alone.
+  /// Waits until the client has taken `count` bytes behind the first `taken`, and holds only these bytes meanwhile.
   private func finish(
     _ head: inout [UInt8], _ piece: inout [UInt8], from taken: Int, count: Int
   ) async throws {

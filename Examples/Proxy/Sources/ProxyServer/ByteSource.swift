@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Keeps what has come until it is asked for.
+/// Keeps the bytes of a connection until a reader asks for them.
 final class ByteSource: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -8,23 +8,23 @@ final class ByteSource: ChannelInboundHandler {
   private var arrived: [ByteBuffer] = []
   private var waiting: CheckedContinuation<ByteBuffer?, any Error>?
   private var end: Result<ByteBuffer?, any Error>?
-  /// Whether nothing may come.
+  /// Whether the other side must send nothing now.
   private var isSilent = false
-  /// Whether the last piece was short, as a head is, rather than one of many of a body.
+  /// Whether the last piece was short, like a head, and not one of many pieces of a body.
   private var wasShort = false
-  /// The longest piece behind which another is read before it is asked for.
+  /// The longest piece after which the source reads another piece before a reader asks for it.
   private static let longestShort = 1 << 13
   private let held: HeldBytes
-  /// The counted bytes of the last piece, which its reader has until it asks for the next one.
+  /// The counted bytes of the last piece. Its reader has them until it asks for the next piece.
   private var counted = 0
   private let responder: ReadyResponder?
   /// Whether the reader waits for the beginning of a request.
   private var isAtRequest = false
-  /// Whether no other request is read.
+  /// Whether the source reads no further request.
   private var isEnding = false
 
   /// - Parameters:
-  ///   - held: counts what its reader holds.
+  ///   - held: counts the bytes that the reader holds.
   ///   - responder: answers requests before a reader sees them.
   init(counting held: HeldBytes, responder: ReadyResponder? = nil) {
     self.held = held
@@ -35,9 +35,9 @@ final class ByteSource: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-  /// What has come already.
+  /// The next piece that has already come; nil if there is none.
   func takeArrived() -> ByteBuffer? {
-    // The reader has done with the piece before.
+    // The reader no longer uses the last piece.
     count(0)
     return arrived.isEmpty ? nil : counting(arrived.removeFirst())
   }
@@ -61,10 +61,10 @@ final class ByteSource: ChannelInboundHandler {
     if let bytes = takeArrived() { return reader.resume(returning: bytes) }
     if let end { return reader.resume(with: end) }
     if isEnding, isAtRequest { return reader.resume(returning: nil) }
-    // An upload still waits while its connection is drained. It has no use for what comes now.
+    // An upload still waits while its connection is drained, and has no use for the remaining bytes.
     waiting?.resume(throwing: MessageError.incomplete)
     waiting = reader
-    // A channel forgets what it is asked before it is active.
+    // A channel forgets requests for reads from before it is active.
     if let context, context.channel.isActive { context.read() }
   }
 
@@ -87,10 +87,10 @@ final class ByteSource: ChannelInboundHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    // Its client takes the answer first, and the next request is read then.
+    // The client takes the answer first; the next request is read after that.
     if responder?.isWriting == true { return }
-    // A read may have brought nothing, as one that was interrupted does. And a connection that asks for the next request
-    // at once stays registered for reading, which saves two calls of the system for each request.
+    // A read may have brought nothing, for example because it was interrupted. A connection whose reader asks for the next
+    // request at once stays registered for reads, which saves two system calls for each request.
     if waiting != nil || wasShort && arrived.isEmpty && end == nil { context.read() }
   }
 
@@ -114,7 +114,7 @@ final class ByteSource: ChannelInboundHandler {
     self.context = nil
   }
 
-  /// From now on the connection ends where another request would begin, for its reader as if the other side had ended it.
+  /// From now on the connection ends before another request. Its reader sees the same as if the other side had ended it.
   func endAtRequest() {
     isEnding = true
     guard isAtRequest, waiting != nil else { return }
@@ -125,15 +125,15 @@ final class ByteSource: ChannelInboundHandler {
     }
   }
 
-  /// Fails the read that waits, or the next one.
+  /// Fails the waiting read, or the next read.
   func timeOut() { finish(.failure(MessageError.timedOut)) }
 
-  /// After a read has failed for that reason, what still comes can be read.
+  /// Allows reads of the remaining bytes after a read has timed out.
   func forgetTimeOut() {
     if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
   }
 
-  /// From now on the connection is closed if anything comes, its end included. False if something has come.
+  /// From now on any bytes, and the end of the other side, close the connection. False if bytes have already come.
   func beginSilence() -> Bool {
     guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
     count(0)
@@ -142,7 +142,7 @@ final class ByteSource: ChannelInboundHandler {
     return true
   }
 
-  /// Whether nothing has come.
+  /// Ends the silence; returns whether nothing has come.
   func endSilence() -> Bool {
     defer { isSilent = false }
     return isSilent && end == nil && context?.channel.isActive == true

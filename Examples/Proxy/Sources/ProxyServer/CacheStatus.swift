@@ -1,7 +1,7 @@
 import HTTPTypes
 import LarderHTTP
 
-/// What the cache did, as the field `Cache-Status` says it (RFC 9211).
+/// A response with its field `Cache-Status` (RFC 9211), which tells how the cache answered the request.
 struct CacheStatus {
   private static let name = HTTPField.Name("Cache-Status")!
 
@@ -35,7 +35,7 @@ struct CacheStatus {
     }
   }
 
-  /// Each cache adds a member; the one nearest to the client is the last.
+  /// Adds a member. Each cache adds one, and the cache nearest to the client adds the last.
   func append(to fields: inout HTTPFields) {
     fields.append(HTTPField(name: Self.name, value: text))
   }

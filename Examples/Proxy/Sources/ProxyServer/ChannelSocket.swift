@@ -6,10 +6,10 @@ import NIOCore
   import Darwin
 #endif
 
-/// The socket of a channel, for what a channel itself does not do. To be used on the event loop alone.
+/// The socket of a channel, for calls that the channel itself does not have. Use it only on the event loop.
 final class ChannelSocket {
   private let channel: any Channel
-  /// Looked up once: that takes as long as a twentieth of an answer from the store.
+  /// The lookup happens once: it takes a twentieth of the time of an answer from the store.
   private let core: (any NIOTransportAccessibleChannelCore<NIOBSDSocket.Handle>)?
 
   init(of channel: any Channel) {
@@ -18,9 +18,9 @@ final class ChannelSocket {
   }
 
   /// Writes bytes without a copy, as many as the system takes at once, and returns their number. No bytes may wait in the
-  /// channel, since those come first.
+  /// channel, because waiting bytes come first.
   ///
-  /// Most answers fit into the buffer of the system. A channel would copy them before.
+  /// Most answers fit into the buffer of the system. A channel would copy them before it writes them.
   func write(_ first: [UInt8], _ second: Span<UInt8>) throws -> Int {
     let taken = try core?.withUnsafeTransport { socket in
       unsafe first.withUnsafeBytes { first in
@@ -35,14 +35,14 @@ final class ChannelSocket {
         }
       }
     }
-    // After an error the channel writes, and has the same error: it closes the connection then.
+    // After an error the channel writes and gets the same error, and then closes the connection.
     return max(0, taken ?? 0)
   }
 
-  /// How many written bytes the other side has not taken: those that wait here, and those in the system's buffer.
+  /// The number of written bytes that the other side has not taken: those that wait here, and those in the system's buffer.
   ///
-  /// The system says that a write can go on only when a third of its buffer is free. To a slow reader that is a long time, in
-  /// which this number shows that it reads.
+  /// The system allows another write only when a third of its buffer is free. With a slow reader that takes long, and meanwhile
+  /// this number shows that the reader reads.
   var untakenBytes: Int {
     get throws {
       let waiting = try channel.syncOptions?.getOption(.bufferedWritableBytes) ?? 0

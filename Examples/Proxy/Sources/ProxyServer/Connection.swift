@@ -4,18 +4,18 @@ import LarderHTTP
 import NIOCore
 import NIOPosix
 
-/// One TCP connection: bytes are read when they are asked for, and at most one piece ahead, behind a short one.
+/// One TCP connection. It reads bytes when they are asked for, and at most one piece ahead, after a short piece.
 struct Connection: Sendable {
   let channel: any Channel
   private let source: NIOLoopBound<ByteSource>
   private let socket: NIOLoopBound<ChannelSocket>
   let limits: ProxyLimits
   let deadline: Deadline
-  /// What is held for slow readers, of all connections.
+  /// The bytes held for slow readers of all connections.
   let held: HeldBytes
   private let ready: NIOLoopBound<ReadyResponder>?
 
-  /// Makes a channel one; to be called on its event loop, while it is set up.
+  /// Makes a connection of a channel. Call it on the channel's event loop, while the channel is set up.
   ///
   /// - Parameter ready: answers that the connection may give on its event loop.
   init(
@@ -53,10 +53,10 @@ struct Connection: Sendable {
       }
   }
 
-  /// Whether requests were answered on the event loop.
+  /// Whether the event loop has answered requests of this connection.
   var hasAnswered: Bool { channel.eventLoop.inEventLoop && ready?.value.hasAnswered == true }
 
-  /// Keeps the answer to a hit ready for the next plain request like it.
+  /// Keeps the answer to a hit, ready for the next equal request without a body.
   func keepReady(_ request: HTTPRequest, _ head: MessageHead, from cache: HTTPCache) {
     guard let ready, channel.eventLoop.inEventLoop else { return }
     ready.value.answers.keep(request, head.bytes, from: cache)
@@ -64,7 +64,7 @@ struct Connection: Sendable {
 
   /// The next bytes, at most 64 KB; nil when the other side has ended.
   ///
-  /// - Parameter isAtRequest: whether they begin a request, which may be answered on the event loop instead.
+  /// - Parameter isAtRequest: whether the bytes begin a request, which the event loop may answer instead.
   func read(isAtRequest: Bool = false) async throws -> ByteBuffer? {
     try await withTaskCancellationHandler {
       let loop = channel.eventLoop
@@ -81,19 +81,19 @@ struct Connection: Sendable {
     }
   }
 
-  /// Returns when the system has taken the bytes. One task at a time writes to a connection.
+  /// Writes bytes, and returns when the system has taken them. Only one task at a time may write to a connection.
   func write(_ first: [UInt8], _ second: [UInt8] = []) async throws {
     let taken = try writeSome(first, second)
     let left = first.count + second.count - taken
     if left > 0 { try await write(rest(of: first, second, from: taken, count: left)) }
   }
 
-  /// Writes what the system takes at once, and returns the number of bytes.
+  /// Writes as many bytes as the system takes at once, and returns their number.
   func writeSome(_ first: [UInt8], _ second: [UInt8]) throws -> Int {
     channel.eventLoop.inEventLoop ? try socket.value.write(first, second.span) : 0
   }
 
-  /// Bytes that the system has not taken at once, for ``write(_:)``.
+  /// The bytes that the system has not taken at once, for ``write(_:)``.
   func rest(of first: [UInt8], _ second: [UInt8], from taken: Int, count: Int) -> ByteBuffer {
     var rest = channel.allocator.buffer(capacity: count)
     rest.writeBytes(first.dropFirst(taken).prefix(count))
@@ -102,7 +102,7 @@ struct Connection: Sendable {
     return rest
   }
 
-  /// Returns when the system has taken the bytes, within the time that the other side has for it.
+  /// Writes the rest, and returns when the system has taken the bytes, within the time that the other side has for them.
   func write(_ rest: ByteBuffer) async throws {
     deadline.beginWrite()
     defer { deadline.clear(.read) }
@@ -113,8 +113,8 @@ struct Connection: Sendable {
     }
   }
 
-  /// Ends a connection whose other side is too slow: reading fails with ``MessageError/timedOut``, which can be answered; a
-  /// client that has taken nothing since the last look is disconnected.
+  /// Ends a connection whose other side is too slow. A read fails with ``MessageError/timedOut``, which an answer can report;
+  /// a client that has taken nothing since the last look is disconnected.
   func timeOut(_ subject: Deadline.Subject) {
     channel.eventLoop.execute {
       switch subject {
@@ -133,13 +133,13 @@ struct Connection: Sendable {
     }
   }
 
-  /// Waits between two exchanges, in which the other side sends nothing; false if it has.
+  /// Begins a wait between two exchanges, in which the other side must send nothing; false if it has sent something.
   func beginWait() async -> Bool { await onLoop { $0.beginSilence() } == true }
 
   /// Ends the wait; false if the other side has sent something, or ended the connection.
   func endWait() async -> Bool { await onLoop { $0.endSilence() } == true }
 
-  /// Nil if the event loop has ended.
+  /// The result of `body` on the event loop; nil if the event loop has ended.
   private func onLoop<Result: Sendable>(
     _ body: @escaping @Sendable (ByteSource) -> Result
   ) async -> Result? {
@@ -150,7 +150,7 @@ struct Connection: Sendable {
     }
   }
 
-  /// Bytes that wait here until the other side takes more; 0 for a connection that has ended.
+  /// The number of bytes that wait here until the other side takes more; 0 after the end of the connection.
   func waitingBytes() async -> Int {
     do {
       return try await channel.getOption(.bufferedWritableBytes).get()
@@ -159,7 +159,7 @@ struct Connection: Sendable {
     }
   }
 
-  /// Ends the connection between two requests: now, or after the answer to the one that is under way.
+  /// Ends the connection between two requests: now, or after the answer to a request under way.
   func endAtRequest() { channel.eventLoop.execute { source.value.endAtRequest() } }
 
   /// Waits for the end of the connection.
@@ -167,7 +167,7 @@ struct Connection: Sendable {
     do {
       try await channel.closeFuture.get()
     } catch {
-      // It ends, too, if closing fails.
+      // The connection also ends if its close fails.
     }
   }
 
@@ -176,8 +176,8 @@ struct Connection: Sendable {
 
   /// Closes the connection after the other side has had a chance to read the last answer.
   ///
-  /// If bytes that were not read are lost with the connection, the system resets it, and the answer is lost, too. So what
-  /// still comes is read, for a short time and up to a limit.
+  /// If a connection is closed with unread bytes, the system resets it, and the answer is lost, too. So this call first reads
+  /// the remaining bytes, for a short time and up to a limit.
   func closeGracefully() async {
     await onLoop { $0.forgetTimeOut() }
     deadline.begin(.seconds(2))
@@ -187,7 +187,7 @@ struct Connection: Sendable {
       var count = 0
       while count < 1 << 20, let more = try await read() { count += more.readableBytes }
     } catch {
-      // The other side is gone, or its time is over.
+      // The other side is gone, or its time has passed.
     }
   }
 }

@@ -1,27 +1,27 @@
 import NIOCore
 import Synchronization
 
-/// The bytes of bodies that a proxy holds for slow readers, all connections together, and the limit on them.
+/// The bytes of bodies that a proxy holds for slow readers on all connections, and their limit.
 ///
-/// A connection may always hold a small piece, which is not counted: so a crowd of slow readers keeps no other client waiting.
-/// Larger pieces share the rest. If it is used up, stored bodies are read from the store again, and others are received in small
-/// pieces.
+/// Each connection may always hold a small piece, which does not count, so many slow readers keep no other client waiting.
+/// Larger pieces share the rest. Without room for them, stored bodies are read from the store again, and other bodies are
+/// received in small pieces.
 final class HeldBytes: Sendable {
-  /// What each connection may hold of a message, whatever the others hold.
+  /// The bytes of a message that each connection may hold, whatever other connections hold.
   let smallPiece: Int
-  /// The limit on large pieces, all together.
+  /// The limit on all large pieces together.
   let limit: Int
   private let held = Atomic(0)
 
   static let largestPiece = 1 << 16
-  /// Pieces that may be read at the same moment, before any of them counts: one for each event loop.
+  /// The number of pieces that may be read at the same moment, before any of them counts: one for each event loop.
   private static let simultaneous = 8
 
   /// - Parameters:
-  ///   - total: the limit on everything that is held, small pieces too.
-  ///   - connections: how many clients there may be; each may have a connection to the origin.
+  ///   - total: the limit on all held bytes, small pieces included.
+  ///   - connections: the largest number of clients; each may have a connection to the origin.
   init(total: Int, connections: Int) {
-    // A request, its answer, and what comes for it from the origin.
+    // A small piece each for a request, its answer, and the origin's bytes for it.
     smallPiece = max(256, min(4096, total / (12 * connections)))
     let always = 3 * connections * smallPiece + Self.simultaneous * Self.largestPiece
     limit = max(0, total - always)
@@ -33,7 +33,7 @@ final class HeldBytes: Sendable {
       connections: max(1, min(limits.connections, ProxyLimits.mostConnections)))
   }
 
-  /// The bytes that are held now.
+  /// The number of bytes that are held now.
   var count: Int { held.load(ordering: .relaxed) }
 
   /// Whether another large piece has room.
@@ -47,7 +47,7 @@ final class HeldBytes: Sendable {
     return false
   }
 
-  /// Counts bytes that are held in any case: a small piece, or one that was received while there was room.
+  /// Counts bytes that are held in any case: a small piece, or a piece that was received while there was room.
   func add(_ count: Int) { held.wrappingAdd(count, ordering: .relaxed) }
 
   func release(_ count: Int) { held.wrappingSubtract(count, ordering: .relaxed) }

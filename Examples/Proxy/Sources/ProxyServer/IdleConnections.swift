@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Connections to the origin that wait for another request, at most 32, the last one used first.
+/// Connections to the origin that wait for another request, at most 32. The connection that was used last is used first.
 ///
-/// Only GET and HEAD without a body go over them, and only after the whole of a response with a stated length. A connection
-/// that ends or that sends anything while it waits is closed: bytes that come before their request answer none.
+/// They carry only GET and HEAD without a body, and wait only after a whole response with a stated length. A connection that
+/// ends or sends bytes while it waits is closed: bytes before a request do not answer it.
 final class IdleConnections: Sendable {
   private static let most = 32
   private let connections = Mutex<[Connection]>([])
@@ -12,7 +12,7 @@ final class IdleConnections: Sendable {
     for connection in connections.withLock({ $0 }) { connection.close() }
   }
 
-  /// A connection that was silent since its last response; nil without one.
+  /// A connection that was silent since its last response; nil if there is none.
   func take() async -> Connection? {
     while let connection = connections.withLock({ $0.popLast() }) {
       if await connection.endWait() { return connection }
@@ -21,7 +21,7 @@ final class IdleConnections: Sendable {
     return nil
   }
 
-  /// Keeps a connection, whose last response has been read to its end.
+  /// Keeps a connection after the end of its last response.
   func keep(_ connection: Connection) async {
     guard await connection.beginWait() else { return connection.close() }
     let surplus = connections.withLock { connections in

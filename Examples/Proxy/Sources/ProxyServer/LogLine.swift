@@ -1,11 +1,11 @@
 extension String {
-  /// The text as a line of a log shows it. Clients and origins choose parts of a line.
+  /// The text for a line of a log. Clients and origins choose parts of such a line.
   ///
-  /// Queries of addresses, which may hold secrets, are left out. Control and format characters are escapes: whoever reads the log
-  /// sees them, and they do nothing to a terminal.
+  /// Leaves out queries of addresses, which may hold secrets. Control and format characters become escapes: a person who reads
+  /// the log sees them, and a terminal does not obey them.
   var logged: String { withoutQueries.printable }
 
-  /// From each `?` to the next space or quote.
+  /// The text without each part from a `?` to the next space or quote.
   private var withoutQueries: String {
     guard utf8.contains(UInt8(ascii: "?")) else { return self }
     var isInQuery = false
@@ -31,8 +31,8 @@ extension String {
     return String(text)
   }
 
-  /// The first line of a request that cannot be read, without what may be a query, which may have spaces in it, and without the
-  /// user before a host.
+  /// The first line of an unreadable request, without a query, which may contain spaces, and without the user before a
+  /// host.
   var withoutSecrets: String {
     let line = String(unicodeScalars.prefix { $0 != "?" })
     guard let end = line.lastIndex(of: "@") else { return line }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Runs the tasks of a connection on its event loop, so that an answer from the store changes no thread.
+/// Runs the tasks of a connection on its event loop, so that an answer from the store stays on one thread.
 ///
-/// A write of the store and a wait for another connection suspend the task and leave the loop free.
+/// A write to the store, or a wait for another connection, suspends the task and leaves the loop free.
 final class LoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 

@@ -6,22 +6,22 @@ import NIOCore
   import Darwin
 #endif
 
-/// Gives way to other threads of the same core between the answers of an event loop.
+/// Yields the core to other threads between the answers of an event loop.
 ///
 /// A loop that always finds another request never sleeps, so the scheduler lets it run for milliseconds. Clients and other
-/// loops on its core wait all that time. After a batch of answers it lets them run first.
+/// loops on its core wait all that time. So the loop yields after a batch of answers.
 ///
-/// Giving way next to a thread that never sleeps costs milliseconds. So a loop that has waited that long runs as long before
-/// it gives way again: it keeps at least half of the time.
+/// A yield beside a thread that never sleeps costs milliseconds. So a loop that has waited that long runs as long before
+/// its next yield: it keeps at least half of the time.
 struct LoopTurn {
-  /// Fewer cost throughput, more cost latency: see the decision on ready answers.
+  /// A smaller batch costs throughput, a larger one latency: see the decision on ready answers.
   static let batch = 32
 
   private let now: () -> NIODeadline
   private let giveWay: () -> Void
   private var answers = 0
   private var next = NIODeadline.uptimeNanoseconds(0)
-  /// How often the loop has given way.
+  /// The number of yields.
   private(set) var count = 0
 
   init(
@@ -32,7 +32,7 @@ struct LoopTurn {
     self.giveWay = giveWay
   }
 
-  /// To be called after each answer.
+  /// Counts an answer, and yields after a batch. Call it after each answer.
   mutating func countAnswer() {
     answers += 1
     guard answers >= Self.batch else { return }

@@ -1,20 +1,20 @@
 import HTTPTypes
 import LarderHTTP
 
-/// The first part of an HTTP/1 message, line by line as it came (RFC 9112, 2.1).
+/// The first part of an HTTP/1 message, line by line as received (RFC 9112, 2.1).
 struct MessageHead: Sendable, Equatable {
   var start: String
   var fields: HTTPFields
-  /// The whole head as it came; empty for a long one.
+  /// The whole head as received; empty for a long head.
   let bytes: [UInt8]
 
   /// The length, in bytes, up to which a head is kept.
   static let longestKept = 2_048
 
-  /// Reads a head with the empty line at its end. Nil where the first line says nothing.
+  /// Reads a head with the empty line at its end. Nil without a first line.
   ///
-  /// Where `isLenient`, lines that continue the one before belong to it, and lines that are no fields are left out; where
-  /// not, both make it nil (RFC 9112, 5.2).
+  /// If `isLenient`, a line that continues the line before it is joined to it, and lines that are no fields are left out; if
+  /// not, both make the result nil (RFC 9112, 5.2).
   ///
   /// - Throws: ``MessageError/tooManyFields`` for more than 1,000 fields.
   init?(_ bytes: [UInt8], isLenient: Bool) throws(MessageError) {
@@ -27,7 +27,7 @@ struct MessageHead: Sendable, Equatable {
     var folded: [ArraySlice<UInt8>] = []
     for line in lines.dropFirst() {
       if let byte = line.first, byte == 0x20 || byte == 0x09 {
-        // A server refuses these, since others may read them as fields of their own.
+        // A server refuses such lines, because another server may read them as fields of their own.
         guard isLenient, !folded.isEmpty else { return nil }
         folded[folded.count - 1] += [0x20] + line.trimmed
       } else {
@@ -47,9 +47,9 @@ struct MessageHead: Sendable, Equatable {
     }
   }
 
-  /// The first line of a request with the bytes of its target that are beyond ASCII percent-encoded.
+  /// The first line of a request. Bytes of its target beyond ASCII become percent-encoded.
   ///
-  /// As text, different bytes that are no UTF-8 would become the same target.
+  /// As text, different bytes that are no UTF-8 would become one target.
   private static func encoded(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard line.contains(where: { $0 >= 0x80 }), let start = line.firstIndex(of: 0x20),
       let end = line.lastIndex(of: 0x20)
@@ -62,7 +62,7 @@ struct MessageHead: Sendable, Equatable {
 }
 
 extension Collection<UInt8> where SubSequence: BidirectionalCollection {
-  /// Without the spaces and tabs around it.
+  /// The bytes without spaces and tabs at both ends.
   var trimmed: SubSequence {
     var rest = self[...]
     while let byte = rest.first, byte == 0x20 || byte == 0x09 { rest = rest.dropFirst() }
@@ -77,14 +77,14 @@ enum Framing: Sendable, Equatable {
   case chunked
   case untilClose
 
-  /// Of the answer to a request.
+  /// The framing of the answer to a request.
   init(of response: HTTPResponse, to method: HTTPRequest.Method) {
     let hasBody =
       method != .head && response.status.code >= 200 && ![204, 304].contains(response.status.code)
     self = hasBody ? Self.declared(response.headerFields) ?? .untilClose : .length(0)
   }
 
-  /// Of a request; nil for one whose length cannot be told, or that states it in two ways (RFC 9112, 6.1).
+  /// The framing of a request; nil if its length cannot be determined, or if it is stated in two ways (RFC 9112, 6.1).
   init?(ofRequest fields: HTTPFields) {
     if fields.contains(.contentLength), fields.contains(.transferEncoding) { return nil }
     if let declared = Self.declared(fields) {
@@ -96,16 +96,16 @@ enum Framing: Sendable, Equatable {
     }
   }
 
-  /// What the fields say; nil for nothing, and for what cannot be understood.
+  /// The framing that the fields state; nil if they state none, or none that is understood.
   private static func declared(_ fields: HTTPFields) -> Framing? {
     if fields.contains(.transferEncoding) {
       let codings = codings(fields)
-      // No other coding is decoded here, and none is passed on.
+      // Other codings are not decoded here, and not passed on.
       return codings.count == 1 && isChunked(codings[0]) ? .chunked : nil
     }
     let values = fields[values: .contentLength]
     if values.count == 1, let length = length(values[0]) { return .length(length) }
-    // Several equal ones count as one.
+    // Several equal lengths count as one.
     let lengths = Set(
       values.flatMap {
         $0.split(separator: ",", omittingEmptySubsequences: false)
@@ -120,12 +120,12 @@ enum Framing: Sendable, Equatable {
       .map { Array($0.utf8).trimmed }
   }
 
-  /// Bytes are compared, because Unicode has a further sign whose lower case is a k.
+  /// Compares bytes, because Unicode has another character whose lower case is a k.
   private static func isChunked(_ coding: ArraySlice<UInt8>) -> Bool {
     coding.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 }
   }
 
-  /// Whether the end of a request can be told, but not its content: chunks of another coding (RFC 9112, 6.1).
+  /// Whether the end of a request is known, but not its content: chunks with another coding (RFC 9112, 6.1).
   static func hasUnknownCoding(_ fields: HTTPFields) -> Bool {
     let codings = codings(fields)
     guard !fields.contains(.contentLength), codings.count > 1, isChunked(codings[codings.count - 1])
@@ -135,23 +135,23 @@ enum Framing: Sendable, Equatable {
     }
   }
 
-  /// A length of digits alone.
+  /// A length; nil for text that has other characters than digits.
   private static func length(_ text: String) -> Int? {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
   }
 
-  /// Whether the fields speak of a body that is not empty, as those of a response may to which none belongs.
+  /// Whether the fields announce a body that is not empty. Those of a response without a body may do so, too.
   static func announcesBody(_ fields: HTTPFields) -> Bool {
     declared(fields) != .length(0)
       && (fields.contains(.contentLength) || fields.contains(.transferEncoding))
   }
 
-  /// The length that the fields state; nil for none, and for several.
+  /// The length that the fields state; nil for no length, and for several.
   static func statedLength(_ fields: HTTPFields) -> Int? {
     if case .length(let count) = declared(fields) { count } else { nil }
   }
 
-  /// Whether the fields of a response contradict each other or name a coding that is not known (RFC 9112, 6.3).
+  /// Whether the fields of a response contradict each other or name an unknown coding (RFC 9112, 6.3).
   static func isAmbiguous(_ fields: HTTPFields) -> Bool {
     (fields.contains(.contentLength) || fields.contains(.transferEncoding))
       && declared(fields) == nil

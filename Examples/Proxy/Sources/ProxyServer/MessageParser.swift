@@ -1,15 +1,15 @@
 import HTTPTypes
 import NIOCore
 
-/// Takes messages out of the bytes of a connection, without waiting.
+/// Takes messages from the bytes of a connection, without waits.
 struct MessageParser {
-  /// Bytes of a head, and of the trailers of a body.
+  /// The limit on the bytes of a head, and on those of the trailers of a body.
   static let longestHead = 1 << 16
-  /// The longest line with the size of a chunk and its extensions, which are left out. Without a limit a client could send
+  /// The longest line with the size of a chunk and its extensions, which are left out. Without a limit, a client could send
   /// any number of bytes for each byte of a body.
   private static let longestChunkLine = 4096
 
-  /// What is still to come of a body in chunks.
+  /// The next part of a body in chunks.
   private enum Place {
     case size
     case chunk(Int)
@@ -17,21 +17,21 @@ struct MessageParser {
     case trailers(Int)
   }
 
-  /// Whether the other side is a client, of which others may read the same bytes; an origin is read leniently.
+  /// Whether the other side is a client: other servers may read the same bytes. An origin is read leniently.
   let isStrict: Bool
   private var buffer = ByteBuffer()
-  /// Bytes of `buffer` that hold no end of what is being looked for.
+  /// The number of bytes of `buffer` that were searched without success.
   private var searched = 0
-  /// Bytes of the empty lines in front of a head.
+  /// The number of bytes of the empty lines before a head.
   private var skipped = 0
-  /// What is still to come of the body that is being read.
+  /// The rest of the body that is being read.
   private var framing = Framing.length(0)
   private var place = Place.size
 
   init(isStrict: Bool) { self.isStrict = isStrict }
 
   var isEmpty: Bool { buffer.readableBytes == 0 }
-  /// Whether the body that is being read has come to its end.
+  /// Whether the body has been read to its end.
   var isAtEnd: Bool { framing == .length(0) }
   /// Whether the end of the connection ends the body.
   var endsWithConnection: Bool { framing == .untilClose }
@@ -40,13 +40,13 @@ struct MessageParser {
     if isEmpty {
       buffer = bytes
     } else {
-      // Without this the buffer of a connection that stays open would grow with each request.
+      // Without this call, the buffer of a connection that stays open would grow with each request.
       buffer.discardReadBytes()
       buffer.writeImmutableBuffer(bytes)
     }
   }
 
-  /// From now on ``piece()`` reads a body that ends so.
+  /// Begins a body with this framing, for ``piece()``.
   mutating func begin(_ framing: Framing) {
     self.framing = framing
     place = .size
@@ -70,13 +70,13 @@ struct MessageParser {
     return head
   }
 
-  /// Whether it is the first line that makes a head too long, rather than fields or empty lines.
+  /// Whether the first line makes a head too long, and not fields or empty lines.
   private var hasLongStart: Bool {
     let view = buffer.readableBytesView
     return view.count > skipped && !view.prefix(Self.longestHead).contains(0x0A)
   }
 
-  /// RFC 9112, 2.2: a server ignores an empty line in front of a request.
+  /// Skips empty lines: a server ignores them before a request (RFC 9112, 2.2).
   private mutating func skipEmptyLines() {
     while searched == 0 {
       let view = buffer.readableBytesView
@@ -87,7 +87,7 @@ struct MessageParser {
     }
   }
 
-  /// The bytes up to the empty line and with it; nil if that has not come.
+  /// The number of bytes up to the empty line, with this line; nil if it has not come.
   private mutating func endOfHead() -> Int? {
     let view = buffer.readableBytesView
     while let end = view[(view.startIndex + searched)...].firstIndex(of: 0x0A) {
@@ -96,7 +96,7 @@ struct MessageParser {
       if rest.first == 0x0A { return offset + 2 }
       if rest.starts(with: [0x0D, 0x0A]) { return offset + 3 }
       searched = offset
-      // Whether the line is the last one is not known yet.
+      // The next bytes decide whether this line is the last.
       if rest.isEmpty || rest.count == 1 && rest.first == 0x0D { return nil }
       searched = offset + 1
     }
@@ -104,11 +104,11 @@ struct MessageParser {
     return nil
   }
 
-  /// A step of reading a body.
+  /// The result of a step while a body is read.
   enum Step {
     /// The next bytes; nil at the end.
     case piece([UInt8]?)
-    /// More bytes must come first.
+    /// The parser needs more bytes first.
     case wait
   }
 
@@ -128,7 +128,7 @@ struct MessageParser {
     }
   }
 
-  /// Nil where the next step follows at once.
+  /// A step in a body in chunks; nil if the next step follows at once.
   private mutating func chunkedStep() throws(MessageError) -> Step? {
     if case .chunk(let count) = place {
       guard let bytes = take(upTo: count) else { return .wait }
@@ -144,7 +144,7 @@ struct MessageParser {
       guard line.isEmpty else { throw .malformed("a chunk does not end where it says") }
       place = .size
     case .trailers(let count):
-      // Trailers have no reader.
+      // Trailers are dropped, because nothing reads them.
       if line.isEmpty { framing = .length(0) }
       guard count + line.count + 2 < Self.longestHead else { throw .tooManyFields }
       place = .trailers(count + line.count + 2)
@@ -158,7 +158,7 @@ struct MessageParser {
       throw .malformed("the extensions of a chunk are too long")
     }
     let size = line.prefix { $0 != 0x3B }
-    // A space is allowed before an extension alone (RFC 9112, section 7.1.1). Origins send one elsewhere, too.
+    // A space is allowed only before an extension (RFC 9112, section 7.1.1). Origins also send spaces elsewhere.
     let isPadded = !isStrict || size.count < line.count
     let digits = String(decoding: isPadded ? size.trimmed : size, as: UTF8.self)
     guard !digits.isEmpty, digits.utf8.count <= 15,
@@ -186,7 +186,7 @@ struct MessageParser {
     if line.last == 0x0D {
       line.removeLast()
     } else if isStrict {
-      // Others in front of this server may see the end of such a line elsewhere.
+      // Another server before this one may see the end of such a line elsewhere.
       throw .malformed("a line of a chunked body ends without CR")
     }
     return line

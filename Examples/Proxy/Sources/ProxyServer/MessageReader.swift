@@ -2,18 +2,18 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// What is wrong with a message.
+/// The fault of a message.
 enum MessageError: Error, Equatable {
   case malformed(String)
-  /// A head has more than 1,000 fields or 64 KB, or so have the trailers of a body.
+  /// A head, or the trailers of a body, has more than 1,000 fields or 64 KB.
   case tooManyFields
-  /// The first line of a head takes all its 64 KB.
+  /// The first line alone exceeds the 64 KB of a head.
   case targetTooLong
   /// A body has a transfer coding besides its chunks.
   case unknownCoding
-  /// A request is of another major version of HTTP than 1.
+  /// The major version of HTTP in a request is not 1.
   case unknownVersion
-  /// The connection ended before the message did.
+  /// The connection ended before the end of the message.
   case incomplete
   /// The client took too long.
   case timedOut
@@ -22,7 +22,7 @@ enum MessageError: Error, Equatable {
 /// Reads HTTP/1 messages from a connection, one after the other, for one task at a time.
 final class MessageReader: Sendable {
   private let connection: Connection
-  /// What a client is granted; nil for an origin, whose time is limited elsewhere.
+  /// The limits of a client; nil for an origin, whose time is limited elsewhere.
   private let limits: ProxyLimits?
   private let parser: Mutex<MessageParser>
   private let begun = Atomic(false)
@@ -36,20 +36,20 @@ final class MessageReader: Sendable {
   /// Whether any byte has come.
   var hasBegun: Bool { begun.load(ordering: .relaxed) }
 
-  /// Whether nothing of another head has come.
+  /// Whether no byte of another head has come.
   var isIdle: Bool { parser.withLock { $0.isEmpty } }
 
-  /// Whether the body that is being read has come to its end.
+  /// Whether the body has been read to its end.
   var isAtEnd: Bool { parser.withLock { $0.isAtEnd } }
 
-  /// From now on ``piece()`` reads a body that ends so.
+  /// Begins a body with this framing, for ``piece()``.
   func begin(_ framing: Framing) { parser.withLock { $0.begin(framing) } }
 
-  /// The next head; nil where the connection ends instead.
+  /// The next head; nil if the connection ends instead.
   ///
   /// - Parameters:
-  ///   - isLenient: whether lines that are no fields are left out, as an origin's are.
-  ///   - isFirst: whether the connection is new, so that it counts as slow rather than idle.
+  ///   - isLenient: whether lines that are no fields are left out, as for an origin.
+  ///   - isFirst: whether the connection is new, so that it counts as slow and not as idle.
   func head(isLenient: Bool, isFirst: Bool = false) async throws -> MessageHead? {
     defer { connection.deadline.clear(.send) }
     if let limits {
@@ -79,7 +79,7 @@ final class MessageReader: Sendable {
     }
   }
 
-  /// False at the end of the connection.
+  /// Reads more bytes; false at the end of the connection.
   private func readMore(isAtRequest: Bool = false) async throws -> Bool {
     guard let bytes = try await connection.read(isAtRequest: isAtRequest) else { return false }
     begun.store(true, ordering: .relaxed)

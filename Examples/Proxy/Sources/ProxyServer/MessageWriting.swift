@@ -38,7 +38,7 @@ extension HTTPRequest {
 }
 
 extension [UInt8] {
-  /// As a chunk (RFC 9112, 7.1); never that of no bytes, which ends a body.
+  /// The bytes as a chunk (RFC 9112, 7.1). Do not call it without bytes: an empty chunk ends a body.
   var asChunk: [UInt8] { Array((String(count, radix: 16) + "\r\n").utf8) + self + [0x0D, 0x0A] }
 
   static var lastChunk: [UInt8] { Array("0\r\n\r\n".utf8) }

@@ -1,9 +1,9 @@
 import Larder
 import Synchronization
 
-/// The connections of clients: their number, and the end of what each of them waits for.
+/// The connections of clients: their number, and the ends of their time limits.
 final class OpenConnections: Sendable {
-  /// How a new connection is received.
+  /// The treatment of a new connection.
   enum Admission { case admitted, refused, dropped }
 
   private struct State {
@@ -25,7 +25,7 @@ final class OpenConnections: Sendable {
   var count: Int { state.withLock { $0.connections.count } }
   var all: [Connection] { state.withLock { Array($0.connections.values) } }
 
-  /// Whether each connection ends after the answer to the request that is under way.
+  /// Whether each connection ends after the answer to a request under way.
   var isEnding: Bool { ending.load(ordering: .relaxed) }
 
   /// Registers a connection until ``remove(_:)``.
@@ -49,8 +49,8 @@ final class OpenConnections: Sendable {
     }
   }
 
-  /// Ends connections between two requests at once, and others after the answer to theirs: after `limit` at the latest, or
-  /// when the task is cancelled.
+  /// Ends connections between two requests at once, and other connections after their answer. All end after `limit` at the
+  /// latest, or when the task is cancelled.
   func end(within limit: Duration) async {
     let open = state.withLock { state in
       ending.store(true, ordering: .relaxed)
@@ -63,7 +63,7 @@ final class OpenConnections: Sendable {
         do {
           try await clock.sleep(until: clock.monotonic + limit)
         } catch {
-          // Whoever waits has no more time.
+          // A cancelled caller has no more time to wait.
         }
       }
       await group.next()
@@ -72,7 +72,7 @@ final class OpenConnections: Sendable {
     }
   }
 
-  /// Ends the connections whose time is over, once a second, until it is cancelled.
+  /// Ends the connections whose time has passed, once a second, until the task is cancelled.
   func watch() async {
     while !Task.isCancelled {
       do {
@@ -88,35 +88,35 @@ final class OpenConnections: Sendable {
   }
 }
 
-/// The time until which a connection must have moved on.
+/// The time limits of the other side of a connection.
 final class Deadline: Sendable {
-  /// What the other side is to do.
+  /// The action that the other side must take in time.
   enum Subject { case send, read }
 
   private let clock: any LarderClock
   private struct Reading {
     var end: Duration
-    /// How much the other side had not taken at the last look.
+    /// The number of bytes that the other side had not taken at the last look.
     var untaken: Int?
   }
-  /// Both may wait at once: a body that still comes, and an answer that comes before its end.
+  /// Both limits may run at once: the answer may come before the end of the request's body.
   private let ends = Mutex<(send: Duration?, read: Reading?)>((nil, nil))
-  /// After this time the next look finds what the other side has taken.
+  /// The time between two looks at the bytes that the other side has taken.
   private let pause: Duration
 
-  /// - Parameter write: the longest time for which the other side may take nothing. It is looked at twice in that time.
+  /// - Parameter write: the longest time in which the other side may take nothing. There are two looks in that time.
   init(_ clock: any LarderClock, write: Duration) {
     self.clock = clock
     pause = write / 2
   }
 
-  /// The other side must send something within that time.
+  /// Begins the time in which the other side must send something.
   func begin(_ limit: Duration) {
     let end = clock.monotonic + limit
     ends.withLock { $0.send = end }
   }
 
-  /// The other side must read.
+  /// Begins the time in which the other side must take bytes.
   func beginWrite() {
     let end = clock.monotonic + pause
     ends.withLock { $0.read = Reading(end: end) }
@@ -131,17 +131,17 @@ final class Deadline: Sendable {
     }
   }
 
-  /// Notes how much the other side has not taken yet; false if it has taken nothing since the last look.
+  /// Notes the number of bytes that the other side has not taken. False if it has taken nothing since the last look.
   func mayGoOn(untaken: Int) -> Bool {
     ends.withLock { ends in
-      // The write has ended since.
+      // The write has ended since then.
       guard let last = ends.read else { return true }
       ends.read?.untaken = untaken
       return last.untaken.map { untaken < $0 } ?? true
     }
   }
 
-  /// What should have happened by now, once; nil if nothing should.
+  /// The action that the other side has not taken in time; nil if it has taken both. Reports a late send only once.
   func expire(at now: Duration) -> Subject? {
     ends.withLock { ends in
       if let end = ends.read?.end, end <= now {

@@ -5,7 +5,7 @@ import Synchronization
 /// One request to the origin and its response.
 struct OriginExchange: Sendable {
   private let connection: Connection
-  /// Where the connection goes after the response; nil to end it.
+  /// The store of idle connections, for the connection after its response; nil to end the connection.
   private let idle: IdleConnections?
   private let reader: MessageReader
   private static let mostInterimResponses = 100
@@ -16,10 +16,10 @@ struct OriginExchange: Sendable {
     reader = MessageReader(connection)
   }
 
-  /// Whether any byte of the response has come.
+  /// Whether any byte of the response has arrived.
   var hasResponse: Bool { reader.hasBegun }
 
-  /// Sends a request and returns the head of its final response, with a body that is still to be read.
+  /// Sends a request. Returns the head of the final response, with a body that is still to be read.
   func send(
     _ request: HTTPRequest, _ body: HTTPBody,
     _ interim: @escaping @Sendable (HTTPResponse) async -> Void
@@ -45,7 +45,7 @@ struct OriginExchange: Sendable {
       throw MessageError.malformed("the origin sends interim responses without end")
     } catch {
       connection.close()
-      // Without the whole request the origin cannot answer: the reason is what the client did.
+      // The origin cannot answer without the whole request, so the client's fault is the reason.
       throw upload.failure ?? error
     }
   }
@@ -53,7 +53,7 @@ struct OriginExchange: Sendable {
   /// Whether another response may follow over the connection (RFC 9112, section 9.3).
   private static func canGoOn(_ head: MessageHead, _ framing: Framing) -> Bool {
     head.start.hasPrefix("HTTP/1.1 ") && framing != .untilClose
-      // After a HEAD, a 204 or a 304 some origins send the body all the same. It would answer the next request.
+      // After a HEAD, a 204 or a 304 some origins still send the body. Those bytes would then answer the next request.
       && !(framing == .length(0) && Framing.announcesBody(head.fields))
       && !head.fields[values: .connection].contains { $0.lowercased().contains("close") }
   }
@@ -72,7 +72,7 @@ struct OriginExchange: Sendable {
   }
 }
 
-/// Ends a connection when its body is let go of before it has been read to its end.
+/// Ends a connection if its body is released before its end.
 private final class End: Sendable {
   private let connection: Connection
   private let idle: IdleConnections?
@@ -85,7 +85,7 @@ private final class End: Sendable {
 
   deinit { close() }
 
-  /// The response has been read to its end. What has come after it makes the connection unusable.
+  /// Notes the end of the response. Bytes after it make the connection unusable.
   func reach(_ reader: MessageReader) async {
     let isFirst = isReached.withLock { isReached in
       defer { isReached = true }

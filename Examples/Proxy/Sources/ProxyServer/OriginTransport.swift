@@ -4,21 +4,21 @@ public import NIOCore
 
 /// Carries requests to one origin in HTTP/1.1.
 ///
-/// GET and HEAD use connections again; every other request has a connection of its own, so that none is ever sent twice.
-/// Methods, statuses, fields and their order are as they come; a body is read as fast as it is wanted.
+/// GET and HEAD reuse connections; every other request has a connection of its own, so that none is ever sent twice.
+/// Methods, statuses, fields and their order stay unchanged; a body is read only as fast as its reader takes it.
 public struct OriginTransport: HTTPTransport {
-  /// `HTTPTypes` has no name for it, since newer versions of HTTP have no such field.
+  /// The field `Host`. `HTTPTypes` has no name for it, because newer versions of HTTP lack this field.
   static let host = HTTPField.Name("Host")!
 
   let address: Address
   let group: any EventLoopGroup
   private let idle = IdleConnections()
-  /// What is held for slow readers, on the other side of a proxy too.
+  /// The bytes held for slow readers, also on the other side of a proxy.
   let held: HeldBytes
 
   /// A transport to the origin at `address`, over connections of `group`.
   ///
-  /// - Parameter limits: those of the proxy.
+  /// - Parameter limits: the limits of the proxy.
   public init(
     to address: Address, on group: any EventLoopGroup, limits: ProxyLimits = ProxyLimits()
   ) {
@@ -37,7 +37,7 @@ public struct OriginTransport: HTTPTransport {
       do {
         return try await exchange.send(head(of: request, body: body), body, interim)
       } catch  where !Task.isCancelled {
-        // The origin may end a connection just as a request is on its way. Such a request is sent once more, over a new
+        // The origin may end a connection while a request is on its way. Such a request is sent once more, over a new
         // connection: GET and HEAD may be repeated (RFC 9110, section 9.2.2).
         if exchange.hasResponse { throw error }
       }
@@ -69,7 +69,7 @@ public struct OriginTransport: HTTPTransport {
   }
 
   static func response(_ head: MessageHead, to method: HTTPRequest.Method) throws -> HTTPResponse {
-    // Text would join a space and a combining mark behind it.
+    // Splits bytes: text would join a space and a combining mark after it.
     let words = head.start.utf8
       .split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false).map(Substring.init)
     guard words.count >= 2, words[0].uppercased().hasPrefix("HTTP/1."), words[1].utf8.count == 3,
@@ -77,13 +77,13 @@ public struct OriginTransport: HTTPTransport {
     else { throw MessageError.malformed("\"\(head.start)\" is no status line") }
     var fields = head.fields
     // RFC 9112, 6.3: the transfer coding overrides the length, which must not be passed on. A 204 and an interim response
-    // have no body, and a length there would mislead a client (RFC 9110, section 8.6).
+    // have no body, and a length in them would mislead a client (RFC 9110, section 8.6).
     if fields.contains(.transferEncoding) || code < 200 || code == 204 {
       fields[.contentLength] = nil
     }
-    // No request asks for another protocol, so none may begin.
+    // No request asks for another protocol, so the origin must not begin one.
     guard code != 101 else { throw MessageError.malformed("the origin switches protocols unasked") }
-    // A length that is stated twice is passed on once. Where no body comes, one that cannot be told is left out
+    // A repeated length is passed on once. In a response without a body, an ambiguous length is left out
     // (RFC 9110, section 8.6).
     if fields.contains(.contentLength) {
       let length = Framing.statedLength(fields).map { String($0) }
@@ -92,7 +92,7 @@ public struct OriginTransport: HTTPTransport {
         fields[.contentLength] = length
       }
     }
-    // A phrase that is no UTF-8 is left out: a client ignores it (RFC 9112, section 4).
+    // Leaves out a phrase that is no UTF-8: clients ignore the phrase (RFC 9112, section 4).
     let phrase = words.count == 3 && !words[2].unicodeScalars.contains("\u{FFFD}") ? words[2] : ""
     let response = HTTPResponse(
       status: .init(code: code, reasonPhrase: String(phrase)), headerFields: fields)

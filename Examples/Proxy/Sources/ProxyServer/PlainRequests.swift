@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Recognizes requests that need no more than a look: a GET in HTTP/1.1 with a target in origin form, one `Host`, no body, and no
-/// field on which an answer from the store, or the end of the connection, depends.
+/// Recognizes plain requests: a GET in HTTP/1.1 with a target in origin form, one `Host`, no body, and no field that decides
+/// about an answer from the store or about the end of the connection.
 ///
-/// It is stricter than ``MessageParser``, which reads everything that is not recognized here.
+/// It is stricter than ``MessageParser``, which reads all other requests.
 struct PlainRequests: Sendable {
   private static let longest = 8_192
   private static let mostFields = 100
@@ -13,12 +13,12 @@ struct PlainRequests: Sendable {
   private static let connection = Array("connection".utf8)
   private static let keepAlive = Array("keep-alive".utf8)
 
-  /// Names in lower case.
+  /// The names of the fields that decide about an answer, in lower case.
   private let decisive: [[UInt8]]
-  /// A bit for the length and the first letter of each name that counts: most fields need no comparison.
+  /// A bit for the length and the first letter of each name that matters, so most fields need no comparison.
   private let filter: UInt64
 
-  /// - Parameter fields: what an answer from the store depends on.
+  /// - Parameter fields: the fields that decide about an answer from the store.
   init(besides fields: Set<HTTPField.Name>) {
     decisive =
       (fields.map(\.canonicalName) + ["content-length", "transfer-encoding", "expect"]).map {
@@ -33,7 +33,7 @@ struct PlainRequests: Sendable {
     1 << UInt64(truncatingIfNeeded: (length &* 7 &+ Int(first | 0x20)) & 63)
   }
 
-  /// Where the target is in `bytes`; nil unless they are one such request and nothing else.
+  /// The place of the target in `bytes`; nil unless they are exactly one plain request.
   func target(of bytes: Span<UInt8>) -> Range<Int>? {
     guard bytes.count <= Self.longest, bytes.has(Self.start, at: 0) else { return nil }
     var at = Self.start.count
@@ -66,21 +66,21 @@ struct PlainRequests: Sendable {
     return nil
   }
 
-  /// The end of a field's name; nil if it is none.
+  /// The end of a field's name; nil if there is no name.
   private static func colon(in bytes: Span<UInt8>, from start: Int) -> Int? {
     var at = start
     while at < bytes.count, isToken(bytes[at]) { at += 1 }
     return at < bytes.count && at > start && bytes[at] == 0x3A ? at : nil
   }
 
-  /// The end of a value of visible ASCII characters, spaces and tabs, in front of CR and LF; nil for another one.
+  /// The end of a value before CR and LF; nil unless it has only visible ASCII characters, spaces and tabs.
   private static func endOfValue(in bytes: Span<UInt8>, from start: Int) -> Int? {
     var at = start
     while at < bytes.count, (0x20..<0x7F).contains(bytes[at]) || bytes[at] == 0x09 { at += 1 }
     return at + 1 < bytes.count && bytes[at] == 0x0D && bytes[at + 1] == 0x0A ? at : nil
   }
 
-  /// Whether a byte may stand in a target, which then is a key as it is.
+  /// Whether a byte may be in a target, so that the target is a key without a change.
   private static func isTarget(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x61...0x7A, 0x2D...0x3B, 0x41...0x5A, 0x21, 0x24...0x2C, 0x3D, 0x3F, 0x40, 0x5F, 0x7E:
@@ -116,7 +116,7 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Whether the bytes `range` are `name`, in any case.
+  /// Whether the bytes in `range` are `name`, in any case.
   fileprivate func isName(_ name: [UInt8], in range: Range<Int>) -> Bool {
     guard range.count == name.count else { return false }
     for index in name.indices where self[range.lowerBound + index] | 0x20 != name[index] | 0x20 {

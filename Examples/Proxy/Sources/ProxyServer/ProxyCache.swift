@@ -3,7 +3,7 @@ public import Larder
 public import LarderHTTP
 import Synchronization
 
-/// The cache of a proxy, over a store that is opened again after it has failed, as it does when its directory is removed.
+/// The cache of a proxy, over a store that is opened again after a failure, such as a removal of its directory.
 ///
 /// While the store cannot be opened, GET and HEAD go to the origin without it.
 public final class ProxyCache: Sendable {
@@ -51,7 +51,7 @@ public final class ProxyCache: Sendable {
     }
   }
 
-  /// The present cache.
+  /// The current cache.
   public var cache: HTTPCache {
     guard let state = state.withLock({ $0 }) else {
       preconditionFailure("the store is opened by the initializer")
@@ -62,7 +62,7 @@ public final class ProxyCache: Sendable {
   /// Closes the store.
   public func close() throws { try state.withLock { try $0?.store.close() } }
 
-  /// As ``LarderHTTP/HTTPCache/send(_:body:tags:interim:)``; a store that fails costs no answer to GET and HEAD.
+  /// Works like ``LarderHTTP/HTTPCache/send(_:body:tags:interim:)``, but GET and HEAD are also answered if the store fails.
   func send(
     _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
@@ -81,7 +81,7 @@ public final class ProxyCache: Sendable {
     }
   }
 
-  /// Whether a response is stored that `request` selects, whatever its age.
+  /// Whether a response to `request` is stored, whatever its age.
   func hasStored(for request: HTTPRequest) -> Bool {
     do {
       return try cache.peek(request) != nil
@@ -91,7 +91,7 @@ public final class ProxyCache: Sendable {
     }
   }
 
-  /// Opens the store again after an error that this may end, at most once a second.
+  /// Opens the store again, at most once a second, after an error that this may help against.
   private func recover(from error: any Error) {
     guard let error = error as? LarderError else {
       log("background refresh failed: \(error)")

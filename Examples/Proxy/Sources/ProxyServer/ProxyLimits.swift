@@ -4,12 +4,12 @@
   import Darwin
 #endif
 
-/// What a proxy grants its clients. A client that exceeds a time limit is disconnected, with a 408 where it still waits for
+/// The limits of a proxy's clients. A client that exceeds a time limit is disconnected, with a 408 if it still waits for
 /// an answer.
 public struct ProxyLimits: Sendable, Hashable {
-  /// Connections at once, fewer where the process may not open two descriptors for each. More are answered with a 503.
+  /// The largest number of connections, or fewer if the process may not open two descriptors for each. Others get a 503.
   public var connections = 1_000
-  /// A larger number of connections counts as this one.
+  /// The largest possible ``connections``. A larger number counts as this one.
   public static let mostConnections = 1_000_000
   /// How long a connection may be idle between two requests.
   public var idle = Duration.seconds(60)
@@ -17,11 +17,11 @@ public struct ProxyLimits: Sendable, Hashable {
   public var head = Duration.seconds(15)
   /// How long each piece of the body of a request may take.
   public var body = Duration.seconds(30)
-  /// How long the client may read nothing of an answer that it has not got whole. A client that reads slowly may go on.
+  /// How long the client may read nothing of an incomplete answer. A client that reads slowly may continue.
   public var write = Duration.seconds(60)
 
-  /// Bytes of bodies that are in memory because somebody reads slowly, all connections together. Beyond it stored bodies are read
-  /// from the store again, and others come in small pieces; nobody is refused.
+  /// The most bytes of bodies that are held for slow readers, on all connections together. Beyond the limit, stored bodies are
+  /// read from the store again, and other bodies come in small pieces; no client is refused.
   public var buffered = 64_000_000
 
   /// The default limits.
@@ -29,13 +29,13 @@ public struct ProxyLimits: Sendable, Hashable {
 
   /// Descriptors for the store, the listener and refused connections.
   private static let reservedDescriptors = 128
-  /// Connections above the limit that get a 503; yet more are closed at once.
+  /// The number of connections above the limit that get a 503. Further connections are closed at once.
   static let refusals = 64
 
   /// The number of connections for which the process has descriptors: one to the client and one to the origin for each.
   ///
-  /// Raises the soft limit of the process to the hard one, so that the limit of connections is reached before that of
-  /// descriptors, at which nothing could be answered.
+  /// Raises the soft limit of the process to the hard limit. So the limit of connections is reached before the limit of
+  /// descriptors, beyond which the proxy could not even answer.
   var possibleConnections: Int {
     #if canImport(Glibc)
       let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

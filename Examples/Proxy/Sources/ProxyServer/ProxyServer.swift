@@ -1,22 +1,22 @@
 public import NIOCore
 import NIOPosix
 
-/// Answers HTTP/1 requests on an address out of a cache, as if it were the origin.
+/// Answers HTTP/1 requests on an address from a cache, in place of the origin.
 public struct ProxyServer: Sendable {
-  /// Where it listens; the port is the one that was given by the system if none was asked for.
+  /// The address on which the server listens, with the port that the system chose if none was given.
   public let address: Address
   private let listener: any Channel
   private let watching: Task<Void, Never>
   let connections: OpenConnections
   let held: HeldBytes
-  /// Nil where each request is logged.
+  /// The ready answers; nil if each request is logged.
   let ready: ReadyAnswersByLoop?
 
-  /// Begins to listen.
+  /// Starts a server.
   ///
   /// - Parameters:
-  ///   - origin: what requests are made to.
-  ///   - limits: what clients are granted, by the clock of the store.
+  ///   - origin: the address of the origin.
+  ///   - limits: the limits of clients, by the clock of the store.
   ///   - log: receives each request as a line, without its query.
   public static func start(
     _ cache: ProxyCache, for origin: Address, at address: Address, on group: any EventLoopGroup,
@@ -60,11 +60,11 @@ public struct ProxyServer: Sendable {
       ready: ready)
   }
 
-  /// Listens no more. Connections between two requests end at once, others after the answer to theirs.
+  /// Stops the server. Connections between two requests end at once, and others after the answer to their request.
   ///
-  /// - Parameter limit: how long requests may still take. Cancelling the task ends them, too.
+  /// - Parameter limit: how long requests may still take. A cancellation of the task ends them, too.
   public func stop(within limit: Duration = .zero) async throws {
-    // Until the end clients may not be slow.
+    // The time limits of clients apply until the end.
     defer { watching.cancel() }
     try await listener.close()
     await connections.end(within: limit)

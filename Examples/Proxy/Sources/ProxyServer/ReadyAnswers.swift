@@ -5,14 +5,14 @@ import Synchronization
 
 /// The answers that one event loop can give at once.
 final class ReadyAnswers {
-  /// An answer with its head as it is sent, which changes each second.
+  /// An answer with its head as sent. The head changes each second.
   private final class Ready {
     let answer: ReadyAnswer
     let request: HTTPRequest
     var age: Int
     var head: [UInt8]
 
-    /// Bytes in memory, by a generous estimate: a field takes some space of its own.
+    /// A generous estimate of the bytes in memory: a field also takes some space of its own.
     let cost: Int
 
     init(_ answer: ReadyAnswer, to request: HTTPRequest, age: Int, head: [UInt8]) {
@@ -25,7 +25,7 @@ final class ReadyAnswers {
     }
   }
 
-  /// With these limits all answers of an event loop take a few MB.
+  /// With these limits, all answers of an event loop take a few MB.
   private static let most = 1_000
   private static let largestCost = 4_000_000
   private static let longestHead = 4_096
@@ -33,14 +33,14 @@ final class ReadyAnswers {
 
   private var byTarget: [String: Ready] = [:]
   private var cost = 0
-  /// Answers that depend on further fields, by the whole heads of their requests: clients repeat these byte for byte.
+  /// Answers that depend on further fields, by the whole heads of their requests: clients repeat the heads byte for byte.
   private var byHead: [String: Ready] = [:]
   private var recognizer: PlainRequests?
-  /// How many answers were given from here.
+  /// The number of answers given from here.
   private(set) var count = 0
   var turn = LoopTurn()
 
-  /// The answer to the request that `bytes` are, and its head; nil if the cache must be asked.
+  /// The answer to the request in `bytes`, with its head; nil if the cache must be asked.
   func answer(to bytes: Span<UInt8>) -> (ReadyAnswer, head: [UInt8])? {
     guard let recognizer, let range = recognizer.target(of: bytes) else { return nil }
     let target = bytes.extracting(range).text
@@ -67,14 +67,14 @@ final class ReadyAnswers {
     return true
   }
 
-  /// Makes the answer to a hit ready for the next plain request like it.
+  /// Keeps the answer to a hit ready for the next plain request like it.
   ///
-  /// - Parameter head: the head of the request as it came.
+  /// - Parameter head: the head of the request as received.
   func keep(_ request: HTTPRequest, _ head: [UInt8], from cache: HTTPCache) {
     guard let target = request.path, target.utf8.count <= Self.longestTarget else { return }
     let recognizer = recognizer ?? PlainRequests(besides: cache.rules.decisiveFields)
     self.recognizer = recognizer
-    // Other requests cost no more than this look.
+    // Other requests cost only this look.
     guard recognizer.target(of: head.span) != nil else { return }
     if byTarget.count + byHead.count >= Self.most || cost > Self.largestCost {
       (byTarget, byHead, cost) = ([:], [:], 0)
@@ -103,7 +103,7 @@ final class ReadyAnswers {
     return Ready(answer, to: request, age: age, head: head)
   }
 
-  /// Nil for an answer that ends in another way than by its length.
+  /// The head of an answer; nil if the answer does not end by its length.
   private static func head(of answer: ReadyAnswer, to request: HTTPRequest) -> [UInt8]? {
     guard let result = answer.result(to: request) else { return nil }
     var status = CacheStatus(result)
@@ -128,10 +128,10 @@ extension Span<UInt8> {
 final class ReadyAnswersByLoop: Sendable {
   private let all = Mutex<[ObjectIdentifier: NIOLoopBound<ReadyAnswers>]>([:])
 
-  /// How many answers were given.
+  /// The number of given answers.
   func count() async throws -> Int { try await sum { $0.count } }
 
-  /// How often the event loops have given way to others.
+  /// How often the event loops have yielded to other threads.
   func turns() async throws -> Int { try await sum { $0.turn.count } }
 
   private func sum(_ number: @escaping @Sendable (ReadyAnswers) -> Int) async throws -> Int {
@@ -142,7 +142,7 @@ final class ReadyAnswersByLoop: Sendable {
     return sum
   }
 
-  /// To be called on the event loop.
+  /// The ready answers of an event loop. Call it on that loop.
   func answers(on loop: any EventLoop) -> ReadyAnswers {
     all.withLock { all in
       if let answers = all[ObjectIdentifier(loop)] { return answers }

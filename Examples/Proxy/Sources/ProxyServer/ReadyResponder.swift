@@ -9,9 +9,9 @@ final class ReadyResponder {
   private let limits: ProxyLimits
   private let deadline: Deadline
   private let held: HeldBytes
-  /// Whether it has given an answer.
+  /// Whether the responder has given an answer.
   private(set) var hasAnswered = false
-  /// Whether the client has not taken an answer yet. No other request may be read before.
+  /// Whether an answer is still being written. The next request must not be read before its end.
   private(set) var isWriting = false
   /// Whether the connection ends after the answer that is being written.
   var isLast = false
@@ -28,12 +28,12 @@ final class ReadyResponder {
     self.held = held
   }
 
-  /// Answers the request that `bytes` are; false if they are something else, or no answer is ready.
+  /// Answers the request in `bytes`; false if they are no plain request, or if no answer is ready.
   ///
-  /// - Parameter context: reads on once the client has taken the answer.
+  /// - Parameter context: continues to read once the client has taken the answer.
   func answer(_ bytes: ByteBuffer, then context: ChannelHandlerContext) -> Bool {
     guard let (ready, head) = answers.answer(to: bytes.readableBytesUInt8Span) else { return false }
-    // What the client does not take at once is held. If there is no room, the task answers, which can read it again.
+    // Bytes that the client does not take at once are held. Without room for them, the task answers: it can read them again.
     let size = ready.bodySize > held.smallPiece ? head.count + ready.bodySize : 0
     guard size == 0 || held.reserve(size) else { return false }
     var rest: ByteBuffer?
@@ -47,7 +47,7 @@ final class ReadyResponder {
         return false
       }
     } catch {
-      // The task finds the same error, and handles it.
+      // The task meets the same error, and handles it.
       held.release(size)
       return false
     }
@@ -79,7 +79,7 @@ final class ReadyResponder {
       held.release(counted)
       deadline.clear(.read)
       deadline.begin(limits.idle)
-      // After a failure the channel is closed, and its task ends.
+      // After a failure the channel is closed, and the task of the connection ends.
       if case .success = result { isLast ? context.close(promise: nil) : context.read() }
     }
   }

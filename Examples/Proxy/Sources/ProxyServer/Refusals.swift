@@ -14,7 +14,7 @@ extension HTTPResponse {
 
   static var gatewayTimeout: HTTPResponse { failure(504, "Gateway Timeout") }
 
-  /// What a client is told whose request cannot be read.
+  /// The answer to a request that cannot be read.
   static func refusal(_ error: MessageError) -> HTTPResponse {
     switch error {
     case .targetTooLong: failure(414, "URI Too Long")
@@ -26,8 +26,8 @@ extension HTTPResponse {
     }
   }
 
-  /// What a client is told where there is no answer (RFC 9110, 15.6): that the origin is silent, that it cannot be reached
-  /// or understood, or that the store fails.
+  /// The answer when there is no response (RFC 9110, 15.6): the origin is silent, it cannot be reached or understood, or
+  /// the store fails.
   static func failure(_ error: any Error) -> HTTPResponse {
     switch error {
     case HTTPCacheError.timedOut: gatewayTimeout

@@ -2,19 +2,19 @@ import HTTPTypes
 import LarderHTTP
 
 extension RequestHandling {
-  /// The request that a head makes, to the origin; nil for one that is none.
+  /// The request to the origin with a head; nil for a head that is no request.
   ///
-  /// - Throws: ``MessageError/unknownVersion`` for another major version than 1.
+  /// - Throws: ``MessageError/unknownVersion`` for a major version other than 1.
   static func request(
     _ head: MessageHead, for origin: Address
   ) throws(MessageError) -> (HTTPRequest, isHTTP11: Bool)? {
     let words = head.start.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, isVersion(words[2]) else { return nil }
-    // A later HTTP/1 is read as HTTP/1.1 (RFC 9110, section 2.5).
+    // A later minor version of HTTP/1 is read as HTTP/1.1 (RFC 9110, section 2.5).
     guard words[2].hasPrefix("HTTP/1.") else { throw .unknownVersion }
     guard let method = HTTPRequest.Method(String(words[0])),
       hasHost(head.fields, isOptional: words[2] == "HTTP/1.0"),
-      // RFC 9112, 6.1: the framing of such a message is faulty.
+      // RFC 9112, 6.1: HTTP/1.0 with a transfer coding has a faulty framing.
       words[2] != "HTTP/1.0" || !head.fields.contains(.transferEncoding),
       let target = target(words[1], of: method)
     else { return nil }
@@ -30,7 +30,7 @@ extension RequestHandling {
     return (request, words[2] != "HTTP/1.0")
   }
 
-  /// Whether it is `HTTP/`, a digit, a dot and a digit (RFC 9112, section 2.3).
+  /// Whether the text is `HTTP/`, a digit, a dot and a digit (RFC 9112, section 2.3).
   private static func isVersion(_ text: Substring) -> Bool {
     text.utf8.count == 8
       && zip(text.utf8, "HTTP/0.0".utf8).allSatisfy { byte, form in
@@ -38,7 +38,7 @@ extension RequestHandling {
       }
   }
 
-  /// Whether a request names its host once, in the form of an authority (RFC 9112, section 3.2).
+  /// Whether a request names its host exactly once, in the form of an authority (RFC 9112, section 3.2).
   private static func hasHost(_ fields: HTTPFields, isOptional: Bool) -> Bool {
     let hosts = fields[values: OriginTransport.host]
     guard hosts.count == 1 else { return hosts.isEmpty && isOptional }
@@ -50,12 +50,12 @@ extension RequestHandling {
     }
   }
 
-  /// The target in origin form (RFC 9112, section 3.2); nil for one that this proxy does not serve.
+  /// The target in origin form (RFC 9112, section 3.2); nil for a target that this proxy does not serve.
   private static func target(_ text: Substring, of method: HTTPRequest.Method) -> String? {
     guard !text.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F }) else { return nil }
     if text.hasPrefix("/") { return method == .connect ? nil : String(text) }
     if text == "*" { return method == .options ? "*" : nil }
-    // A client that takes this for a proxy of its own names the origin in full.
+    // A client that is set to use this server as its proxy sends the whole URL.
     guard text.lowercased().hasPrefix("http://"), method != .connect else { return nil }
     let rest = text.dropFirst("http://".count)
     let authority = rest.prefix { !"/?#".contains($0) }
@@ -66,7 +66,7 @@ extension RequestHandling {
 
   private static let maxForwards = HTTPField.Name("Max-Forwards")!
 
-  /// How many more servers may get the request (RFC 9110, section 7.6.2); nil where that has no limit.
+  /// How many more servers may get the request (RFC 9110, section 7.6.2); nil without a limit.
   static func forwardsLeft(_ fields: HTTPFields, of method: HTTPRequest.Method) -> Int? {
     guard method == .options || method == .trace, let value = fields[maxForwards],
       value.utf8.allSatisfy({ (0x30...0x39).contains($0) })

@@ -2,12 +2,12 @@ import HTTPTypes
 import Larder
 import LarderHTTP
 
-/// What happens on a client's connection.
+/// Serves a client's connection.
 struct RequestHandling: Sendable {
   let cache: ProxyCache
   let origin: Address
   let connections: OpenConnections
-  /// Nil where nobody reads it: the lines are not made then.
+  /// Receives the lines of the log; nil if nothing reads them, and then no lines are made.
   let log: (@Sendable (String) -> Void)?
 
   /// Answers requests until either side ends the connection.
@@ -30,7 +30,7 @@ struct RequestHandling: Sendable {
       }
     } catch let error as MessageError {
       log?("bad request: \(error)")
-      // A connection that was idle ends without a word.
+      // An idle connection ends without an answer.
       if error == .timedOut, isBetweenRequests || connection.hasAnswered, reader.isIdle { return }
       await refuse(connection, with: .refusal(error))
     } catch {
@@ -38,11 +38,11 @@ struct RequestHandling: Sendable {
     }
   }
 
-  /// Answers a client for which there is no connection.
+  /// Refuses a client because there are too many connections.
   func refuse(_ connection: Connection) async {
     connection.deadline.begin(.seconds(2))
     do {
-      // A request that is not read would reset the connection, and the answer with it.
+      // An unread request would make the system reset the connection, and the answer would be lost.
       _ = try await connection.read()
     } catch {
       log?("connection lost: \(error)")
@@ -64,7 +64,7 @@ struct RequestHandling: Sendable {
     }
   }
 
-  /// Whether the connection can go on.
+  /// Answers a request. Returns whether the connection can continue.
   private func answer(
     _ head: MessageHead, _ reader: MessageReader, _ connection: Connection
   ) async throws -> Bool {
@@ -81,7 +81,7 @@ struct RequestHandling: Sendable {
     }
     if Self.forwardsLeft(head.fields, of: request.method) == 0 {
       reader.begin(framing)
-      // To a TRACE the answer would be the request, with the credentials of its client.
+      // The answer to a TRACE would repeat the request, with the credentials of its client.
       let isOptions = request.method == .options
       try await writer.write(isOptions ? .empty : .failure(501, "Not Implemented"))
       return reader.isAtEnd && isKept
@@ -93,14 +93,14 @@ struct RequestHandling: Sendable {
     var result: HTTPCacheResult
     do {
       result = try await cache.send(request, body: Self.body(framing, of: reader)) { interim in
-        // The client may be gone; the final answer will tell.
+        // Ignores an error: if the client is gone, the final answer fails, too.
         if isHTTP11 { try? await writer.write(interim: interim) }
       }
     } catch let error as ClientError {
       throw error.cause
     } catch {
       log?("\(request.line) failed: \(error)")
-      // RFC 9111, section 5.2.2.2: what must be validated, and cannot be, is a 504.
+      // RFC 9111, section 5.2.2.2: if a response must be validated and cannot be, the answer is a 504.
       let isRead = request.method == .get || request.method == .head
       let needsValidation = isRead && cache.hasStored(for: request) && !(error is LarderError)
       try await writer.write(needsValidation ? .gatewayTimeout : .failure(error))
@@ -112,14 +112,14 @@ struct RequestHandling: Sendable {
     let isRepeated = result.reason == .fresh && result.forwarded == nil && log == nil
     if isRepeated, request.method == .get { connection.keepReady(request, head, from: cache.cache) }
     let body = result.body
-    // Whoever writes it may let go of what is in memory.
+    // Without this copy, the writer of the body can release pieces from memory.
     result.body = HTTPBody()
     let isWhole = try await writer.write(status.response, body)
-    // An answer may come before all of its request: what is left of that is no request.
+    // An answer may come before the end of its request. The rest of that request is no new request.
     return isWhole && reader.isAtEnd && isKept
   }
 
-  /// The body of a request, read as it is sent on.
+  /// The body of a request. It is read only as fast as it is sent.
   private static func body(_ framing: Framing, of reader: MessageReader) -> HTTPBody {
     let count: Int?
     switch framing {
@@ -137,12 +137,12 @@ struct RequestHandling: Sendable {
   }
 }
 
-/// The client's request is at fault.
+/// The error of a faulty request.
 struct ClientError: Error {
   let cause: MessageError
 }
 
 extension HTTPRequest {
-  /// For the log: without the query, which may hold a secret.
+  /// The request for the log, without its query, which may hold a secret.
   fileprivate var line: String { "\(method.rawValue) \((path ?? "").prefix { $0 != "?" })" }
 }

@@ -1,7 +1,7 @@
 import LarderHTTP
 import Synchronization
 
-/// Sends the body of a request, while its response may come already.
+/// Sends the body of a request. The response may begin before the body ends.
 final class Upload: Sendable {
   private let body: HTTPBody
   private let connection: Connection
@@ -12,10 +12,10 @@ final class Upload: Sendable {
     self.connection = connection
   }
 
-  /// Why the body could not be read to its end; nil if it could.
+  /// Why the body could not be read to its end; nil if it could be.
   var failure: (any Error)? { reason.withLock { $0 } }
 
-  /// Sends the head, and the body in a task of its own unless it is in memory.
+  /// Sends the head, and then the body: in a task of its own, unless the body is in memory.
   func begin(after head: [UInt8]) async throws {
     if let whole = body.whole, whole.count <= 1 << 16 {
       try await connection.write(head, whole)
@@ -25,7 +25,7 @@ final class Upload: Sendable {
     Task { await run() }
   }
 
-  /// The connection's end ends it: then the next piece cannot be written.
+  /// Sends the body. The end of the connection ends the upload, because the next piece cannot be written.
   private func run() async {
     let isChunked = body.count == nil
     var left = body.count ?? 0
@@ -52,10 +52,10 @@ final class Upload: Sendable {
         }
       }
       if isChunked { try await connection.write(.lastChunk) }
-      // A body that is shorter than announced is none.
+      // If a body is shorter than announced, the request is incomplete.
       if left > 0 { connection.close() }
     } catch {
-      // The origin reads no more. It may have answered all the same, as with a 413.
+      // The origin reads no more. It may still have answered, for example with a 413.
     }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// Bytes that were made to break the proxy, or to make it say something false on a kept connection.
+/// Bytes that try to break the proxy, or to make it send false bytes on a kept connection.
 struct AttackTests {
   private static let fresh = "Cache-Control: max-age=100\r\n"
   private static let close = "Host: x\r\nConnection: close\r\n"
@@ -15,7 +15,7 @@ struct AttackTests {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     let fields = (0..<count).map { "a\($0):\r\n" }.joined()
     let answer = try await bench.ask("GET /a HTTP/1.1\r\n\(Self.close)\(fields)\r\n")
-    // A head that is too long is refused before its fields are counted.
+    // A head that is too long is refused before the count of its fields.
     #expect(answer.head.hasPrefix(count > 10_000 ? "HTTP/1.1 4" : "HTTP/1.1 431 "))
     #expect(bench.origin.count == 0)
     #expect(try await bench.get().head.hasPrefix("HTTP/1.1 200 "))
@@ -140,7 +140,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// What a request may contain and still mean one thing: the origin gets it in that form alone.
+  /// Odd requests with one possible meaning: the origin gets them only in a form with that meaning.
   @Test(arguments: [
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\rX-Evil: 1\r\n", "A: b X-Evil: 1"),
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\u{0}c\r\n", "A: b c"),
@@ -181,7 +181,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// RFC 9110, section 8.6: of these lengths a cache behind the proxy would believe the first or the last one.
+  /// RFC 9110, section 8.6: of two lengths, a cache behind the proxy would believe the first or the last.
   @Test(
     arguments: [
       "HEAD /a HTTP/1.1\r\n", "GET /a HTTP/1.1\r\nIf-None-Match: \"1\"\r\n",

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderProxy
 @testable import ProxyServer
 
-/// Options that a proxy could not work with are errors of usage before it starts.
+/// Options with which a proxy could not work are usage errors before it starts.
 struct CommandLineTests {
   private func failure(_ arguments: [String]) -> (any Error)? {
     do {
@@ -41,7 +41,7 @@ struct CommandLineTests {
     }
   }
 
-  /// The store applies its rule when a namespace is made.
+  /// The store applies this rule when it makes a namespace.
   @Test(arguments: [
     "", "a", "a b", "a@b", "a\u{9B}", "a\u{2028}", "\u{E4}", String(repeating: "a", count: 100),
     String(repeating: "a", count: 101), String(repeating: "\u{E4}", count: 51), "-", "a/b",

@@ -14,7 +14,7 @@ import Testing
   import Darwin
 #endif
 
-/// The end of a proxy, and of connections.
+/// The end of a proxy and of its connections.
 @Suite(.serialized) struct EndTests {
   /// A proxy with a request that is under way.
   private struct Busy {
@@ -50,7 +50,7 @@ import Testing
     try await waitUntil { busy.bench.server.connections.count == 3 }
     let stopping = Task { try await busy.bench.server.stop(within: .seconds(10)) }
     for client in idle { #expect(try await client.rest() == "") }
-    // No time passes by this clock.
+    // This clock stands still, so no time limit ends a connection.
     try await waitUntil { busy.bench.server.connections.count == 1 }
     await #expect(throws: (any Error).self) { _ = try await RawClient(busy.bench) }
     busy.answer()
@@ -97,7 +97,7 @@ import Testing
 
   @Test func `signals can be awaited one after the other`() async throws {
     let interruptions = Interruptions(by: [SIGUSR1])
-    // A signal that comes before the system knows of the wish for it is lost.
+    // A signal is lost if it comes before the system knows that the process waits for it.
     let sending = Task {
       while !Task.isCancelled {
         kill(getpid(), SIGUSR1)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import ProxyServer
 
-/// Faults of caches on networks, each with the bytes that show it.
+/// Known faults of network caches, each with the bytes that show it.
 struct FaultTests {
   private static let fresh = "Cache-Control: max-age=100\r\n"
 
-  /// An origin whose body is the target and the fields that it got.
+  /// An origin whose body is the target and the fields of the request.
   private static func echo(_ fields: String = fresh) -> RawOrigin {
     RawOrigin { head, _ in
       let words = head.start.split(separator: " ")
@@ -122,7 +122,7 @@ struct FaultTests {
       .map { $0.split(separator: ",").count }
     #expect((tags.max() ?? 0) <= 8)
     #expect(try bench.store.namespace("http").count() <= 32)
-    // The last ones are there.
+    // The newest variants are still stored.
     _ = try await bench.get("/a", "X-V: 99\r\n")
     #expect(bench.origin.count == 100)
     try await bench.stop()
@@ -141,7 +141,7 @@ struct FaultTests {
     #expect(try await bench.get("/b", "Cookie: user=alice\r\n").body.contains("alice"))
     #expect(try await !bench.get("/b", "Cookie: user=bob\r\n").body.contains("alice"))
     #expect(try await !bench.get("/b").body.contains("alice"))
-    // A field that `Connection` names ends here, for the key as for the origin.
+    // The proxy drops a field that `Connection` names: neither the key nor the origin gets it.
     #expect(
       try await !bench.get("/a", alice + "Connection: authorization\r\n").body.contains("alice"))
     try await bench.stop()
@@ -178,7 +178,7 @@ struct FaultTests {
 
   // MARK: Framing towards the origin
 
-  /// Two requests in one, for a server that reads the length otherwise.
+  /// One request that a server which reads its length in another way would take for two requests.
   @Test(arguments: [
     "Transfer-Encoding: xchunked\r\n", "Transfer-Encoding : chunked\r\n",
     "Transfer-Encoding: chunked, identity\r\n", "Transfer-Encoding: \u{B}chunked\r\n",

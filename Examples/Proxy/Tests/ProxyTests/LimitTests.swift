@@ -8,13 +8,13 @@ import Testing
 
 @testable import ProxyServer
 
-/// What a client may not do: be slow, come in crowds, or make the proxy hold much.
+/// The limits of clients: slow clients, many clients, and clients for which the proxy would hold much.
 @Suite(.serialized) struct LimitTests {
   private static let small = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-  /// What a client gets that sends `text` and then waits for ever.
+  /// The bytes that a client gets if it sends `text` and then waits for ever.
   ///
-  /// - Parameter arrival: whether the text has come, so that time may begin to pass.
+  /// - Parameter arrival: whether the text has arrived, so that the clock may begin to move.
   private func answer(
     to text: String, passing limit: Duration,
     once arrival: (Bench, Int) -> Bool = { bench, _ in bench.server.connections.count == 1 }
@@ -86,7 +86,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// Each piece of 64 KB takes longer than the limit: what counts is that the client goes on reading.
+  /// Each piece of 64 KB takes longer than the limit, but the client keeps reading.
   @Test func `a client that reads slowly gets all of a large answer`() async throws {
     let clock = ManualClock()
     let size = 8_000_000
@@ -105,7 +105,7 @@ import Testing
     while let more = try await client.connection.read() {
       count += more.readableBytes
       clock.advance(by: .seconds(1))
-      // Time passes no faster than the proxy works.
+      // These requests keep the clock from moving faster than the proxy works.
       if count % 3 == 0 { _ = try await bench.get() }
     }
     #expect(count > size)
@@ -147,7 +147,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// Twenty clients that read nothing ask for large hits, and others upload without end: the proxy holds a bounded part.
+  /// Twenty clients ask for large hits and read nothing, and others upload without an end: the proxy holds a bounded part.
   @Test func `slow readers of large hits hold no copies`() async throws {
     let size = 50_000_000
     let body = [UInt8](repeating: 7, count: size)
@@ -170,7 +170,7 @@ import Testing
     }
     #expect(bench.origin.count == 1, "all of them are hits")
     #expect(Self.residentAnonymous - before < 400_000_000, "20 copies would be 1 GB")
-    // The body stays readable, although no snapshot is held between two pieces.
+    // The body stays readable, although the proxy holds no snapshot between two pieces.
     #expect(try await clients[0].rest().utf8.count > size - 1_000_000)
     for client in clients { client.close() }
     try await bench.stop()
@@ -212,7 +212,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// While the proxy drains the connection, the upload must not wait for the rest for ever.
+  /// While the proxy drains the connection, the upload must not wait for ever for the rest of the request.
   @Test func `an answer before the rest of a request ends the upload`() async throws {
     let hasEnded = Mutex(false)
     let bench = try await Bench(
@@ -225,7 +225,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// Bytes of memory that belong to this process alone: the pages of the store's file are not among them.
+  /// The memory of this process alone in bytes, without the pages of the store's file.
   static var residentAnonymous: Int {
     guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
       let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),
@@ -250,7 +250,7 @@ private struct CountingOrigin: HTTPTransport {
   }
 }
 
-/// Answers without a look at the body.
+/// Answers without reading the body.
 private struct HastyOrigin: HTTPTransport {
   func send(
     _ request: HTTPRequest, body: HTTPBody,
@@ -260,7 +260,7 @@ private struct HastyOrigin: HTTPTransport {
   }
 }
 
-/// Answers after the first piece of the body, and reads on.
+/// Answers after the first piece of the body, and keeps reading.
 private struct ImpatientOrigin: HTTPTransport {
   let uploadHasEnded: @Sendable () -> Void
 

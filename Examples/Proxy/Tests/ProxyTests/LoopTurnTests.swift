@@ -3,12 +3,12 @@ import Testing
 
 @testable import ProxyServer
 
-/// An event loop gives way between its answers, but no more than half of the time.
+/// An event loop yields between its answers, but for at most half of the time.
 @Suite struct LoopTurnTests {
-  /// A time that passes only where a test says so.
+  /// A clock that moves only when a test moves it.
   private final class Machine {
     var now = NIODeadline.uptimeNanoseconds(1)
-    /// How long others run when the loop gives way.
+    /// How long other threads run when the loop yields.
     var wait = TimeAmount.zero
     var count = 0
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// The connections to the origin, which GET and HEAD use again.
+/// The connections to the origin. GET and HEAD use them again.
 struct OriginConnectionTests {
   private static func page(_ head: MessageHead, _ fields: String = "") -> [[UInt8]] {
     let path = String(head.start.split(separator: " ")[1])
@@ -65,7 +65,7 @@ struct OriginConnectionTests {
     try await bench.stop()
   }
 
-  /// Some origins send such a body all the same, a moment later: it would answer the next request.
+  /// Some origins still send such a body a moment later: it would answer the next request.
   @Test(arguments: [
     ("HEAD", "200 OK\r\nContent-Length: 4"), ("HEAD", "200 OK\r\nContent-Length: 4, 5"),
     ("HEAD", "200 OK\r\nTransfer-Encoding: chunked"),
@@ -89,7 +89,7 @@ struct OriginConnectionTests {
     #expect(try await connectionCount(method, head) == 1)
   }
 
-  /// How many connections two requests take that get `head` alone.
+  /// The number of connections for two requests whose answer is only `head`.
   private func connectionCount(_ method: String, _ head: String) async throws -> Int {
     let bench = try await Bench(
       RawOrigin(isPersistent: true) { _, _ in [Array("HTTP/1.1 \(head)\r\n\r\n".utf8)] })
@@ -101,7 +101,7 @@ struct OriginConnectionTests {
     return bench.origin.connectionCount
   }
 
-  /// A second response, sent a moment after the first, would answer the request of another client.
+  /// A second response, a moment after the first, would answer the request of another client.
   @Test func `a connection over which anything comes while it waits is closed`() async throws {
     let (parts, more) = AsyncStream<String>.makeStream()
     let origin = RawOrigin(parts)
@@ -127,7 +127,7 @@ struct OriginConnectionTests {
         head.start.contains("/end") ? [] : Self.page(head)
       })
     try await get(bench, "/1")
-    // The origin ends the connection at this request, twice: over the kept one and over a new one.
+    // The origin ends the connection at this request twice: first the kept connection, then the new one.
     #expect(try await bench.get("/end").head.hasPrefix("HTTP/1.1 502 "))
     #expect(bench.origin.count == 3 && bench.origin.connectionCount == 2)
     try await get(bench, "/2")

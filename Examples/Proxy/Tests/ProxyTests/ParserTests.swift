@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// Messages whose bytes come in pieces of any size.
+/// Messages whose bytes arrive in pieces of any size.
 @Suite struct ParserTests {
   private static let message = """
     \r\nPOST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nX:  two words \r\n\r\n\
@@ -13,7 +13,7 @@ import Testing
     GET /c HTTP/1.1\nHost: h\n\n
     """
 
-  /// What the parser makes of bytes that come in pieces of these lengths.
+  /// The parser's results for bytes that arrive in pieces of these lengths.
   private func read(_ bytes: [UInt8], in lengths: () -> Int) throws -> [String] {
     var parser = MessageParser(isStrict: true)
     var found: [String] = []

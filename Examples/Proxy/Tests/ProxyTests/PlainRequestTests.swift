@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// What is recognized at a glance is what the parser reads.
+/// A plain request means the same to ``PlainRequests`` and to the parser.
 @Suite struct PlainRequestTests {
   private let requests = PlainRequests(besides: HTTPRules().decisiveFields)
 
@@ -67,7 +67,7 @@ import Testing
     #expect(target(start + "X: " + String(repeating: "y", count: 8_200) + "\r\n\r\n") == nil)
   }
 
-  /// Whatever is recognized, the parser reads as a GET of the same target without a body, and nothing is left over.
+  /// The parser reads each plain request as a GET of the same target without a body, with no bytes left over.
   @Test func `changed bytes are read alike or left to the parser`() throws {
     let heads = [
       "GET /a?b=c HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nConnection: keep-alive\r\n\r\n",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// Answers that are given on the event loop at once: they are those that the cache would give.
+/// Answers that the event loop gives at once. They equal the answers of the cache.
 @Suite struct ReadyTests {
   private static func response(_ fields: String, _ body: String) -> String {
     "HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
@@ -20,7 +20,7 @@ import Testing
 
     init(_ bench: Bench) async throws { client = try await RawClient(bench) }
 
-    /// The answer of a body with a stated length, whole.
+    /// The whole answer with a body of stated length.
     func get(_ path: String = "/a", _ fields: String = "") async throws -> String {
       try await client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n")
       return try await next()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// Many clients that read slowly: what the proxy holds for all of them together is bounded, and each gets the right body.
+/// Many clients that read slowly: the proxy holds a bounded number of bytes for all of them, and each gets the right body.
 @Suite(.serialized) struct SlowReaderTests {
   private static let clients = 60
   private static let limit = 1_000_000
@@ -30,7 +30,7 @@ import Testing
       }, limits: limits)
   }
 
-  /// Clients that have read nothing, once the proxy waits for each of them. The system holds little for them.
+  /// Clients that have read nothing, once the proxy waits for each of them. The system buffers little for them.
   private static func slowClients(_ bench: Bench) async throws -> [RawClient] {
     var clients: [RawClient] = []
     try await waitUntil { bench.server.connections.count == 0 }
@@ -48,7 +48,7 @@ import Testing
     return clients
   }
 
-  /// How much the proxy holds for each client that does not take it.
+  /// The number of bytes that the proxy holds for each client.
   private static func waiting(_ bench: Bench) async -> [Int] {
     var counts: [Int] = []
     for connection in bench.server.connections.all {
@@ -81,7 +81,7 @@ import Testing
     #expect(bench.origin.count == 1, "all of them are hits")
     #expect(await Self.waiting(bench).reduce(0, +) < Self.limit)
     #expect(!bench.server.held.hasRoom)
-    // Others are answered meanwhile.
+    // Another client is answered meanwhile.
     let other = try await RawClient(bench)
     try await other.send("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     try await Self.expectBodies([other], Self.body(size))
@@ -109,7 +109,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// The same load without a limit to speak of exceeds that of the tests above.
+  /// With a high limit, the proxy holds more than the limit of the tests above.
   @Test(arguments: [60_000, 400_000])
   func `with room each slow reader has a large piece`(size: Int) async throws {
     let bench = try await Self.bench(size, "max-age=1000", buffered: 64_000_000)

@@ -11,9 +11,9 @@ import Testing
 
 let group = MultiThreadedEventLoopGroup.singleton
 
-/// A server on loopback that answers with the bytes it is told, and counts.
+/// A server on loopback that answers with given bytes, and counts requests.
 final class RawOrigin: Sendable {
-  /// What to write, and whether to end the connection without a word instead.
+  /// The bytes to write; an empty list ends the connection without an answer.
   typealias Answer = @Sendable (MessageHead, [UInt8]) async throws -> [[UInt8]]
 
   private let heads = Mutex<[MessageHead]>([])
@@ -23,7 +23,7 @@ final class RawOrigin: Sendable {
   private let accepted = Mutex(0)
   private let isPersistent: Bool
 
-  /// - Parameter isPersistent: whether a connection goes on after an answer, until one that is empty.
+  /// - Parameter isPersistent: whether a connection stays open after an answer, until an empty answer.
   init(isPersistent: Bool = false, _ answer: @escaping Answer) {
     self.isPersistent = isPersistent
     write = { head, body, connection in
@@ -33,7 +33,7 @@ final class RawOrigin: Sendable {
     }
   }
 
-  /// Answers one request as far as the parts have come.
+  /// Answers one request with the parts that have come.
   init(_ parts: AsyncStream<String>) {
     isPersistent = false
     write = { _, _, connection in
@@ -45,9 +45,9 @@ final class RawOrigin: Sendable {
 
   var received: [MessageHead] { heads.withLock { $0 } }
   var count: Int { received.count }
-  /// How many connections were made to it.
+  /// The number of connections to the origin.
   var connectionCount: Int { accepted.withLock { $0 } }
-  /// Requests that came with all of their body.
+  /// The number of requests with their whole body.
   var wholeCount: Int { whole.withLock { $0 } }
 
   func start() async throws -> Address {
@@ -78,7 +78,7 @@ final class RawOrigin: Sendable {
         try await write(head, body, connection)
       } while isPersistent
     } catch {
-      // A test whose client goes away looks at what it got.
+      // Ignores errors: a test whose client leaves looks at the received bytes.
     }
     connection.close()
   }
@@ -88,7 +88,7 @@ final class RawOrigin: Sendable {
   }
 }
 
-/// A proxy before an origin, and requests to it.
+/// A proxy, the origin behind it, and requests to the proxy.
 struct Bench {
   let origin: RawOrigin
   let server: ProxyServer
@@ -110,7 +110,7 @@ struct Bench {
     self.store = store
   }
 
-  /// Over a transport that stands for an origin.
+  /// A proxy over a transport in place of an origin.
   init(over transport: any HTTPTransport, clock: any LarderClock) async throws {
     let origin = RawOrigin("")
     try await self.init(
@@ -129,7 +129,7 @@ struct Bench {
       cache, for: address, at: Address(host: "127.0.0.1", port: 0), on: group, limits: limits)
   }
 
-  /// What the proxy answers, as it is on the wire: head and body.
+  /// The proxy's answer as bytes on the wire: head and body.
   func ask(_ text: String) async throws -> (head: String, body: String) {
     try await ask(Array(text.utf8))
   }
@@ -151,7 +151,7 @@ struct Bench {
     try await ask("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n")
   }
 
-  /// Ends both, after a full check of the store.
+  /// Stops the proxy and the origin, after a full check of the store.
   func stop() async throws {
     try await server.stop()
     try await origin.stop()
@@ -159,7 +159,7 @@ struct Bench {
   }
 }
 
-/// A connection of a client that writes bytes as it likes.
+/// A client's connection, over which a test writes any bytes.
 final class RawClient: Sendable {
   let connection: Connection
 
@@ -167,7 +167,7 @@ final class RawClient: Sendable {
     connection = try await Connection.connect(to: bench.server.address, on: group)
   }
 
-  /// A client for which the system holds a few KB at a time.
+  /// A client for which the system buffers only a few KB.
   init(_ bench: Bench, receiveBuffer: CInt) async throws {
     connection = try await ClientBootstrap(group: group)
       .channelOption(.autoRead, value: false)
@@ -180,7 +180,7 @@ final class RawClient: Sendable {
 
   func send(_ text: String) async throws { try await connection.write(Array(text.utf8)) }
 
-  /// Everything that comes until the other side ends.
+  /// All bytes until the other side ends.
   func rest() async throws -> String {
     var bytes: [UInt8] = []
     while let more = try await connection.read() { bytes += Array(more.readableBytesView) }
@@ -199,7 +199,7 @@ final class RawClient: Sendable {
   func close() { connection.close() }
 }
 
-/// A condition did not come true within two minutes, which is far longer than any test that works takes.
+/// The error of a wait of two minutes, which is far longer than any wait of a sound test.
 struct NeverTrue: Error {}
 
 func waitUntil(_ condition: () async throws -> Bool) async throws {
@@ -210,10 +210,10 @@ func waitUntil(_ condition: () async throws -> Bool) async throws {
   }
 }
 
-/// An origin that sends a head and the beginning of a body, and then nothing more.
+/// An origin that sends a head and the beginning of a body, and then falls silent.
 struct SilentOrigin: HTTPTransport {
   let begun: String
-  /// Yields when it has fallen silent.
+  /// Yields when the origin has fallen silent.
   let silence: AsyncStream<Void>.Continuation
 
   func send(

@@ -19,7 +19,7 @@ struct TargetTests {
 
   private static let fields = Array("\r\nHost: x\r\nConnection: close\r\n\r\n".utf8)
 
-  /// As text, the first two would be the same, and the last two would not begin with a slash.
+  /// As text, the first two targets would be equal, and the last two would not begin with a slash.
   @Test func `bytes beyond ASCII are percent-encoded, each by itself`() async throws {
     let bench = try await Bench(Self.echo)
     let targets: [([UInt8], String)] = [
@@ -91,7 +91,7 @@ struct TargetTests {
     try await bench.stop()
   }
 
-  /// Requests that are answered, that fail, and that are none.
+  /// Requests with an answer, requests that fail, and lines that are no requests.
   @Test(arguments: [
     ("GET /a?token=geheim HTTP/1.1", "GET /a 200"),
     ("GET /a?q=\"geheim\"geheim HTTP/1.1", "GET /a 200"),
@@ -123,7 +123,7 @@ struct TargetTests {
     try await bench.stop()
   }
 
-  /// What a terminal would obey, and what would begin a line.
+  /// Characters that a terminal would obey, or that would begin a new line.
   @Test(arguments: [
     ("GET\u{9B}2J /a HTTP/1.1", "GET\\u{9B}2J /a HTTP/1.1"),
     ("GET /a HTTP/1.1\u{85}x", "GET /a HTTP/1.1\\u{85}x"),

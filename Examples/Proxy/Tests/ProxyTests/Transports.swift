@@ -6,7 +6,7 @@ import LarderURLSession
   import LarderAsyncHTTPClient
 #endif
 
-/// The transports of the library, of which each must do the same.
+/// The transports of the library. Each must behave in the same way.
 enum Transports: String, CaseIterable, CustomStringConvertible {
   case urlSession = "URLSession"
   case curl
@@ -26,6 +26,6 @@ enum Transports: String, CaseIterable, CustomStringConvertible {
     }
   }
 
-  /// Whether fields and bodies come as the origin has sent them.
+  /// Whether fields and bodies arrive as the origin has sent them.
   var isExact: Bool { self != .urlSession }
 }

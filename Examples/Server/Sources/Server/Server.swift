@@ -3,12 +3,12 @@ import Hummingbird
 import Larder
 import LarderHummingbird
 
-/// What the server knows of a visitor.
+/// The data that the server keeps about a visitor.
 struct Visitor: Codable, Sendable {
   var visits = 0
 }
 
-/// A server whose sessions and responses outlive it, and are shared by its processes: `larder-server STORE PORT`.
+/// A server whose processes share sessions and responses, which outlive them: `larder-server STORE PORT`.
 @main struct Server {
   static func main() async throws {
     let arguments = CommandLine.arguments
@@ -34,7 +34,7 @@ struct Visitor: Codable, Sendable {
   static func routes(_ sessions: LarderPersistDriver) -> RouterResponder<BasicRequestContext> {
     let router = Router()
     router.get("/visits") { request, _ in
-      // Only an id that the server has given counts.
+      // The server accepts only ids that it has given itself.
       let known = request.cookies["session"]?.value ?? ""
       let stored = try await sessions.get(key: known, as: Visitor.self)
       let id = stored == nil ? UUID().uuidString : known
@@ -45,7 +45,7 @@ struct Visitor: Codable, Sendable {
       response.setCookie(Cookie(name: "session", value: id, httpOnly: true))
       return response
     }
-    // However many clients ask, in however many processes, it is made once a minute.
+    // The report is made once a minute, however many clients of all processes ask for it.
     router.get("/reports/:day") { _, context in
       let day = try context.parameters.require("day")
       let process = ProcessInfo.processInfo.processIdentifier

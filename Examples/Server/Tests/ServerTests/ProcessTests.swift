@@ -8,7 +8,7 @@ import Testing
 
 /// Two processes of the example over one store.
 @Suite struct ProcessTests {
-  /// A process, which ends with the object.
+  /// A process of the server. It ends with this object.
   private final class Server {
     let process = Process()
     let port: Int
@@ -45,7 +45,7 @@ import Testing
       text: String, cookie: String?, age: String?
     ) {
       var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
-      // Both are reached by one name, as behind a balancer.
+      // The requests to both processes have one host name, as behind a load balancer.
       request.headers.add(name: "Host", value: "example.com")
       if let cookie { request.headers.add(name: "Cookie", value: cookie) }
       let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
@@ -66,7 +66,7 @@ import Testing
     #expect(visit.text == "visit 1\n")
     let cookie = try #require(visit.cookie?.split(separator: ";").first.map(String.init))
     #expect(try await second.get("/visits", cookie: cookie).text == "visit 2\n")
-    // A session that the server did not begin is not taken on.
+    // The server does not adopt a session id that it has not given.
     let foreign = try await second.get("/visits", cookie: "session=mine")
     #expect(foreign.text == "visit 1\n" && foreign.cookie?.contains("mine") == false)
 

@@ -69,7 +69,7 @@ import Testing
         #expect(missing.status == 404 && missing.text.contains("nothing"))
       }
       #expect(calls.count == before + 3)
-      // It is not taken for an error of the cache, so the handler is called once.
+      // The handler's error does not count as an error of the cache, so the handler is called only once.
       #expect(try await client.send("/store").status == 500)
       #expect(calls.count == before + 4 && calls.reports.isEmpty)
       #expect(try store.namespace("responses").count() == 0)
@@ -254,14 +254,14 @@ import Testing
       #expect(first.text == "1 de" && first.fields["set-cookie"] == "id=1")
       #expect(try await client.send("/a", "GET", ["Accept-Language": "fr"]).text == "2 fr")
       let hit = try await client.send("/a", "GET", ["Accept-Language": "de"])
-      // Nobody gets the cookie of another client.
+      // No client gets the cookie of another client.
       #expect(hit.text == "1 de" && hit.fields["set-cookie"] == nil)
       let known = try await client.send(
         "/a", "GET", ["Accept-Language": "de", "If-None-Match": "\"1\""])
       #expect(known.status == 304 && known.text == "")
       let head = try await client.send("/a", "HEAD", ["Accept-Language": "de"])
       #expect(head.status == 200 && head.text == "" && head.fields["content-length"] == "4")
-      // The response to a request with credentials is for that request alone.
+      // A response to a request with credentials answers only that request.
       for count in 3...4 {
         let user = try await client.send(
           "/a", "GET", ["Accept-Language": "it", "Authorization": "x"])
@@ -362,7 +362,7 @@ import Testing
         #expect(try await client.send(path).text == answer.text)
       }
       #expect(calls.count == 4)
-      // The responses of one name are not those of another.
+      // Responses of one host are separate from those of another host.
       _ = try await client.send("/a", "GET", ["Host": "one.example"])
       _ = try await client.send("/a", "GET", ["Host": "two.example"])
       #expect(calls.count == 6)

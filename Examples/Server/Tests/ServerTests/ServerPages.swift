@@ -5,7 +5,7 @@ import Larder
 import LarderHummingbird
 import Testing
 
-/// The programs of `Docs/Use/HTTP.md` and `Docs/Learn/Cookbook.md` that need Hummingbird or swift-configuration.
+/// The programs in `Docs/Use/HTTP.md` and `Docs/Learn/Cookbook.md` that need Hummingbird or swift-configuration.
 @Suite struct ServerPages {
   @Test func `a server of Hummingbird`() async throws {
     let store = try Store.temporary()

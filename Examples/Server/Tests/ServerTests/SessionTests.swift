@@ -22,7 +22,7 @@ import Testing
       clock.advance(by: .seconds(20))
       #expect(try await driver.get(key: "a", as: Int.self) == nil)
       #expect(try await driver.getWithTTL(key: "a", as: Int.self) == nil)
-      // What has expired is no present value: the new one does not expire.
+      // An expired value counts as absent, so the new value does not inherit its expiry.
       try await driver.set(key: "a", value: 3)
       clock.advance(by: .days(10_000))
       let forever = try #require(try await driver.getWithTTL(key: "a", as: Int.self))
@@ -117,7 +117,7 @@ import Testing
           try await driver.get(key: key, as: String.self)?.utf8.elementsEqual(key.utf8) == true)
       }
       for key in ["", long + "k"] {
-        // A client chooses the key of its session: that is no error of the store.
+        // A client may send any session key, so an impossible key is no error of the store.
         #expect(try await driver.get(key: key, as: String.self) == nil)
         #expect(try await driver.getWithTTL(key: key, as: String.self) == nil)
         try await driver.remove(key: key)

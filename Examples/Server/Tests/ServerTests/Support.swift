@@ -11,7 +11,7 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-/// What an application under test did.
+/// The calls that an application under test has made.
 final class Calls: Sendable {
   private let paths = Mutex<[String]>([])
   private let errors = Mutex<[String]>([])
@@ -22,7 +22,7 @@ final class Calls: Sendable {
   var reports: [String] { errors.withLock { $0 } }
 }
 
-/// Something that a handler waits for.
+/// A gate for which a handler waits.
 final class Gate: Sendable {
   private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>(
     (false, []))
@@ -46,7 +46,7 @@ final class Gate: Sendable {
   }
 }
 
-/// An answer as a client has it.
+/// An answer as its client sees it.
 struct Answer: Sendable {
   var status: Int
   var fields: [String: String]
@@ -55,7 +55,7 @@ struct Answer: Sendable {
 
 /// A client of a server under test.
 struct Client: Sendable {
-  /// Lives as long as the process, with a connection for each request of a test.
+  /// The HTTP client. It lives as long as the process, with a connection for each request of a test.
   private static let http = {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
@@ -92,7 +92,7 @@ struct Client: Sendable {
   }
 }
 
-/// Runs a server over `router`, whose responses are cached in a temporary store.
+/// Runs a server over `router`, with a response cache in a temporary store.
 func withServer(
   _ router: Router<BasicRequestContext>, _ calls: Calls, policy: HTTPCachePolicy = .application,
   _ body: @Sendable (Client, Store, ManualClock) async throws -> Void

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// Loads that say more than a value: that there is none, that it is unchanged, how it is to be kept.
+/// Loads that return more than a value: no value, an unchanged value, or how to keep the value.
 @Suite struct AnswerTests {
   private let clock = ManualClock()
   private let origin = Origin()
@@ -32,7 +32,7 @@ import Testing
     clock.advance(by: .minutes(1))
     #expect(try await ask()?.value == "load 2")
     #expect(try boards.contains("thun") && boards.entry(for: "thun")?.isNegative == false)
-    // What is gone does not outlive its absence.
+    // A load without a value replaces the expired value by a negative entry.
     isThere.withLock { $0 = false }
     clock.advance(by: .hours(1))
     #expect(try await ask() == nil)
@@ -138,7 +138,7 @@ import Testing
       return .unchanged
     }
     #expect(loaded?.value == "board" && loaded?.error == nil)
-    // A removal is what somebody wants, an eviction is not.
+    // A removal is intended, so the value stays removed; an eviction is not, so the value is stored again.
     #expect(try boards.value(for: "thun") == (isRemoved ? nil : "board"))
     #expect(try boards.entry(for: "thun")?.entityTag == (isRemoved ? nil : [7]))
     #expect(try boards.entry(for: "thun")?.tags == (isRemoved ? nil : ["line 1"]))

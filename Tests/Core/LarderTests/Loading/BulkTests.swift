@@ -9,7 +9,7 @@ import Testing
   private let origin = Origin()
   private let asked = Shared<[[String]]>([])
 
-  /// Fresh for a second, and stale for a minute.
+  /// Attributes of an entry that is fresh for a second, and stale for a minute after it.
   private var aging: EntryAttributes {
     var attributes = EntryAttributes(expires: .after(.seconds(1)))
     attributes.stale = .minutes(1)
@@ -26,7 +26,7 @@ import Testing
     try store.close()
   }
 
-  /// Loads keys as `of KEY`; a key `none...` has no value, and one `bad...` fails.
+  /// Loads the value `of KEY` for each key. A key `none...` has no value, and the load of a key `bad...` fails.
   @Sendable private func load(
     _ missing: [(key: String, stored: CachedValue<String>?)]
   ) async throws -> [(String, Loaded<String>)] {
@@ -139,7 +139,7 @@ import Testing
 
   @Test func `a removal and a write during the load win`() async throws {
     try await withCache { boards in
-      // A removal in a namespace that is not there yet counts for all of it.
+      // The namespace must exist first: a removal in an absent namespace counts as a removal of all its keys.
       try await boards.set("other", for: "z")
       origin.close()
       let task = Task { try await results(["a", "b", "c"], from: boards) }

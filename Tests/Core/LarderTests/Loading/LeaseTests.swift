@@ -7,7 +7,7 @@ import Testing
 
 /// One load of a key at a time among the processes of a machine.
 @Suite struct LeaseTests {
-  /// The machine's clock as this process sees it; that of the peers stands still at 1,000,000.
+  /// The machine's clock as this process sees it. The clock of the peers stands still at 1,000,000.
   private final class Machine: Sendable {
     private let time = Mutex<Int64>(1_000_000)
     var now: Int64 { time.withLock { $0 } }
@@ -17,7 +17,7 @@ import Testing
   private let machine = Machine()
   private let origin = Origin()
 
-  /// Runs `body` with a cache over a new store on disk.
+  /// Runs `body` with a cache over a new store on the disk.
   private func withCache(_ body: (Larder.Cache<String>) async throws -> Void) async throws {
     let directory = try TemporaryDirectory()
     var options = Store.Options()
@@ -45,13 +45,13 @@ import Testing
     try OtherProcess("load", boards.namespace.store.path, "thun", policy.rawValue)
   }
 
-  /// A caller that waits for the load of another process.
+  /// Starts a caller that waits for the load of another process.
   private func waiting(
     for boards: Larder.Cache<String>, _ policy: RequestPolicy = .standard
   ) async throws -> Task<CacheResult<String>, any Error> {
     let table = try #require(boards.namespace.engine.leases).table
     let task = load("thun", from: boards, policy)
-    // It has mapped the file, and looks at the lease.
+    // By then the caller has mapped the file of leases and looks at the lease.
     try await waitUntil { table.standing(0, at: machine.now) != .unavailable }
     return task
   }
@@ -118,7 +118,7 @@ import Testing
       let peer = try peer(boards, .revalidate)
       #expect(peer.line() == "loading")
       let task = try await waiting(for: boards, .revalidate)
-      // This one wants a load of its own.
+      // A caller that asks for a reload loads the value itself.
       #expect(try await load("thun", from: boards, .reload).value.value == "load 1")
       try peer.tell("new")
       #expect(peer.line()?.hasPrefix("loaded") == true)
@@ -136,7 +136,7 @@ import Testing
         try boards.leaseHash(Array("thun".utf8))
       )
       let task = try await waiting(for: boards)
-      // The peer's clock stands still: its lease is renewed here.
+      // The peer's clock stands still, so the test renews the peer's lease.
       var word = LeaseTable.word(hash, until: machine.now + LeaseTable.length)
       while machine.now < 1_000_000 + LoadLeases.longest {
         #expect(origin.loads == 0)

@@ -15,7 +15,7 @@ import Testing
     try Store.patient(clock: clock).cache(TextCodec(), in: "boards")
   }
 
-  /// Holds the writer lock of a store in another thread until it is told to let go.
+  /// Holds the writer lock of a store in another thread until the test ends the hold.
   private final class Writer: Sendable {
     private let release = DispatchSemaphore(value: 0)
     private let isHeld = Atomic(false)
@@ -72,7 +72,7 @@ import Testing
     try await writer.holds()
     let first = try await boards.result(for: "thun") { try await origin.text() }
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
-    // This process reads it already, and does not load it again.
+    // Later reads in this process get the value before its commit, and do not load it again.
     #expect(try boards.value(for: "thun") == "load 1")
     #expect(try boards.strictValue(for: "thun") == "load 1")
     #expect(try boards.values(for: ["thun", "bern"]) == ["load 1", nil])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// Loading on a miss: one flight for a key, whoever asks.
+/// Loads on a miss: one flight for each key, whatever the number of callers.
 @Suite struct LoadingTests {
   private let clock = ManualClock()
   private let origin = Origin()
@@ -116,7 +116,7 @@ import Testing
       Task { try await boards.result(for: "thun", options: .committed) { try await origin.text() } }
     }
     try await origin.waitForLoads(1)
-    // All of them have a place before the load ends.
+    // All callers have a place before the load ends.
     try await waitUntil { boards.namespace.engine.loads.running.callers() >= 10 }
     origin.open()
     for task in tasks {
@@ -217,7 +217,7 @@ import Testing
     origin.open()
     #expect(try await task.value.value == "load 1")
     #expect(try boards.count() == 0)
-    // The next load knows the namespace as it is now.
+    // The next load begins after the clear, so its value is stored.
     #expect(
       try await boards.result(for: "thun", options: .committed) { try await origin.text() }.value
         == "load 2")

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Larder
 
-/// Something that values are loaded from: it counts, and lets nobody through before it is told to.
+/// An origin of values: it counts its loads, and holds them back until a test opens it.
 final class Origin: Sendable {
   struct Refusal: Error, Equatable { var number: Int }
 
@@ -17,7 +17,7 @@ final class Origin: Sendable {
   private let state = Mutex(State())
 
   var loads: Int { state.withLock { $0.loads } }
-  /// Loads that ended because nobody wanted them any more.
+  /// Loads that ended because no caller wanted them any more.
   var cancelled: Int { state.withLock { $0.cancelled.count } }
 
   func close() { state.withLock { $0.isOpen = false } }
@@ -33,7 +33,7 @@ final class Origin: Sendable {
 
   func fail(_ fails: Bool = true) { state.withLock { $0.fails = fails } }
 
-  /// The number of the load.
+  /// Loads once, and returns the number of the load.
   func load() async throws -> Int {
     let (number, fails) = state.withLock { state in
       state.loads += 1
@@ -62,11 +62,11 @@ final class Origin: Sendable {
 
   func text() async throws -> String { "load \(try await load())" }
 
-  /// Waits until so many loads have begun.
+  /// Waits until `count` loads have begun.
   func waitForLoads(_ count: Int) async throws { try await waitUntil { loads >= count } }
 }
 
-/// Something that tasks of a test share.
+/// A value that several tasks of a test share.
 final class Shared<Value: Sendable>: Sendable {
   private let value: Mutex<Value>
 
@@ -79,6 +79,6 @@ final class Shared<Value: Sendable>: Sendable {
 }
 
 extension LoadOptions {
-  /// The defaults, but the value is committed when the caller gets it.
+  /// The default options, but the value is committed when the caller gets it.
   static let committed = LoadOptions(waitsForCommit: true)
 }

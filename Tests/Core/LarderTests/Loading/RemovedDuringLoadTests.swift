@@ -5,12 +5,12 @@ import Testing
 
 @testable import Larder
 
-/// A load belongs to the moment at which it began: what was removed since is not stored, nor given to later callers.
+/// A load belongs to the moment of its start: a value that was removed since is not stored, and later callers do not get it.
 @Suite struct RemovedDuringLoadTests {
   private let clock = ManualClock()
   private let origin = Origin()
 
-  /// What is under the key when the load begins.
+  /// The entry under the key when the load begins.
   enum Before: String, CaseIterable {
     case fresh, stale, expired, absent
     /// The namespace does not exist.
@@ -56,7 +56,7 @@ import Testing
     case .clear: try boards.clear()
     case .clearAll: try store.clear()
     case .rename:
-      // Without the namespace there is nothing to rename.
+      // An absent namespace cannot be renamed, so the test clears it instead.
       if try boards.namespace.info() == nil {
         try boards.clear()
       } else {
@@ -81,7 +81,7 @@ import Testing
   ) async throws {
     let store = try store()
     let boards = boards(of: store)
-    // The removal of an owner concerns what is stored.
+    // The removal of an owner concerns stored entries only.
     if how == .owner, [.absent, .nowhere].contains(before) { return }
     try await prepare(before, boards)
     var options = LoadOptions(
@@ -205,7 +205,7 @@ import Testing
     #expect(writer.line() == "writing")
     #expect(try await boards.value(for: "thun") { "old" } == "old")
     #expect(try boards.value(for: "thun") == "old")
-    // The removal by the other process: its number comes before its commit.
+    // The first half of a removal by another process: the removal gets its number before its commit.
     let table = store.engine.removalTable
     let number = try #require(table.begin())
     table.record(Checksum.keyHash(of: Array("thun".utf8).span, in: try id(of: boards)), number)
@@ -246,7 +246,7 @@ import Testing
     try await origin.waitForLoads(1)
     #expect(try remover.ask(command) == "done")
     let later = ask(boards, LoadOptions(tags: ["all"], waitsForCommit: true))
-    // The tags of the other process's load are not known here.
+    // This process does not know the tags of the other process's load, so a caller waits for that load.
     let waits = command.hasPrefix("invalidate")
     if !waits { try await origin.waitForLoads(2) }
     try loader.tell("theirs")
@@ -302,7 +302,7 @@ import Testing
     try await origin.waitForLoads(loaded + 1)
     let path = boards.namespace.store.path + "/removals"
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-    // After the header; the last is the word of the key.
+    // The word number `index` after the header. Place 7 stands for the word of the key.
     let hash = Checksum.keyHash(of: Array("thun".utf8).span, in: try id(of: boards))
     let index = place == 7 ? 8 + hash % (1 << 14) : UInt64(place)
     try file.seek(toOffset: 128 + 8 * index)
@@ -326,7 +326,7 @@ import Testing
     #expect(try await boards.remove("thun") == false)
     try FileManager.default.removeItem(atPath: path)
     #expect(try await ask(boards, .committed).value.isCommitted)
-    // Somebody deletes it while a load runs, and another process makes a new one.
+    // A user deletes the file while a load runs, and another process makes a new file.
     origin.close()
     let first = ask(boards, LoadOptions(policy: .reload, waitsForCommit: true))
     try await origin.waitForLoads(3)
@@ -344,7 +344,7 @@ import Testing
   func `no caller of any process gets what was removed before it asked`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/s"
-    // A floor for each of two times four keys.
+    // The file holds one number, a floor, for each of two times four keys.
     try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))
     let seed = TestSettings.seed
     let steps = 250 * TestSettings.trials
@@ -358,7 +358,7 @@ import Testing
       return peer
     }
     let peers = [try peer(1, steps), try peer(2, steps)]
-    // A third process is killed again and again.
+    // A third process is started and killed again and again.
     var number = 3
     while peers.contains(where: \.isRunning) {
       let victim = try peer(number, 100_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// What is served past its freshness, when, and who hears of it.
+/// When a load serves a stale value, and which callers learn that the value is stale.
 @Suite struct StaleTests {
   private let clock = ManualClock()
   private let origin = Origin()
@@ -137,7 +137,7 @@ import Testing
       expires: .after(.minutes(10)), refreshAhead: .minutes(1), waitsForCommit: true)
     let ask = { try await boards.result(for: "thun", options: options) { try await origin.text() } }
     _ = try await ask()
-    // The load leaves the table after its caller has gone on.
+    // The caller continues before the load leaves the table.
     try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
     clock.advance(by: .minutes(9) - .milliseconds(1))
     #expect(try await ask().value == "load 1" && origin.loads == 1)
@@ -189,7 +189,7 @@ import Testing
     #expect(try await ask(.reload).value == "load 2")
     #expect(try await ask(.revalidate).value == "load 3")
     clock.advance(by: .hours(23))
-    // Stale: used by those that ask for nothing better.
+    // These two policies serve the stale value without a load.
     for policy in [RequestPolicy.cacheOnly, .cacheElseLoad] {
       let served = try await ask(policy)
       #expect(served.value == "load 3" && served.source == .stale && served.age == .hours(23))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// How long a caller waits for a load that others may share.
+/// How long a caller waits for a load that other callers may share.
 @Suite struct TimeLimitTests {
   private let clock = ManualClock()
   private let origin = Origin()
@@ -100,7 +100,7 @@ import Testing
     #expect(served.value == "old" && served.source == .stale)
     #expect((served.error as? LarderError)?.code == .timedOut)
     #expect(origin.cancelled == 0)
-    // The next one shares the load.
+    // The next caller shares the load.
     let second = ask(boards, soft)
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     origin.open()

@@ -8,7 +8,7 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// Power cuts on a disk that has failed one sync: whatever a writer is told afterwards must hold.
+  /// Power cuts on a disk that has failed one sync: every later success that a writer reports must hold.
   extension `Power cuts` {
     private static let isLong = TestSettings.trials > 1
 
@@ -19,11 +19,11 @@ import TestSupport
       var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
       var (failures, images, lossy) = (0, 0, 0)
       var model = PowerWork.Model()
-      // Each sync of the writer in turn; the short form takes every seventh.
+      // Lets each sync of the writer fail in turn; the short form takes every seventh sync.
       var number = Self.isLong ? 1 : Int.random(in: 1...7, using: &random)
       while true {
         guard let trace = try failing(number, level, processes, &random) else {
-          // Beside others the writer may have few syncs.
+          // A writer beside other processes may have few syncs.
           if failures > 0 || number == 1 { break }
           number = 1
           continue
@@ -41,7 +41,7 @@ import TestSupport
             var lines: [String] = []
             if case .say(let said) = event { lines = said }
             promise.hear(lines)
-            // Of several, another may have gone on before this one says what it found.
+            // With several processes, another process may have written before this process reports the number that it found.
             #expect(
               !promise.foundTooFew || level == .scratch || processes > 1,
               "the store returned behind a sync: \(comment), event \(index)")
@@ -61,7 +61,7 @@ import TestSupport
       #expect(failures > 0)
     }
 
-    /// What the writers did, one of which fails its n-th sync; nil if it has not so many.
+    /// A trace of the writers, one of which fails at its sync with this number; nil if it makes fewer syncs.
     private func failing(
       _ number: Int, _ level: Durability, _ processes: Int, _ random: inout SeededRNG
     ) throws -> PowerTrace? {
@@ -84,7 +84,7 @@ import TestSupport
       }
     }
 
-    /// Whether the power is cut there: whenever a writer was told that all is safe, and now and then in between.
+    /// Whether to cut the power there: after each report that all is safe, and at some random points.
     private static func isCut(_ lines: [String], _ random: inout SeededRNG) -> Bool {
       lines.contains { $0.hasPrefix("sync ") || $0.hasPrefix("closed ") }
         || Int.random(in: 0..<30, using: &random) == 0

@@ -8,10 +8,10 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// What tasks that share commits were told up to some point of a trace.
+  /// The successes that tasks with shared commits were told of, up to some point of a trace.
   private struct GroupPromise {
     private(set) var isOpen = false
-    /// How many writes each task was told are done, and of how many of them a sync or the close has told.
+    /// How many writes each task was told are done, and how many of these writes a sync or the close covers.
     private(set) var acknowledged: [Int: Int] = [:]
     private(set) var synced: [Int: Int] = [:]
     private(set) var isClosed = false
@@ -31,7 +31,7 @@ import TestSupport
       }
     }
 
-    /// The least that must be there of a task's writes. It has at most one in a commit.
+    /// The fewest writes of a task that must be there. A task has at most one write in a commit.
     func least(_ task: Int, _ level: Durability) -> Int {
       let (told, synced) = (acknowledged[task] ?? 0, synced[task] ?? 0)
       return switch level {
@@ -84,7 +84,7 @@ import TestSupport
       #expect(3 * opened > checked)
     }
 
-    /// What is wrong with the store; nil if the promise is kept.
+    /// The fault of the store; nil if it keeps the promise.
     private func check(
       _ image: [String: [UInt8]], _ promise: GroupPromise, _ level: Durability
     ) throws -> (fault: String?, isLossy: Bool) {
@@ -112,7 +112,7 @@ import TestSupport
       }
       let isEmptied = level == .scratch && found == 0 && !promise.isClosed
       if let missing, !isEmptied { return (missing, true) }
-      // Nothing lies behind a gap.
+      // The writes of a task are there without a gap.
       if try notes.count() != found { return ("there are \(try notes.count()) entries", isLossy) }
       if let fault = try store.verify().faults.first { return ("\(fault)", isLossy) }
       try notes.set("after", for: "after")

@@ -13,10 +13,10 @@ import TestSupport
     private static let seed = PowerStage.seed
     private static let isLong = images >= 400
 
-    /// How the images of one level went.
+    /// The results for the images of one level.
     private struct Tally {
       var images = 0
-      /// No store yet, and none was promised.
+      /// Images without a store, before any store was promised.
       var absent = 0
       var recovered = 0
       var lossy = 0
@@ -78,7 +78,7 @@ import TestSupport
       )
     }
 
-    /// Lets writers work on a store and returns what they did to its files.
+    /// Lets writers work on a store and returns the trace of its files.
     private func record(
       _ store: String, _ level: Durability, processes: Int, writes: Int, boot: Int,
       _ random: inout SeededRNG
@@ -91,7 +91,7 @@ import TestSupport
           "\(Int.random(in: 0..<1_000_000, using: &random))", "\(boot)", under: preloaded + more)
       }
       var peers = try (0..<processes).map { _ in try start([]) }
-      // Of several, one may be killed at one of its writes; another takes its place.
+      // With several processes, one more writer may be killed at one of its writes; a new writer replaces it.
       if processes > 1, Bool.random(using: &random) {
         let kill = Int.random(in: 5..<writes * 3, using: &random)
         let killed = try start(["LARDER_POWER_KILL=\(kill)"])
@@ -115,7 +115,7 @@ import TestSupport
       return (disk, promise)
     }
 
-    /// Builds images at random points of the trace and checks each.
+    /// Builds images at random points of the trace and checks each image.
     private func cut(
       _ trace: PowerTrace, _ disk: PowerDisk, _ promise: PowerPromise, _ level: Durability,
       images: Int, boot: Int, _ directory: String, _ model: inout PowerWork.Model,
@@ -156,7 +156,7 @@ import TestSupport
       }
     }
 
-    /// What is wrong with the store; nil if the promise is kept.
+    /// The fault of the store; nil if it keeps the promise.
     private func check(
       _ path: String, _ level: Durability, _ promise: PowerPromise, certain: UInt64, boot: Int,
       _ model: inout PowerWork.Model, _ tally: inout Tally

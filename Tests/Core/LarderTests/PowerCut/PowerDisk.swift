@@ -1,22 +1,22 @@
 import LarderPeer
 import TestSupport
 
-/// A disk as a trace leaves it at some point: what is on it for certain, and what may be.
+/// A disk at some point of a trace: the bytes that are on it for certain, and the changes that may be on it.
 ///
-/// Assumed of the disk: a completed sync is one, and a sector of 512 bytes is written whole or not at all. (LMDB's own
-/// commits rest on the latter: a meta page torn within its sector, which 8-byte granularity allows, can cost them.)
-/// Nothing is assumed of the order in which the rest arrives.
+/// Assumptions: a completed sync is complete, and the disk writes a sector of 512 bytes whole or not at all. (LMDB's commits
+/// rely on whole sectors: a meta page torn within its sector, which a disk with units of 8 bytes allows, can lose them.)
+/// Other changes may reach the disk in any order.
 struct PowerDisk {
   static let sector = 512
 
-  /// How much of what may be on the disk is.
+  /// Which of the pending changes reach the disk.
   enum Luck {
     case nothing, everything
-    /// Whole calls, each by itself.
+    /// Whole calls, each with this chance.
     case calls(Double)
-    /// Sectors, each by itself.
+    /// Sectors, each with this chance.
     case sectors(Double)
-    /// In order, up to some call.
+    /// All calls up to this part of the pending calls.
     case prefix(Double)
   }
 
@@ -42,9 +42,9 @@ struct PowerDisk {
   private var syncs: [UInt64: Int] = [:]
   private var loss: Loss
 
-  /// Which of the writes that a failed sync covers arrive.
+  /// Selects the writes that reach the disk although their sync fails.
   struct Loss {
-    /// The share of those that do.
+    /// The share of these writes.
     let arriving: Double
     private var random: SeededRNG
 
@@ -56,7 +56,7 @@ struct PowerDisk {
     mutating func next() -> Bool { Double.random(in: 0..<1, using: &random) < arriving }
   }
 
-  /// - Parameter initial: files that were on the disk before the trace began, by name.
+  /// - Parameter initial: the files on the disk before the trace began, by name.
   init(
     initial: [String: (inode: UInt64, bytes: [UInt8])]? = nil,
     loss: Loss = Loss(arriving: 0, seed: 0)
@@ -90,8 +90,8 @@ struct PowerDisk {
     }
   }
 
-  /// A sync of a file failed: each write that it covers is on the disk now or never. The names in a directory stay with the
-  /// system, which writes them with the next sync of the directory.
+  /// A failed sync of a file: each write that it covers reaches the disk now or never. The system still has the names in a
+  /// directory, and writes them with the next sync of the directory.
   private mutating func lose(before limit: Int, inode: UInt64, name: String) {
     if name == "" || name == ".." { return }
     pending.removeAll { item in
@@ -159,7 +159,7 @@ struct PowerDisk {
     files[inode]!.replaceSubrange(offset..<offset + bytes.count, with: bytes)
   }
 
-  /// One of the states that the disk may be in; nil if the store's directory itself is not there.
+  /// One possible state of the disk; nil if the directory of the store is not on it.
   func image(_ luck: Luck, _ random: inout SeededRNG) -> [String: [UInt8]]? {
     var (files, names, hasDirectory) = (files, names, hasDirectory)
     let mayBeLonger = Bool.random(using: &random)
@@ -171,7 +171,7 @@ struct PowerDisk {
           Self.put(bytes, at: offset, of: item.inode, in: &files)
           continue
         }
-        // The length may have arrived without the bytes.
+        // The length of the file may have reached the disk without the bytes.
         if mayBeLonger, offset + bytes.count > files[item.inode]?.count ?? 0 {
           Self.resize(item.inode, to: offset + bytes.count, in: &files)
         }

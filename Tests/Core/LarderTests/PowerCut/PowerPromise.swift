@@ -1,35 +1,35 @@
 import Larder
 import LarderPeer
 
-/// What writers were told up to some point of a trace, and with that what a store must hold after a power cut there.
+/// The reports to writers up to some point of a trace, and the batches that a store must hold after a power cut there.
 struct PowerPromise {
   private(set) var isOpen = false
-  /// The last batch that a writer was told is done, and when the ones before it were.
+  /// The last batch that a writer was told is done, and the times of all such reports.
   private(set) var acknowledged = 0
   private(set) var times: [Int: Int] = [:]
-  /// The last batch that a sync or a clean close was to cover.
+  /// The last batch that a reported sync or clean close covers.
   private(set) var synced = 0
-  /// Batches that were begun and not answered yet.
+  /// Batches that have begun and have no answer yet.
   private(set) var underWay = 0
-  /// Batches that failed, which may be there all the same.
+  /// Batches that failed. They may be in the store all the same.
   private var unknown = 0
-  /// Nothing was begun since the last sync ended, or since all have closed.
+  /// Whether no batch has begun since the last sync ended, or since all processes have closed.
   private(set) var isSettled = false
-  /// An opening found less than a sync or a clean close was to cover.
+  /// Whether an opening found fewer batches than a sync or a clean close covers.
   private(set) var foundTooFew = false
-  /// Who has the store open, is opening it, or has begun to close it.
+  /// The processes that open the store or have it open, and the processes that have begun to close it.
   private var openers = 0
   private var closers = 0
   private let canBeEmptied: Bool
-  /// A write failed after somebody opened the store, and may have begun behind a sync whose success is told only now.
+  /// Whether a write has failed while a process had the store open: a sync that succeeds later may not cover the write.
   private var isDoubtful = false
-  /// Before the trace began there may have been as many.
+  /// The most batches that may have been in the store before the trace began.
   private var former = 0
 
-  /// - Parameter canBeEmptied: a failed sync may empty the store, and the numbers begin anew.
+  /// - Parameter canBeEmptied: whether a failed sync may empty the store; the numbers then begin anew.
   init(canBeEmptied: Bool = false) { self.canBeEmptied = canBeEmptied }
 
-  /// For what a power cut left of a store of that level, whose writers then were told this much.
+  /// The promise for a store of that level after a power cut, whose writers were told the reports of `other`.
   init(after other: PowerPromise, _ level: Durability) {
     synced = level == .scratch ? 0 : other.least(level)
     acknowledged = synced
@@ -88,7 +88,7 @@ struct PowerPromise {
     if openers == 0 { isDoubtful = false }
   }
 
-  /// The least that must be there.
+  /// The last batch that must be in the store.
   func least(_ level: Durability) -> Int {
     switch level {
     case .durable: acknowledged
@@ -97,14 +97,14 @@ struct PowerPromise {
     }
   }
 
-  /// Whether the store may hold the batches up to that number and no others.
+  /// Whether the store may hold exactly the batches up to that number.
   func allows(_ number: Int, _ level: Durability) -> Bool {
     if level == .scratch, number == 0 { return !isSettled || synced == 0 }
     let least = level == .scratch ? synced : self.least(level)
     return number >= least && number <= max(acknowledged, former) + underWay + unknown
   }
 
-  /// How many milliseconds before the last acknowledgement the first one was that is lost.
+  /// The age of the first lost batch, in milliseconds: from its acknowledgement to the last acknowledgement.
   func age(ofLoss number: Int) -> Int {
     guard number < acknowledged, let first = times[number + 1], let last = times[acknowledged]
     else {

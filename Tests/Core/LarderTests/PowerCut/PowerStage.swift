@@ -8,7 +8,7 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// What the tests of power cuts share: how long they are, recordings, and stores made of what a cut left.
+  /// The shared parts of the power-cut tests: their length, the recorder, and stores made of images.
   ///
   /// `LARDER_TRIALS=50` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Operate/Reliability.md`.
   enum PowerStage {
@@ -21,12 +21,12 @@ import TestSupport
       levels.filter { only == nil || only == $0.rawValue }
     }
 
-    /// Says how it went, in long runs.
+    /// Prints the results in long runs.
     static func report(_ line: String) {
       if TestSettings.trials > 1 { print("power: \(line)") }
     }
 
-    /// What to put before a command, so that what it does to the store's files is recorded.
+    /// The words in front of a command that record its changes of the store's files.
     static func recording(_ store: String, in trace: String) throws -> [String] {
       let recorder = try PowerRecorder.library.get()
       return [
@@ -34,17 +34,17 @@ import TestSupport
       ]
     }
 
-    /// Something that is built beside the tests.
+    /// The path of a program that is built beside the tests.
     static func program(_ name: String) -> String {
       URL(fileURLWithPath: OtherProcess.executable).deletingLastPathComponent().path + "/" + name
     }
 
-    /// Memory, where there is such a place: an image is written once, and syncing it proves nothing.
+    /// A directory in memory, where the system has one: an image is written once, and a sync of it proves nothing.
     static let directory =
       FileManager.default.isWritableFile(atPath: "/dev/shm")
       ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path
 
-    /// Makes a store of an image.
+    /// Makes a store from an image.
     @discardableResult
     static func place(
       _ image: [String: [UInt8]], _ store: String
@@ -60,7 +60,7 @@ import TestSupport
       return try files(of: store)
     }
 
-    /// What a store's files hold, but for LMDB's lock file and the empty ones.
+    /// The contents of a store's files, without the lock files.
     static func files(of store: String) throws -> [String: (inode: UInt64, bytes: [UInt8])] {
       var files: [String: (inode: UInt64, bytes: [UInt8])] = [:]
       for name in try FileManager.default.contentsOfDirectory(atPath: store)

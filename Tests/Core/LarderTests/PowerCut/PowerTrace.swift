@@ -1,14 +1,14 @@
 import Foundation
 
-/// What `PowerRecorder` wrote down: calls in the order in which they were finished.
+/// A trace of `PowerRecorder`: calls in the order in which they ended.
 struct PowerTrace {
   enum Event {
     case write(inode: UInt64, offset: Int, bytes: ArraySlice<UInt8>, Arrival)
     case beginSync(UInt64)
-    /// What was recorded before the sync with that number began is on the disk: of a file, of the store's directory, or
-    /// of the directory that holds it.
+    /// The sync with that number succeeded: everything recorded before its beginning is on the disk, for a file, for the
+    /// store's directory, or for the parent of that directory.
     case endSync(UInt64, inode: UInt64, name: String)
-    /// The sync failed: of a file, what it covers need not be on the disk, and no later sync writes it.
+    /// The sync failed: the writes to a file that it covers need not be on the disk, and no later sync writes them.
     case failSync(UInt64, inode: UInt64, name: String)
     case resize(inode: UInt64, length: Int)
     case create(name: String, inode: UInt64)
@@ -21,13 +21,13 @@ struct PowerTrace {
   /// Whether a write is on the disk when it returns, because the descriptor was open for synchronous writing.
   enum Arrival: UInt64 {
     case later, now
-    /// It failed, and need never be there.
+    /// The write failed, and may never reach the disk.
     case failed
   }
 
   let events: [Event]
 
-  /// Where the sync fails that was to fail.
+  /// The index of the failed sync or failed write; nil if none failed.
   var failure: Int? {
     events.firstIndex { event in
       switch event {

@@ -2,14 +2,14 @@ import Foundation
 import Larder
 import TestSupport
 
-/// The entries of the store that is damaged, and what may be read for each key.
+/// The entries of the store before the damage, and the values that a read of each key may return.
 ///
-/// A value tells its key and version, so that an old value, and one of another key, is seen to be wrong.
+/// A value contains its key and version, so an old value or a value of another key shows as wrong.
 struct DamageModel {
   static let namespaces = ["notes", "pages", "images"]
   static let keys = 150
 
-  /// The versions that a read may answer with, by key; 0 stands for no entry.
+  /// The versions that a read may return, by key; 0 stands for no entry.
   private(set) var possible: [String: Set<Int>] = [:]
   private var version = 0
 
@@ -35,17 +35,17 @@ struct DamageModel {
     return version
   }
 
-  /// A change that was acknowledged, or one whose outcome is not known.
+  /// Notes a change. `isCertain` is false for a change with an unknown outcome.
   mutating func note(_ key: String, _ version: Int, isCertain: Bool) {
     if isCertain { possible[key] = [version] } else { possible[key, default: [0]].insert(version) }
   }
 
-  /// Which keys entries of these have lost is not known either.
+  /// Notes that every entry may be lost.
   mutating func noteAllMayBeGone() {
     for key in possible.keys { possible[key]!.insert(0) }
   }
 
-  /// Whether the value is one that the key once had.
+  /// Whether the key once had this value.
   func isOld(_ value: [UInt8], for key: String) -> Bool {
     let words = value.split(separator: UInt8(ascii: "#"), maxSplits: 2)
     guard words.count >= 2, let version = Int(String(decoding: words[1], as: UTF8.self)) else {
@@ -54,7 +54,7 @@ struct DamageModel {
     return Self.value(of: key, version: version) == value
   }
 
-  /// Whether a read of the damaged store may answer so. An entry may be lost, never wrong.
+  /// Whether a read of the damaged store may return this value. A value may be missing, but never wrong.
   func allows(_ value: [UInt8]?, for key: String) -> Bool {
     guard let value else { return true }
     return (possible[key] ?? []).contains { $0 > 0 && Self.value(of: key, version: $0) == value }
@@ -62,8 +62,8 @@ struct DamageModel {
 }
 
 extension DamageModel {
-  /// Makes the store, with entries that were replaced, removed, tagged and owned by others. `halfway` is called when
-  /// the first half is done: pages from there are old versions of pages.
+  /// Makes the store, with entries that were replaced, removed, tagged and owned by others. Calls `halfway` after half of the
+  /// writes: pages of the file at that moment are old versions of pages.
   static func build(
     at path: String, durability: Durability, halfway: () throws -> Void
   ) throws -> (DamageModel, Store) {

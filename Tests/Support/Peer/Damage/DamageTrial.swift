@@ -4,8 +4,8 @@ import TestSupport
 
 /// Runs cases one after the other: each damages a copy of a store, then opens, reads, verifies and writes it.
 ///
-/// `damage-cases DIRECTORY SEED COUNT LEVEL`. It says `case SEED` before each, and how it went; a crash or a hang ends
-/// the process without that, which `damage-trials` sees.
+/// `damage-cases DIRECTORY SEED COUNT LEVEL`. It prints `case SEED` before each case, and then the result. A crash or a hang
+/// leaves out the result, which `damage-trials` notices.
 struct DamageWorker {
   private let files: [String: Data]
   private let former: Data
@@ -15,7 +15,7 @@ struct DamageWorker {
 
   static let writes = 250
 
-  /// - Parameter killed: the files are copied while the store is open, as a kill leaves them.
+  /// - Parameter killed: whether to copy the files while the store is open, as a kill leaves them.
   init(directory: String, durability: Durability, killed: Bool) throws {
     self.directory = directory
     self.durability = durability
@@ -38,7 +38,7 @@ struct DamageWorker {
     self.former = former
   }
 
-  /// One case; its result in one line.
+  /// Runs one case, and returns its result as a line.
   func run(seed: UInt64) throws -> String {
     var mutation = Mutation(files: files, former: former, seed: seed)
     mutation.apply()
@@ -61,7 +61,7 @@ struct DamageWorker {
   }
 }
 
-/// What one case came to.
+/// The result of one case.
 struct DamageTally {
   private var model: DamageModel
   private var wrong: [String] = []
@@ -71,11 +71,11 @@ struct DamageTally {
   private var written = 0
   private var refused = false
   private var old = 0
-  /// Whether a page was replaced by an older one, as a write does that the disk lost.
+  /// Whether an older version has replaced a page, as after a write that the disk lost.
   private let hasOldPages: Bool
-  /// Whether a write may lose no entry but its own: each page is whole.
+  /// Whether a write may lose only the entry that it writes: each page is whole.
   var keepsUnwritten = false
-  /// The entries that were read since the last change of them.
+  /// The entries that were read since their last change.
   private var unwritten: Set<String> = []
 
   init(model: DamageModel, hasOldPages: Bool) {
@@ -98,7 +98,7 @@ struct DamageTally {
       refused = true
       return
     }
-    // A scratch store is emptied where it cannot be trusted.
+    // Opening empties a scratch store that it cannot trust.
     if durability == .scratch { model.noteAllMayBeGone() }
     readAll(store)
     verify(store)
@@ -115,7 +115,7 @@ struct DamageTally {
     _ = attempt("close") { try store.close() }
   }
 
-  /// Nil for an error of the library's one type; any other is a failure of the case.
+  /// Runs `body`; nil after an error of the library. An error of another type is a failure of the case.
   private mutating func attempt<Result>(_ what: String, _ body: () throws -> Result) -> Result? {
     do {
       return try body()
@@ -132,7 +132,7 @@ struct DamageTally {
     read += 1
     if value != nil { unwritten.insert(full) }
     if let value, !model.allows(value, for: full) {
-      // Pages that are whole and old cannot be told from new ones where nothing else is wrong.
+      // Old pages that are whole look like new pages if nothing else is wrong.
       if hasOldPages, model.isOld(value, for: full) {
         old += 1
       } else {
@@ -175,7 +175,7 @@ struct DamageTally {
   }
 
   private mutating func verify(_ store: Store) {
-    // Damage is not an error of `verify`, but its result.
+    // `verify` returns damage as its result and does not throw it.
     guard let result = attempt("verify", { try store.verify() }) else {
       wrong.append("verify throws")
       return

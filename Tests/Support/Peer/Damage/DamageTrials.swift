@@ -1,9 +1,9 @@
 import Foundation
 import Larder
 
-/// Runs many cases in child processes and sums up: `damage-trials DIRECTORY SEED COUNT [LEVEL...]`.
+/// Runs many cases in child processes and prints the sums: `damage-trials DIRECTORY SEED COUNT [LEVEL...]`.
 ///
-/// A child that crashes or does not answer in time is a failure of the case it was at; the next child goes on behind it.
+/// If a child crashes or does not answer in time, its case has failed; a new child continues with the next case.
 struct DamageTrials {
   private let executable = CommandLine.arguments[0]
   private let directory: String
@@ -16,18 +16,18 @@ struct DamageTrials {
   private var writtenTo = 0
   private var old = 0
 
-  /// How long one case may take, on a machine that does other things as well.
+  /// The longest time for one case, on a machine with other work.
   static let longestWait: TimeInterval = 120
-  /// Cases of one child, which share the store that is damaged. A child takes no case of the next batch, so that a case
-  /// repeated alone damages the same store.
+  /// The number of cases of one child, which damage copies of the same store. A child runs no case of the next batch, so a
+  /// repeated case damages the same store.
   static let batch: UInt64 = 50
 
-  /// Whether the cases of a batch damage the files as a kill leaves them, and not those of a closed store.
+  /// Whether the cases of a batch damage files as a kill leaves them, or else those of a closed store.
   static func isKilled(_ seed: UInt64) -> Bool { seed / batch % 2 == 1 }
 
   init(directory: String) { self.directory = directory }
 
-  /// True if nothing failed.
+  /// Runs the cases; true if none failed.
   mutating func run(seed: UInt64, count: Int, levels: [Durability]) throws -> Bool {
     for (index, level) in levels.enumerated() {
       let share = count / levels.count + (index < count % levels.count ? 1 : 0)
@@ -46,7 +46,7 @@ struct DamageTrials {
     return crashes.isEmpty && hangs.isEmpty && wrong.isEmpty
   }
 
-  /// Runs cases in a child until it ends; the seed to go on with.
+  /// Runs cases in a child until it ends; returns the seed of the next case.
   private mutating func runChild(from first: UInt64, count: Int, level: Durability) throws -> UInt64
   {
     let process = Process()

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// Damage that leaves each page whole: one reference in the data file leads to another page than before.
+/// Damage that leaves each page whole: one reference in the data file names another page than before.
 ///
-/// A write that was lost or misdirected leaves such pages. Random bytes hardly ever do.
+/// Lost or misdirected writes leave such pages. Random bytes hardly ever do.
 extension Mutation {
   /// The place of a page number, or of a number of pages, in the data file.
   private struct Reference {
@@ -26,7 +26,7 @@ extension Mutation {
     }
   }
 
-  /// Makes one of the references lead to another page.
+  /// Changes one of the references to another page.
   private mutating func exchange(_ references: [Reference], flags: Set<UInt16>, in data: inout Data)
   {
     let count = data.count / Self.pageSize
@@ -34,7 +34,7 @@ extension Mutation {
     guard
       let one = references.filter({ $0.page >= 2 && $0.page < count }).randomElement(using: &random)
     else { return }
-    // Another page that is in use like this one, one beside it, or any that looks so: maybe a free page.
+    // Another page that a reference names, the page before or after this one, or any page of the same kind, maybe a free page.
     let candidates: [Int] =
       switch random.next(in: 0..<4) {
       case 0: [one.page - 1, one.page + 1]
@@ -45,7 +45,7 @@ extension Mutation {
         }
       default: references.map(\.page)
       }
-    // Values of one length are exchanged rather than others.
+    // Prefers a large value with the same number of pages.
     let length = data.word64(one.page * Self.pageSize + 8) >> 32
     let others = candidates.filter { $0 >= 2 && $0 < count && $0 != one.page }
     let alike =
@@ -120,7 +120,7 @@ extension Mutation {
     guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
       let record = records(of: root, in: data).randomElement(using: &random)
     else { return }
-    // Only lists that lie in the root; the others are large values.
+    // Takes only a list that lies in the root page. Longer lists have pages of their own.
     let value = record.offset + 16
     let count = Int(truncatingIfNeeded: data.word64(value))
     guard data.word16(record.offset + 4) == 0, count > 0, count < 500 else { return }
@@ -134,7 +134,7 @@ extension Mutation {
     default:
       let inUse = reachable(in: data)
       data.set(UInt64(inUse.randomElement(using: &random) ?? 2), at: entry)
-      // In order, the list is not wrong in itself.
+      // A sorted list is sound in itself.
       let pages = (0..<count).map { data.word64(value + 8 + 8 * $0) }.sorted(by: >)
       if random.chance(percent: 75) {
         for (index, page) in pages.enumerated() { data.set(page, at: value + 8 + 8 * index) }
@@ -143,7 +143,7 @@ extension Mutation {
     note("free list of page \(root), record \(record.index), change \(kind)")
   }
 
-  /// A page in use takes the place of a free one on a list of free pages, in order, so that their number stays.
+  /// Replaces a free page on a list of free pages by a page in use. The list stays sorted and keeps its length.
   private mutating func listPageInUse(in data: inout Data, _ pages: [Int]) {
     let meta = newestMeta(in: data)
     let root = Int(truncatingIfNeeded: data.word64(meta * Self.pageSize + 80))
@@ -151,7 +151,7 @@ extension Mutation {
       let record = records(of: root, in: data).randomElement(using: &random),
       var page = pages.randomElement(using: &random)
     else { return }
-    // A long list lies on pages of its own.
+    // A long list has pages of its own.
     let value =
       data.word16(record.offset + 4) == 1
       ? Int(data.word64(record.offset + 16)) * Self.pageSize + 16 : record.offset + 16
@@ -172,7 +172,7 @@ extension Mutation {
     )
   }
 
-  /// Two pages of one kind change places; each has its own number.
+  /// Exchanges two pages of one kind; each keeps its own number.
   private mutating func exchangePages(in data: inout Data, _ pages: [Int]) {
     let flags: UInt16 = [1, 2, 2, 4].randomElement(using: &random)!
     let alike = pages.filter { data.word16($0 * Self.pageSize + 10) == flags }

@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A change to the files of a store such as a disk, a program or a person could make, chosen by a seed.
+/// A change to the files of a store that a disk, a program or a person could make. A seed selects it.
 struct Mutation {
-  /// Files of the store by name.
+  /// The files of the store by name.
   var files: [String: Data]
-  /// The data file as it was some commits ago: pages from it are old versions of pages.
+  /// The data file some commits earlier: its pages are old versions of pages.
   let former: Data
   private(set) var description = ""
-  /// Whether a page was replaced by its former version, or another record may lead to one.
+  /// Whether a former version has replaced a page, or another record may refer to a former version.
   var hasOldPages = false
   /// Whether a list of free pages names a page in use.
   var listsPageInUse = false
@@ -25,7 +25,7 @@ struct Mutation {
   }
 
   mutating func apply() {
-    // One in eight cases damages another file; one in sixteen two things at once.
+    // One in eight changes damages another file; one in sixteen cases has two changes.
     for _ in 0..<(random.chance(percent: 6) ? 2 : 1) {
       if random.chance(percent: 12) { mutateOther() } else { mutateData() }
     }
@@ -38,7 +38,7 @@ struct Mutation {
 
   // MARK: - The data file
 
-  /// What a page is, as far as its first bytes tell.
+  /// The kind of a page by its first bytes.
   private enum Kind: String, CaseIterable {
     case meta, branch, leaf, overflow, other
   }
@@ -78,7 +78,7 @@ struct Mutation {
       hasOldPages = true
       replace(page, &data, with: former.page(page), "its former version")
     case 5:
-      // A write that stopped at a sector.
+      // Simulates a write that stopped at a sector.
       guard start + Self.pageSize <= former.count else { break }
       hasOldPages = true
       let cut = 512 * random.next(in: 1..<8)
@@ -103,7 +103,7 @@ struct Mutation {
     data.word64(144) > data.word64(Self.pageSize + 144) ? 0 : 1
   }
 
-  /// Pages that the newest meta page leads to, and some that it does not.
+  /// Pages that the newest meta page leads to directly or through other pages, and some further pages.
   func reachable(in data: Data) -> [Int] {
     let newest = newestMeta(in: data)
     var pending = [80, 128].map { data.word64(newest * Self.pageSize + $0) }
@@ -133,7 +133,7 @@ struct Mutation {
     note("page \(page) replaced by \(what)")
   }
 
-  /// A field by its place in the page: one of the header, of a record, or any byte.
+  /// Changes a field by its place in the page: a field of the header or of a record, or any byte.
   private mutating func mutateField(of page: Int, _ kind: Kind, _ data: inout Data) {
     let start = page * Self.pageSize
     var fields: [(Int, Int, String)] = [
@@ -172,7 +172,7 @@ struct Mutation {
     let (offset, size, name) = fields.randomElement(using: &random)!
     guard start + offset + size <= data.count, size > 0 else { return }
     mutateBytes(start + offset, size, &data)
-    // The first six bytes of a branch page's record are the number of the page below. It may now be that of a free page,
+    // The first six bytes of a branch page's record are the number of a page below. The new number may be that of a free page,
     // which still has an older version.
     let isPageNumber = name.hasPrefix("size") || name.hasPrefix("node flags")
     if kind == .branch && isPageNumber { hasOldPages = true }
@@ -208,7 +208,7 @@ struct Mutation {
     case 4: data.append(randomBytes(random.next(in: 1..<5000)))
     default:
       for _ in 0..<random.next(in: 1..<20) where !data.isEmpty {
-        // The head of a file decides most.
+        // The head of a file matters most.
         let place = random.next(
           in: 0..<(random.chance(percent: 60) ? min(128, data.count) : data.count))
         data[place] ^= 1 << UInt8(random.next(in: 0..<8))
@@ -236,7 +236,7 @@ extension Data {
     return (0..<8).reduce(0) { $0 | UInt64(self[offset + $1]) << UInt64(8 * $1) }
   }
 
-  /// - Precondition: eight bytes, or `size`, lie there.
+  /// - Precondition: the data have eight bytes, or `size`, at the offset.
   mutating func set(_ word: UInt64, at offset: Int, size: Int = 8) {
     for index in 0..<size { self[offset + index] = UInt8(truncatingIfNeeded: word >> (8 * index)) }
   }

@@ -3,18 +3,18 @@ import Larder
 import TestSupport
 
 extension StarvationTrials {
-  /// The shell beside this program.
+  /// The path of the shell, in the folder of this program.
   static let shell = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("larder").path
 
-  /// The shell makes a store, writes, reads and verifies; it must end with an exit code of its own.
+  /// Lets the shell make a store, write, read and verify. The shell must end with an exit code of its own.
   mutating func runShell(
     _ store: String, _ shortage: Shortage, _ amount: Int, _ what: String
   ) throws {
     let limit =
       switch shortage {
       case .descriptors: "ulimit -n \(amount)"
-      // The program itself takes some of it.
+      // The program itself takes a part of the space.
       case .space: "ulimit -v \((amount + 400) << 10)"
       case .memory: "ulimit -d \(amount << 10)"
       case .threads, .disk: "true"
@@ -41,9 +41,9 @@ extension StarvationTrials {
     process.waitUntilExit()
     switch process.terminationStatus {
     case 124: fail(what, "the shell hangs")
-    // `timeout` had to kill it.
+    // `timeout` had to kill the shell.
     case 137 where shortage != .memory: fail(what, "the shell hangs")
-    // The loader or `timeout` itself lacks descriptors or space: 125 to 127.
+    // Skips 125 to 127: the loader or `timeout` itself lacked descriptors or space.
     case 128...:
       if shortage == .memory {
         ended += 1

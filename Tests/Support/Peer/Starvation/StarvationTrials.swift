@@ -2,8 +2,8 @@ import Foundation
 import Larder
 import TestSupport
 
-/// Runs clients of a store, and the shell, in processes that lack something: `starvation-trials DIRECTORY SEED COUNT
-/// [SHORTAGE...]`. Every call must succeed or throw, each process must end, and the store must be intact with every
+/// Runs clients of a store, and the shell, in processes that lack a resource: `starvation-trials DIRECTORY SEED COUNT
+/// [SHORTAGE...]`. Every call must succeed or throw, each process must end, and the store must be intact and have every
 /// acknowledged write.
 struct StarvationTrials {
   let directory: String
@@ -13,7 +13,7 @@ struct StarvationTrials {
   private var failures: [String] = []
   private var refusals = 0
   private var acknowledged = 0
-  /// Processes that Swift ended because it got no memory.
+  /// The number of processes that Swift ended because they got no memory.
   var ended = 0
 
   static let longestWait: TimeInterval = 60
@@ -23,7 +23,7 @@ struct StarvationTrials {
     random = SeededRNG(seed: seed)
   }
 
-  /// True if nothing failed.
+  /// Runs the trials; true if none failed.
   mutating func run(count: Int, shortages: [Shortage]) throws -> Bool {
     var possible = shortages
     let hasShell = FileManager.default.isExecutableFile(atPath: Self.shell)
@@ -61,7 +61,7 @@ struct StarvationTrials {
     switch shortage {
     case .descriptors: 3..<41
     case .threads: 0..<1
-    // Below some megabytes Swift itself gets no memory.
+    // With less than some megabytes Swift itself gets no memory.
     case .space: 24..<600
     case .disk: 16..<6000
     case .memory: 1..<40
@@ -72,7 +72,7 @@ struct StarvationTrials {
     let manager = FileManager.default
     try? manager.removeItem(atPath: directory)
     try manager.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    // The process without threads is another user's.
+    // The process without threads runs as another user.
     if geteuid() == 0 { _ = unsafe chown(directory, 65_534, 65_534) }
   }
 
@@ -82,7 +82,7 @@ struct StarvationTrials {
       == 0
   }
 
-  /// The exit code of a program; nil if it cannot be started.
+  /// Runs a program and returns its exit code; nil if it cannot be started.
   private func finish(_ program: String, _ arguments: [String]) -> Int32? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -138,7 +138,7 @@ struct StarvationTrials {
       "FAILED \(what): \(how); repeat: LarderPeer starved-client \(directory)/store \(what)")
   }
 
-  /// Opens the store without any shortage, and looks for the acknowledged writes. On a full disk it is copied first.
+  /// Opens the store without a shortage, and looks for the acknowledged writes. Copies a store on a full disk first.
   mutating func check(
     _ store: String, _ acked: [Int], _ what: String, mayBeFull: Bool,
     hasEntry: (Store, Int) throws(LarderError) -> Bool

@@ -2,11 +2,11 @@ import Foundation
 import Larder
 import TestSupport
 
-/// What a process of the starvation trials lacks.
+/// The resource that a process of the starvation trials lacks.
 enum Shortage: String, CaseIterable {
-  /// File descriptors: as many as the amount.
+  /// File descriptors: the amount is their number.
   case descriptors
-  /// Threads: none can be created. Swift's own tasks then wait for ever, so only calls that need none are made.
+  /// Threads: the process can create none. Swift's tasks then wait for ever, so the client makes no calls that need threads.
   case threads
   /// Address space: the amount in megabytes beyond what the process has.
   case space
@@ -15,13 +15,13 @@ enum Shortage: String, CaseIterable {
   /// Memory that the process may write to: the amount in megabytes. Swift ends a process that gets no memory.
   case memory
 
-  /// Takes it from this process, for good.
+  /// Takes the resource from this process, for good.
   func begin(_ amount: Int) throws {
     switch self {
     case .disk: break
     case .descriptors: try Self.limit(RLIMIT_NOFILE, to: amount)
     case .threads:
-      // The limit does not hold for root.
+      // Root has no such limit.
       if geteuid() == 0 {
         guard setgid(65_534) == 0, setuid(65_534) == 0 else { throw POSIXError(.EPERM) }
       }
@@ -56,7 +56,7 @@ enum Shortage: String, CaseIterable {
 }
 
 extension Peer {
-  /// `starved-client STORE SHORTAGE AMOUNT LEVEL`: does all that a client of a store does. It says `ack NUMBER` for each
+  /// `starved-client STORE SHORTAGE AMOUNT LEVEL`: makes all calls of a client of a store. It prints `ack NUMBER` for each
   /// write that returned, `error CODE` for each call that failed, and `end`.
   func actStarved() throws {
     let shortage = value(0) { Shortage(rawValue: $0) }
@@ -96,7 +96,7 @@ extension Peer {
     Peer.say("end")
   }
 
-  /// Nil for an error of the library's type; another is said to be wrong.
+  /// Runs `body`; nil after an error, which it prints. An error of another type than the library's is printed as wrong.
   private func attempt<Result>(_ body: () throws -> Result) -> Result? {
     do {
       return try body()
