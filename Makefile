@@ -53,8 +53,8 @@ examples: packages
 	cd Examples && $(BUILD)
 	./Scripts/examples
 
-# Runs each workload of the benchmarks once, and the long forms of the random tests: kills, power failures, damage, models,
-# fuzzers. Takes some hours with the usual factor.
+# Runs the workloads of the benchmarks once, except `shell`, and the long forms of the random tests: kills, power failures,
+# damage, models, fuzzers. Takes some hours with the usual factor.
 trials: packages bench-smoke
 	./Scripts/trials $(TRIALS)
 
@@ -105,7 +105,7 @@ bench: bench-build
 	cd Benchmarks && .build/release/LarderBench peers --json .build/bench.json --svg .build/bench.svg $(BENCH_OPTIONS)
 	@echo 'Benchmarks/.build/bench.json and bench.svg hold the same.'
 
-# Runs every workload once, with small stores and a debug build; the figures mean nothing.
+# Runs every workload but `shell` once, with small stores and a debug build; the figures mean nothing.
 bench-smoke: packages
 	@./Scripts/bench-smoke
 
