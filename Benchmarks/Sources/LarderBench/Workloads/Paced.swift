@@ -1,0 +1,28 @@
+extension Bench {
+  /// Stored entries written again at a steady rate, each by itself. The time of a write begins when the write is due, so a write
+  /// that waits behind a slow one counts as slow, too.
+  func paced() throws {
+    let order = Orders.random(data, distinct: data.count)
+    let (rate, name) = (50_000, "write at 50,000 a second")
+    try measure(
+      [("\(name), p99.9", .nanoseconds), ("\(name), longest", .nanoseconds)],
+      rounds: settings.longRounds
+    ) { contender, round in
+      if contender.peer.server != nil { throw Unsupported("is a process of its own") }
+      defer { contender.settle() }
+      var times: [Double] = []
+      times.reserveCapacity(rate)
+      let piece = Orders.piece(of: order, round: round, count: rate)
+      let begin = ContinuousClock.now
+      for at in piece.indices {
+        let due = begin + .seconds(1) / rate * times.count
+        while ContinuousClock.now < due {}
+        try contender.session.write(piece[at...at], lifetime: .day)
+        times.append((ContinuousClock.now - due) / .nanoseconds(1))
+        if times[times.count - 1] > 1e9 { throw Unsupported("writes less in a second") }
+      }
+      times.sort()
+      return [times[times.count * 999 / 1000], times[times.count - 1]]
+    }
+  }
+}
