@@ -81,7 +81,7 @@ struct Readeck: Sendable {
   /// The URL of an article's HTML: the base of its relative addresses.
   func address(of id: String) -> String { service.base + Self.path(id) + "/article" }
 
-  /// The article's HTML, a fragment, and its validators; nil if it is unchanged.
+  /// The article's HTML fragment and its validators; nil for unchanged HTML.
   ///
   /// - Parameter entityTag: the tag of the stored HTML. It is no quoted string and may end in a content coding; the service
   ///   compares it byte for byte. The service's 304 has no validators.

@@ -1,7 +1,7 @@
 import Departures
 import ExampleTesting
 
-/// A moment in the time of Zurich, `2025-07-12T09:00:00+0200`.
+/// The moment of a text such as `2025-07-12T09:00:00+0200`.
 func moment(_ text: String) throws -> Timestamp {
   guard let moment = SwissTime.moment(text) else { throw CocoaError(.formatting) }
   return moment

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A field of a service that may be absent, null, or of another type: `3`, `"3"` or `"+3"` for a number, `1` for true. Nil for
-/// anything else, such as `"nan"`, which JSON cannot express, or `[]`, which some services write for an empty object.
+/// A field that a service may leave out, or write as null or as another type: `3`, `"3"` or `"+3"` for a number, `1` for true.
+/// Other values give nil: `"nan"`, or `[]`, which some services write for an empty object.
 ///
 /// Use it for fields without which the rest of the answer is still useful.
 @propertyWrapper

@@ -24,7 +24,7 @@ public struct Metric: Hashable, Sendable {
   public let dimensions: [Dimension]
   /// How the metric moves.
   public let kind: Kind
-  /// The value in the unit of the name: bytes, entries, or a ratio of 0 to 1.
+  /// The value in the unit of the name, such as bytes or a ratio of 0 to 1.
   public let value: Double
 }
 

@@ -83,7 +83,7 @@
       }
     }
 
-    /// Writes a command. The server, the deadline or the end of the connection completes the reply.
+    /// Writes a command. `reply` always completes: with the server's answer or with an error.
     ///
     /// - Parameter asking: whether to send `ASKING` before the command.
     func send(

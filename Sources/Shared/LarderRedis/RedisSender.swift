@@ -35,7 +35,7 @@
       var current: ServerAddress
       /// The links by address and lane.
       var links: [ServerAddress: [Int: Link]] = [:]
-      /// The number of commands under way in each lane for commands that block. The numbers of these lanes begin with 1.
+      /// The number of blocking commands under way in each lane, beginning with lane 1. Lane 0 has no such commands.
       var lanes = [Int](repeating: 0, count: 32)
       /// The addresses that are known only from a server, the oldest first.
       var learned: [ServerAddress] = []

@@ -63,7 +63,7 @@ private let wordCount = 12
       insertions += 1
     }
     #expect((300...1000).contains(insertions) && !rates.areRare)
-    // A tenth of one-hit keys does not end the loop; a scan ends it.
+    // One new key in ten does not end the loop; a scan ends it.
     for number in 0..<5000 {
       rates.inserted(isReturn: number % 10 > 0, isGhostHit: number % 10 > 0, entries: 1000)
     }

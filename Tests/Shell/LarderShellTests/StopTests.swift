@@ -57,7 +57,7 @@ import Testing
     "keys @a --stdin -0", "salvage \(file).larder",
   ]
 
-  /// Commands that look once for each of their steps.
+  /// Commands that look for ^C once in each step.
   private static let steps = [
     "compact", "compact --to \(file).copy", "purge", "invalidate all --yes",
     "limits @a --entries 10 --yes", "undo",

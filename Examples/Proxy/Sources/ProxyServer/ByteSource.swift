@@ -114,7 +114,7 @@ final class ByteSource: ChannelInboundHandler {
     self.context = nil
   }
 
-  /// From now on the connection ends before another request. Its reader sees the same as if the other side had ended it.
+  /// Ends the connection before its next request. The connection's reader sees an end by the other side.
   func endAtRequest() {
     isEnding = true
     guard isAtRequest, waiting != nil else { return }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The environments that this process has open, by the identity of their data files: LMDB allows a process to open each once.
 ///
-/// The table is used only inside `ProcessTable.exclusively`, so a forked child finds it consistent, and never while the process
-/// waits for a lock.
+/// Each use of the table is inside `ProcessTable.exclusively`, so a forked child finds the table consistent. No use waits for a
+/// lock.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?

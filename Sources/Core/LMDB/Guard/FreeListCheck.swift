@@ -29,7 +29,7 @@ struct FreeListCheck {
     }
   }
 
-  /// Throws unless each page is either in use or free.
+  /// Throws unless used and free pages add up to all.
   ///
   /// - Parameter used: the number of pages in use, according to the records of the trees.
   func compare(used: UInt64) throws(PageDamage) {

@@ -122,7 +122,7 @@ extension WriteGuard {
 
 /// The checks for cursors of a write.
 extension WriteGuard {
-  /// Checks the pages before a cursor seeks the first record whose key is at least `key`, or moves on from that key.
+  /// Checks the pages that a cursor reads when it seeks the first record at or after `key`, or moves from `key`.
   func willMove(
     from key: PageCheck.Key, forward: Bool, in database: Database
   ) throws(PageDamage) {

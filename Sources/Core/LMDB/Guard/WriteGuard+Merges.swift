@@ -3,7 +3,7 @@
 /// A merge removes a page, so the neighbour in the next merge below the same branch can lie one page further: after *n*
 /// removals it is at most *n* + 1 pages away.
 extension WriteGuard {
-  /// After this number of removals below one branch, all pages below it are checked, not only the neighbours.
+  /// From this removal below a branch on, all pages below the branch are checked, not only the neighbours.
   private static let removalsBeforeAll = 4
   /// LMDB keeps at least two children in a branch. A branch with fewer children than this may lose so many that LMDB merges it.
   private static let fewChildren = 3

@@ -87,11 +87,11 @@ extension Environment {
     return unsafe transaction!
   }
 
-  /// Throws for a snapshot newer than the file's newest commit, which has the other meta page under a wrong number: another
-  /// program changed lock.mdb, and the pages of the snapshot may be overwritten at any time.
+  /// Throws for a snapshot newer than the file's newest commit: another program changed lock.mdb. Such a snapshot has the other
+  /// meta page under a wrong number, and writers may overwrite its pages at any time.
   ///
-  /// An older snapshot is consistent. Its commit is not acknowledged yet, or never will be because the writer was killed
-  /// between the commit and its publication. A renewal would give the same number again.
+  /// An older snapshot is consistent: the newest commit is not published yet, or its writer was killed before the publication.
+  /// A renewal would give the same number again.
   private func checkAge(of transaction: OpaquePointer) throws(LMDBError) {
     if UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)) > handle.meta.lastTransaction {
       throw .lockMismatch

@@ -51,7 +51,7 @@ struct BrowseScreen {
 
   func rendition(_ color: Color) -> String { presentation.hasColor ? color.rawValue : "" }
 
-  /// `text`, or `plain` on a terminal without such characters.
+  /// `text`, or `plain` on a terminal without Unicode.
   func drawn(_ text: String, _ plain: String) -> String { presentation.hasUnicode ? text : plain }
 
   func fit(_ text: String, to width: Int) -> String {

@@ -136,7 +136,7 @@ extension Command {
     return .done
   }
 
-  /// Writes the field of one value: a string as text, another value as JSON.
+  /// Writes the fields at `path`: strings as text, other fields as JSON.
   private static func answer(
     _ path: QueryPath, _ call: Invocation, in session: Session
   ) throws -> Outcome {

@@ -85,7 +85,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
         }
         let (key, value) = pairs[next]
         next += 1
-        if let value = cache.decodeCounting(bytes.span.extracting(value)) {
+        if let value = cache.decoded(bytes.span.extracting(value)) {
           return (Key(Array(bytes[key])), value)
         }
       }
@@ -134,7 +134,7 @@ extension Cache {
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
   /// An entry that exists during the whole iteration is visited once. Each batch is read from one snapshot, later batches from
-  /// newer snapshots. Values that the codec cannot decode are left out and counted. The iteration counts neither as a read nor
+  /// newer snapshots. Values that the codec cannot decode are left out. The iteration counts neither as a read nor
   /// as an access, and its values do not enter the memory tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)

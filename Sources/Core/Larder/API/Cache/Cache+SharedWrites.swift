@@ -28,7 +28,7 @@ extension Cache {
     let key = key.copied
     return SharedWrite(size: bytes.count) { batch in
       let present = try batch.value(for: key, in: namespace)
-      if let present, canDecode(present) { return false }
+      if let present, decoded(present.span) != nil { return false }
       try batch.set(encoded: bytes, for: key, in: self, EntryAttributes(expires: expires))
       return true
     }
@@ -88,7 +88,7 @@ extension Cache where Value: FixedWidthInteger {
       guard hasDeclaredRules else { return nil }
       return try engine.appendReplacement(for: key.bytes.span, in: namespace.handle) {
         bytes, header throws(LarderError) in
-        let present = bytes.flatMap { decodeCounting($0.span) }
+        let present = bytes.flatMap { decoded($0.span) }
         let sum = try sum(of: present, amount, key)
         var attributes = EntryAttributes(
           keeping: present == nil ? nil : header, expires: expires)

@@ -53,22 +53,15 @@ public struct Cache<Value: Sendable>: Sendable {
     }
   }
 
-  func canDecode(_ bytes: [UInt8]) -> Bool {
-    do {
-      _ = try codec.decode(bytes.span)
-      return true
-    } catch {
-      return false
-    }
+  func decoded(_ bytes: Span<UInt8>) -> Value? {
+    do { return try codec.decode(bytes) } catch { return nil }
   }
 
+  /// Decodes a value whose read was counted as a hit; an undecodable value counts as a miss.
   func decodeCounting(_ bytes: Span<UInt8>) -> Value? {
-    do {
-      return try codec.decode(bytes)
-    } catch {
-      namespace.handle.countUndecodable()
-      return nil
-    }
+    if let value = decoded(bytes) { return value }
+    namespace.handle.countUndecodable()
+    return nil
   }
 
   func decodeStrictly(_ bytes: Span<UInt8>) throws(LarderError) -> Value {

@@ -202,7 +202,7 @@ extension Statistics.Namespace {
 extension Store {
   /// Sets the counts of reads and removals of every namespace to zero, for all processes.
   ///
-  /// Earlier reads that other processes have not merged yet do not count either. Current reads may or may not count. Entries
+  /// Earlier reads that other processes have not added yet do not count either. Current reads may or may not count. Entries
   /// and limits are not affected. O(namespaces).
   public func resetStatistics() throws(LarderError) {
     try checkWritable()

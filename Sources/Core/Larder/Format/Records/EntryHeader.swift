@@ -46,7 +46,7 @@ struct EntryHeader: Equatable {
   var staleUntil: Int64
   /// The time under which the expiry index has the entry, at most `staleUntil`; ``never`` if the index does not have it.
   var deadline: Int64
-  /// The entry's position in the queue of its namespace; an overwrite keeps it. 0 for pinned entries, which have no position.
+  /// The entry's position in the queue of its namespace; an overwrite keeps it, except under `fifo`. 0 for a pinned entry.
   var sequence: UInt64
   /// A different number for every value that the key ever had in this namespace.
   var version: UInt64

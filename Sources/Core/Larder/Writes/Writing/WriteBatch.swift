@@ -97,11 +97,11 @@ extension WriteBatch {
     try key.withKeyBytes { key throws(LarderError) in try value(for: key, in: namespace.name) }
   }
 
-  /// The decoded fresh value under `key`; nil if it is absent. An undecodable value is nil, and counted as such.
+  /// The decoded fresh value under `key`; nil if it is absent or undecodable.
   public mutating func value<Value>(for key: some StoreKey, in cache: Cache<Value>)
     throws(LarderError) -> Value?
   {
-    try value(for: key, in: cache.namespace).flatMap { cache.decodeCounting($0.span) }
+    try value(for: key, in: cache.namespace).flatMap { cache.decoded($0.span) }
   }
 
   /// The entry under `key` with the changes of this batch, even if it has expired; nil without an entry.
