@@ -30,7 +30,7 @@ static inline int larder_open(const char *path, int flags, mode_t mode) { return
 static inline int larder_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
 // Record locks on single bytes of a file. The system releases the locks of a process when the process ends or closes any
-// descriptor of the file; a forked child has none. The result is -1 with EAGAIN or EACCES if another process holds the lock.
+// descriptor of the file; a forked child has no locks. The result is -1 with EAGAIN or EACCES if another process has the lock.
 static inline int larder_lock_byte(int descriptor, off_t byte) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
   return fcntl(descriptor, F_SETLK, &lock);
@@ -57,7 +57,7 @@ static inline int larder_duplicate_above_standard(int descriptor) {
 static inline int larder_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
 // Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS. Signals wait: on some
-// file systems each signal makes the call fail with EINTR and undoes all its work.
+// file systems each signal makes the call fail with EINTR and undoes all work of the call.
 static inline int larder_allocate(int descriptor, off_t length) {
 #ifdef __APPLE__
   fstore_t store = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = length};
@@ -128,7 +128,7 @@ static inline int larder_access(const char *path, int mode) {
 int syncfs(int descriptor);
 #endif
 
-// Flushes the whole file system that holds `within`, if a directory cannot be opened and synced.
+// Flushes the whole file system that holds `within`, for a directory that cannot be opened and synced.
 static inline int larder_sync_file_system(int within) {
 #ifdef __APPLE__
   (void)within;
@@ -179,7 +179,7 @@ static inline void larder_thread_name(uint64_t identity, char *name, size_t size
   if (pthread_getname_np((pthread_t)(uintptr_t)identity, name, size) != 0) name[0] = 0;
 }
 
-// Starts a detached thread that receives no signals, with a small stack so that it fits into little address space.
+// Starts a detached thread that receives no signals. The stack is small, so the thread needs little address space.
 static inline int larder_start_thread(void *(*run)(void *), void *context) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -40,7 +40,7 @@ package func checkErrno<Result: FixedWidthInteger>(
 }
 
 extension String {
-  /// The text as one word of an `sh` command, quoted if `sh` may read a character in another way.
+  /// The text as one word of an `sh` command. It is quoted unless each character is plain in `sh`.
   package var shellWord: String {
     let isPlain =
       !isEmpty

@@ -151,8 +151,8 @@ extension Checkpoints {
     setPin(checkpoint.pin)
   }
 
-  /// Waits for `lock.checkpoint`, or until a checkpoint of another process covers this one: on a slow disk, other processes may
-  /// hold the lock nearly all the time.
+  /// Waits for `lock.checkpoint`, or until a checkpoint of another process covers `checkpoint`: on a slow disk, other processes
+  /// may hold the lock nearly all the time.
   ///
   /// - Returns: whether this process holds the lock.
   private func lockUnlessCovered(
@@ -167,7 +167,7 @@ extension Checkpoints {
     return true
   }
 
-  /// Whether the recovery point on the disk is this commit or a later one. The pin of `checkpoint` protects a later one, too.
+  /// Whether the recovery point on the disk is this commit or a later commit. The pin of `checkpoint` protects both.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
     guard let known = try file.readSynced(), known.boot == boot,
       let point = known.recoveryPoint

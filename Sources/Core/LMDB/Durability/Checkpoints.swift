@@ -3,9 +3,9 @@ import LarderSystem
 import Synchronization
 
 /// The checkpoints of a process at the level checkpointed. It records which commits the last checkpoint covers, and when the
-/// next one is due: a fixed interval after the first commit that the last checkpoint does not cover.
+/// next checkpoint is due: a fixed interval after the first commit that the last checkpoint does not cover.
 ///
-/// `Checkpoints+Making` makes them.
+/// `Checkpoints+Making` makes the checkpoints.
 final class Checkpoints: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
@@ -143,7 +143,7 @@ final class Checkpoints: Sendable {
       return
     }
     do throws(LMDBError) {
-      // While the checkpoint waits for another process, writers of this process wait for it: at most for their own timeout.
+      // While this checkpoint waits for another process, writers of this process wait, too: at most for their own timeout.
       try make(lockTimeout: min(.milliseconds(interval), handle.lockTimeout))
       releaseIdlePin()
     } catch {

@@ -32,7 +32,7 @@ struct DataStamp: Equatable {
     return bytes
   }
 
-  /// Reads the stamp of a data file; ``none`` if the file is too short for one.
+  /// Reads the stamp of a data file; ``none`` if the file is too short for a stamp.
   init(of path: String) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
     let bytes = try file.contents(at: Self.place(in: file), count: Self.size)

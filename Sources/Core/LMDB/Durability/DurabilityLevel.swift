@@ -6,7 +6,7 @@ import LarderSystem
 package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// Every commit that returned survives.
   case durable = 0
-  /// The commits up to the last checkpoint survive. A fixed interval separates the first later commit from the next checkpoint.
+  /// The commits up to the last checkpoint survive. The next checkpoint is due a fixed interval after the first later commit.
   case checkpointed = 1
   /// The state at the last close or sync survives if nothing was written since; otherwise nothing survives.
   case scratch = 2
@@ -22,7 +22,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// Whether the environment has the file `recovery`, which says how far its commits are on the disk.
   var hasRecoveryFile: Bool { self == .checkpointed || self == .scratch }
 
-  /// The level of the environment in `file`; durable, the strongest, if its record is lost.
+  /// The level of the environment in `file`; durable, the strongest level, if the record of the level is lost.
   package init(of file: borrowing SalvageFile) throws {
     var level = DurabilityLevel.durable
     _ = try file.forEachRecord { key, value in

@@ -9,7 +9,7 @@ import LarderSystem
 ///           8200  u64: the sequence number of the last record that was synced
 ///
 /// The two places get records in turn, so a torn record leaves the other record whole. The writing process holds
-/// `lock.checkpoint` at the level checkpointed and `lock.write` at the level scratch.
+/// `lock.checkpoint` at the level checkpointed and `lock.write` at the level scratch, or is alone.
 final class RecoveryFile: Sendable {
   private static let place = 4096
   private static let changes = 2 * place
@@ -46,7 +46,7 @@ final class RecoveryFile: Sendable {
     return newest
   }
 
-  /// The newest valid record if it is certainly on the disk: its writer may have been killed before the sync.
+  /// The newest valid record, if it is certainly on the disk; nil if its writer was killed before the sync.
   func readSynced() throws(LMDBError) -> RecoveryRecord? {
     guard let record = try read(),
       try word(at: Self.synced) == record.sequence
@@ -62,7 +62,7 @@ final class RecoveryFile: Sendable {
   /// Flushes the data file to the disk.
   ///
   /// After a failed sync a later sync proves nothing: the system may have dropped the pages that it could not write, and counts
-  /// them as written. So the record tells every process of the failure, and only ``Recovery`` clears it.
+  /// these pages as written. So the record tells every process of the failure, and only ``Recovery`` clears it.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
     try checkSynced()
     do throws(LMDBError) {

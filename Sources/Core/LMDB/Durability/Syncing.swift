@@ -109,7 +109,7 @@ struct Syncing: Sendable {
   func end() { checkpoints?.end() }
 }
 
-/// The record in the file `recovery`, at the level scratch, whether a power failure makes the data file worthless.
+/// The record in the file `recovery`, at the level scratch, that says whether a power failure makes the data file worthless.
 final class ScratchMark: Sendable {
   private let file: RecoveryFile
   let boot: BootIdentity
@@ -158,7 +158,7 @@ final class ScratchMark: Sendable {
     }
   }
 
-  /// Syncs the file if it is marked as dirty. The caller holds `lock.write` or is alone.
+  /// Syncs the file unless it is certainly marked as clean. The caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
     try handle.sync(file)

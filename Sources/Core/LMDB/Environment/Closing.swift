@@ -10,7 +10,7 @@ final class Closing: Sendable {
   private let files: OpenFiles
   private let syncing: Syncing
   private let timer: TimerThread?
-  /// Closing has flushed the files that the durability level requires of each process.
+  /// Whether closing has flushed the files that the durability level requires of each process.
   private let isFlushed = Atomic(false)
   /// The code of the first error that kept closing from flushing; 0 without one.
   private let failure = Atomic<Int32>(0)
@@ -113,7 +113,7 @@ final class Closing: Sendable {
     }
   }
 
-  /// Closes the environment and renames a complete new data file over the old one. The caller owns the writer lock, holds
+  /// Closes the environment and renames a complete new data file over the old file. The caller owns the writer lock, holds
   /// `lock.opening`, and is alone.
   func replaceData() throws(LMDBError) {
     let paths = files.paths

@@ -8,7 +8,7 @@ extension Environment {
   package struct Info: Sendable {
     package var mapSize: Int
     package var pageSize: Int
-    /// Pages ever used, which is about the length of the file.
+    /// The number of pages ever used; the file is about that long.
     package var pages: Int
     package var lastTransaction: UInt64
     package var readerSlots: Int
@@ -37,7 +37,7 @@ extension Environment {
   /// The size of the data file in bytes.
   package var fileSize: Int { Self.fileSize(at: path) }
 
-  /// How long a call waits for other processes.
+  /// How long a call waits for other processes at most.
   package var lockTimeout: Duration { handle.lockTimeout }
 
   /// The size of the data file in `directory`, whether open or not; 0 if the file does not exist.
@@ -98,15 +98,15 @@ extension Environment {
   /// Whether this process's pin keeps LMDB from reusing pages that were freed since its last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
 
-  /// Why closing could not make everything survive a power failure; nil if it could, or if the failure was taken already.
+  /// Why closing could not make everything survive a power failure; nil without a failure, or if the failure was taken already.
   package func takeClosingFailure() -> LMDBError? { closing.takeFailure() }
 
-  /// The reader that keeps LMDB from reusing the pages freed last: the oldest snapshot of any process, including this one, that
-  /// is older than the newest commit. Nil without such a reader.
+  /// The reader that keeps LMDB from reusing the pages freed last: the oldest snapshot of any process, including this process,
+  /// that is older than the newest commit. Nil without such a reader.
   ///
-  /// Makes a checkpoint first, unless the caller is inside a write, gives other processes time for theirs, and clears dead
-  /// readers. Only a reader that exists for 10 ms counts, because a short read blocks nothing. The time is proportional to the
-  /// number of readers.
+  /// First makes a checkpoint, unless the caller is inside a write, and clears dead readers. Then gives other processes time
+  /// for their checkpoints, and 10 ms to short reads, which block nothing: nil if no such reader is left at some time
+  /// meanwhile. The cost is proportional to the number of readers.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
     let time = syncing.checkpoints?.timeForOthers ?? .zero

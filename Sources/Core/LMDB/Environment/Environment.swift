@@ -159,7 +159,7 @@ package struct EnvironmentOptions: Sendable {
   package var create = true
   /// Never repairs, restores or empties the environment, and needs no permission to write its files.
   package var readOnly = false
-  /// The required durability; nil accepts the environment's own, and gives a new environment ``DurabilityLevel/standard``.
+  /// The required durability; nil accepts any durability, and gives a new environment ``DurabilityLevel/standard``.
   package var durability: DurabilityLevel?
   /// Changes the durability of an existing environment. No process may have the environment open.
   package var changesDurability = false

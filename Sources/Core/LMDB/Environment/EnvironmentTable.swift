@@ -2,7 +2,7 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The environments that this process has open, by the identity of their data files: LMDB allows a process to open each once.
+/// The environments that this process has open, by the identity of their data files: LMDB allows to open each file once.
 ///
 /// Each use of the table is inside `ProcessTable.exclusively`, so a forked child finds the table consistent. No use waits for a
 /// lock.
@@ -61,7 +61,7 @@ enum EnvironmentTable {
     }
   }
 
-  /// Waits for the end of an environment that is being closed, because it still holds LMDB's locks.
+  /// Waits for the end of an environment that is being closed, because that environment still holds LMDB's locks.
   private static func find(
     _ files: StoreFiles, lockTimeout: Duration
   ) throws(OpenError) -> Environment? {

@@ -35,7 +35,7 @@ extension LMDBError {
 }
 
 extension OpenError {
-  /// For an environment that cannot be used because another process holds a lock of it, or the system refuses.
+  /// For an environment that cannot be used because another process holds one of its locks, or the system refuses.
   init(_ cause: LMDBError, in directory: String) {
     self.init(
       cause.isBusy ? .busy : .system, path: directory,

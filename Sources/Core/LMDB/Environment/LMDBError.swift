@@ -2,7 +2,7 @@ import CLMDB
 import CLarderSystem
 package import LarderSystem
 
-/// The error of a call into LMDB or the system: an `errno` value, one of LMDB's codes, or one of this layer's own.
+/// The error of a call into LMDB or the system: an `errno` value, one of LMDB's codes, or one of this layer's own codes.
 package typealias LMDBError = SystemError
 
 extension SystemError: CustomStringConvertible {
@@ -24,7 +24,7 @@ extension SystemError: CustomStringConvertible {
   package static let stopped = LMDBError(code: -31_008)
   package static let insideWrite = LMDBError(code: -31_009)
   package static let syncFailed = LMDBError(code: -31_020)
-  /// A thread has kept this process's writer lock for the lock timeout. It may wait for the thread that gets this error.
+  /// A thread has kept this process's writer lock for the lock timeout. That thread may wait for the thread with this error.
   package static let writerKept = LMDBError(code: -31_011)
 
   package var description: String {

@@ -13,7 +13,7 @@ final class MapSize: Sendable {
   private let mapped: Atomic<Int>
   /// The limit of the file's size in bytes; `Int.max` without a limit.
   private let limit = Atomic<Int>(.max)
-  /// A transaction found the map full, so the next write grows the map at once.
+  /// Whether a transaction found the map full: then the next write grows the map at once.
   private let isWanted = Atomic<Bool>(false)
   /// After a failed attempt to grow, the time of the next attempt; until then writes use the space left.
   private let nextTry = Atomic<Int64>(.min)
@@ -24,8 +24,8 @@ final class MapSize: Sendable {
     mapped = Atomic(size)
   }
 
-  /// The size to map at opening: `wanted` bytes, or less in a process with little address space; at most half of that space is
-  /// taken. To resize a map, all reads of the process must end, so a large map helps; only used pages take memory.
+  /// The size to map at opening: `wanted` bytes, or less in a process with little address space. A small file takes at most
+  /// half of that space. To resize a map, all reads of the process must end, so a large map helps; only used pages take memory.
   static func initial(_ wanted: Int, fileSize: Int) -> Int {
     // A sparse file may claim to be larger than any address space.
     let fileSize = min(fileSize, 1 << 45)
@@ -47,7 +47,7 @@ final class MapSize: Sendable {
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size that the map should have: all that the limit allows; without a limit, twice the used size.
+  /// The size that the map should have: all that the limit allows; without a limit, twice the size once half of it is used.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2
@@ -115,7 +115,7 @@ final class MapSize: Sendable {
     return try resize(toHold: used * 2, lockTimeout: lockTimeout)
   }
 
-  /// Throws if the newest commit names more pages than its file can have: no map can hold them, and a wait would be in vain.
+  /// Throws if the newest commit names more pages than its file can have: no map can hold them, and a wait would not help.
   private func checkUsedSize() throws(LMDBError) {
     guard let size = FileStatus.of(handle.files.data).map({ Int($0.st_size) }) else { return }
     let pages = UInt64(size / handle.meta.pageSize)

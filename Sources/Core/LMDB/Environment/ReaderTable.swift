@@ -74,11 +74,11 @@ package final class ReaderTable: Sendable {
     }
   }
 
-  /// The oldest snapshot of any process, including this one, that is older than the newest commit: it keeps LMDB from reusing
-  /// the pages freed last. Clears dead readers first.
+  /// The oldest snapshot of any process, including this process, that is older than the newest commit: such a snapshot keeps
+  /// LMDB from reusing the pages freed last. Clears dead readers first.
   ///
-  /// Only a reader that exists for `time` is returned, because a short read blocks nothing. The time is proportional to the
-  /// number of readers.
+  /// A reader is returned only if there was such a reader during all of `time`, because short reads block nothing. The cost is
+  /// proportional to the number of readers.
   func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
     try clearDead()
     let deadline = ContinuousClock.now + time

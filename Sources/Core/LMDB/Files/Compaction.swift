@@ -106,7 +106,7 @@ struct Compaction {
 
 /// A new data file. It gets the records of another file in key order, so its pages are full.
 ///
-/// No other process uses the file before it is renamed: it is written without locks and synced when it is complete.
+/// No other process uses the file before it is renamed, so it is written without locks and synced when it is complete.
 @safe private struct CompactFile: ~Copyable {
   /// The size of one transaction, which keeps its pages in memory. The copy can be stopped between two transactions.
   private static let bytesPerTransaction = 8 << 20

@@ -45,7 +45,7 @@ package final class OpenFiles: Sendable {
     return !locks.areDeleted
   }
 
-  /// The last change of the directory; nil if the process had no descriptor left for it.
+  /// The last change of the directory; nil without an open directory.
   private var directoryChange: DirectoryStamp.Change? {
     switch directory {
     case .some(let directory): directory.status.map(DirectoryStamp.Change.init)
@@ -96,7 +96,7 @@ package final class OpenFiles: Sendable {
   }
 }
 
-/// Tells a writer whether it must compare the open files with those at the environment's path.
+/// Tells a writer whether it must compare the open files with the files at the environment's path.
 ///
 /// The system sets the change time of a directory when a file in it, or the directory itself, is created, removed or renamed.
 /// While that time is the time of the last comparison, the comparison still holds, and a write needs one system call, not four.

@@ -2,7 +2,7 @@ package import LarderSystem
 
 /// The lock files beside the data, which protect LMDB from its known multi-process hazards.
 ///
-/// - `lock.open` is held shared while a process has the environment open. A process that gets it exclusively is alone.
+/// - `lock.open` is held shared while a process has the environment open. A process that holds it exclusively is alone.
 /// - `lock.opening` is held while a process opens or closes the environment, so two processes never initialize the environment
 ///   at the same time.
 /// - `lock.write` is held around each write transaction, so LMDB's own mutex never has waiters of other processes. If such a
@@ -85,7 +85,7 @@ final class StoreLocks: Sendable {
     try readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in try check(call()) }
   }
 
-  /// The other processes that hold the lock for which a call waited in vain, for a message. Empty for other errors, and if the
+  /// The other processes that hold the lock for which a call waited too long, for a message. Empty for other errors, and if the
   /// system names no process.
   static func holders(of error: LMDBError, in directory: String) -> String {
     error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
@@ -104,7 +104,7 @@ final class StoreLocks: Sendable {
 }
 
 extension SharedTable {
-  /// A table in the environment's directory, protected by its locks.
+  /// A table in the environment's directory, protected by the environment's locks.
   package convenience init(_ format: Format, of environment: Environment) {
     self.init(
       format, in: environment.path, replacing: environment.handle.locks.maps,

@@ -29,7 +29,7 @@ struct FreeListCheck {
     }
   }
 
-  /// Throws unless used and free pages add up to all.
+  /// Throws unless the numbers of used and free pages add up to the number of all pages.
   ///
   /// - Parameter used: the number of pages in use, according to the records of the trees.
   func compare(used: UInt64) throws(PageDamage) {

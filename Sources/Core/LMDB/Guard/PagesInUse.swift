@@ -1,10 +1,10 @@
-/// The pages to which the trees of a commit lead, as far as few pages tell.
+/// The pages in use by the trees of a commit, found without reading all pages.
 ///
 /// LMDB writes over the pages of its lists of free pages without a look at them. So a list that names a page in use would
 /// destroy that page. The branch pages name all other pages, except those of large values. The leaves name the pages of large
 /// values. A tree's leaves are read if it has large values and not too many leaves.
 ///
-/// The work depends on the number of branch pages, about a hundredth of all pages, and not on the number of free pages.
+/// The work depends on the number of branch pages, about a hundredth of all pages, and of the leaves that are read.
 struct PagesInUse {
   /// The largest number of leaves that are read in one tree: 64 MB.
   static let mostLeaves: UInt64 = 16_384

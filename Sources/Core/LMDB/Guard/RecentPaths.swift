@@ -1,7 +1,7 @@
-/// The two paths that a write took last in each tree. Most writes come back to a known leaf: they look a key up before they
+/// The two paths that a write took last in each tree. Most writes come back to a known leaf: they look up a key before they
 /// store it, append to an index, and write the store's own records.
 ///
-/// The paths lie in the trees of the last commit. A write does not change those, so a path stays valid until the write ends.
+/// The paths lie in the trees of the last commit. A write does not change those trees, so a path stays valid until it ends.
 struct RecentPaths {
   /// Two paths for each tree.
   private var paths: [TreePath] = []

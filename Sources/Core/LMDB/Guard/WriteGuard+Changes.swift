@@ -35,7 +35,7 @@ extension WriteGuard {
   /// The two bytes of a record in its page's list, and one byte that makes its size even.
   private static let entryAndPadding = 3
 
-  /// Bytes that a record takes in its leaf. A value of this many bytes or more lies on overflow pages.
+  /// The most bytes that a record takes in its leaf. The value of a larger record lies on overflow pages.
   private func inlineSize(_ key: PageCheck.Key, _ count: Int) -> Int {
     min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
   }
@@ -51,14 +51,14 @@ extension WriteGuard {
     }
   }
 
-  /// In percent: a leaf that keeps less of its last commit may be merged; LMDB's own bound is 25.
+  /// In percent: a leaf that is left less full than this may be merged; LMDB's own bound is 25.
   private static let sparsePercent = 30
 
   /// Before LMDB removes the record under `key`, checks the pages that the removal touches.
   ///
   /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record of the neighbour
-  /// to it. It treats a branch page with one child in the same way, and then also needs the first leaf below. This check begins
-  /// at 30 %: a needless check costs little, and a missing check lets LMDB read a damaged page.
+  /// to the page. LMDB treats a branch page with one child in the same way, and then also needs the first leaf below. This
+  /// check begins at 30 %: a needless check costs little, and a missing check lets LMDB read a damaged page.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     let tree = try tree(of: database)

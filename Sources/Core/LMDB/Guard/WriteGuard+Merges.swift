@@ -8,7 +8,7 @@ extension WriteGuard {
   /// LMDB keeps at least two children in a branch. A branch with fewer children than this may lose so many that LMDB merges it.
   private static let fewChildren = 3
 
-  /// Checks the pages that LMDB may merge with the leaf of `path`, and the branch pages above that it may then merge.
+  /// Checks the pages that LMDB may merge with the leaf of `path`, and then with the branch pages above the leaf.
   func willMerge(_ path: TreePath) throws(PageDamage) {
     let bottom = path.tree.depth - 1
     var level = bottom - 1

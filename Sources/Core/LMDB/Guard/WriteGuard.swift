@@ -11,7 +11,7 @@ final class WriteGuard: @unchecked Sendable {
   static let rememberedWrites = 256
 
   private let names: [String]
-  /// The same names as keys of the main database.
+  /// The names of the databases, as keys of the main database.
   private let nameKeys: [[UInt8]]
   let tiling = Tiling()
   // Only the writer uses these properties, and never while they change. Without run-time checks a write is a tenth faster.
@@ -58,7 +58,7 @@ final class WriteGuard: @unchecked Sendable {
   private var writesSinceReading = 0
   /// Any thread reads this property and ``hasDamage``. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
-  /// Whether any damage was found; every call of a write asks.
+  /// Whether any damage was found; every call of a write reads this flag.
   private let hasDamage = Atomic(false)
 
   init(names: [String]) {
@@ -127,8 +127,8 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// Finds a list of free pages that names a page in use: if it also lacks a free page, its length is right. The guard may also
-  /// miss a record that leads to a page of the tree of those lists, if the keys fit.
+  /// Finds a list of free pages that names a page in use. The count misses such a list if it also lacks a free page. The guard
+  /// may also miss a record that leads to a page of the tree of those lists, if the keys fit.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {

@@ -50,7 +50,7 @@ struct Creation {
     }
   }
 
-  /// Makes the file `recovery` of a new environment before its data file exists.
+  /// Makes the file `recovery` before the data file of a new environment exists; removes it at a level without the file.
   private func prepareRecoveryFile(isReplacing: Bool) throws(LMDBError) {
     guard level.hasRecoveryFile else {
       if !isReplacing { try FileStatus.remove(files.recovery) }

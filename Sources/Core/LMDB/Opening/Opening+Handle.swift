@@ -69,7 +69,7 @@ extension Opening {
     return LMDBError.damagedPage.code
   }
 
-  /// - Returns: nil if the transaction's meta page is incomplete.
+  /// - Returns: 0 or an error code; nil if the transaction's meta page is incomplete.
   private func checkPathsOnce(_ handle: OpaquePointer) -> Int32? {
     var transaction: OpaquePointer?
     let begun = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)

@@ -4,9 +4,9 @@ import LarderSystem
 /// LMDB knows a process by its id. The process locks the byte of lock.mdb with that number, and its slots of the reader table
 /// have that number. Two processes in different process id namespaces, such as containers, may have the same id.
 extension Opening {
-  /// Before this process joins other processes that have the environment open: refuses its id if one of them has the same id,
-  /// and frees the slots of a dead process with this id. LMDB would take such slots for slots of this process and never clear
-  /// them, so the file would grow.
+  /// Before this process joins other processes that have the environment open: refuses this process if another process has the
+  /// same id, and frees the slots of a dead process with this id. LMDB would take such slots for slots of this process and
+  /// never clear them, so the file would grow.
   ///
   /// The caller holds `lock.opening`. Never called while this process has the environment open: closing lock.mdb would release
   /// LMDB's locks.

@@ -104,8 +104,8 @@ struct Opening {
     }
   }
 
-  /// Creates, recovers and checks the data file while no other process has it open. Holds `lock.write`, because a process
-  /// without permission to write may read the file.
+  /// Creates, recovers and checks the data file while no other process has it open. Holds `lock.write` unless
+  /// `options.readOnly` is set, because a process without permission to write may read the file.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
     if !options.readOnly { try waitToWrite() }
     defer { if !options.readOnly { locks.write.release() } }
@@ -125,7 +125,7 @@ struct Opening {
   }
 
   /// Refuses an environment after a failed sync while other processes have it open: only a process that is alone can recover
-  /// it.
+  /// the environment.
   private func checkSynced() throws(OpenError) {
     if FileStatus.of(files.recovery) == nil { return }
     let record: RecoveryRecord?
@@ -150,10 +150,10 @@ struct Opening {
 
   /// Whether no process has the environment open. This process does not, because otherwise this code would not run.
   ///
-  /// A process with the environment open holds `lock.open` and LMDB's lock on lock.mdb; one of them alone is no use. A process
-  /// that opened and closed lock.mdb has lost LMDB's lock: the next opening would clear the reader table, and snapshots would
-  /// be overwritten. If `lock.open` was deleted, this process has locked a new file, and would recover or compact the data
-  /// beside a writer. An ending process loses its locks one after another, so this waits before it decides.
+  /// A process with the environment open holds `lock.open` and LMDB's lock on lock.mdb; one of the two locks is not enough. A
+  /// process that opened and closed lock.mdb has lost LMDB's lock: the next opening would clear the reader table, and snapshots
+  /// would be overwritten. If `lock.open` was deleted, this process has locked a new file, and would recover or compact the
+  /// data beside a writer. An ending process loses its locks one after another, so the answer waits for that.
   private func isAlone() throws(OpenError) -> Bool {
     do throws(LMDBError) {
       let deadline = ContinuousClock.now + .seconds(1)
@@ -182,8 +182,8 @@ struct Opening {
 
   /// Opens the environment for reading in a process that may not write its files: on read-only media, or as another user.
   ///
-  /// Without a slot in the reader table, writers would not respect this process's snapshots. So no other process may write:
-  /// none has the environment open now, and this process holds `lock.write` shared until it closes the environment.
+  /// Without a slot in the reader table, writers would not respect this process's snapshots. So no other process may write: no
+  /// process has the environment open now, and this process holds `lock.write` shared until it closes the environment.
   private func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld: Bool

@@ -5,7 +5,7 @@ import LarderSystem
 /// Checks a data file before LMDB maps it: the meta pages, the length, the roots of all databases and the path to the record of
 /// each database.
 ///
-/// It reads about twelve pages, whatever the size of the file, while no process has the environment open.
+/// It reads about twelve pages, and all free lists if the file lacks its last pages. No process has the environment open.
 struct QuickCheck {
   private let map: DataMap
   private let pages: SnapshotPages

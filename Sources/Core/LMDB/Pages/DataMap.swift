@@ -5,8 +5,8 @@ import Synchronization
 
 /// The data file, mapped for the checked reader; LMDB has a map of its own.
 ///
-/// A mapping never moves. It stays until the last reference to the environment is gone, like ``MetaPages``, so a read needs no
-/// lock for it. A file that outgrows its mapping gets a second mapping of twice the size.
+/// A mapping never moves. It stays until the last reference to the environment is gone, like ``MetaPages``, so reading its
+/// pages needs no lock. A file that outgrows its mapping gets a further mapping, of twice the size if possible.
 @safe final class DataMap: Sendable {
   let pageSize: Int
   /// The binary logarithm of the page size.
@@ -80,7 +80,7 @@ import Synchronization
 /// The two meta pages of the data file, in a mapping of their own.
 ///
 /// LMDB's map moves when it grows and disappears when the environment closes. So asking LMDB for the newest commit would race
-/// with both. This map stays until the last reference to the environment is released, and needs no lock.
+/// with both events. This map stays until the last reference to the environment is released, and needs no lock.
 @safe final class MetaPages: Sendable {
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   let pageSize: Int
@@ -108,7 +108,7 @@ import Synchronization
     max(word(MetaPage.Offset.transaction), word(pageSize &+ MetaPage.Offset.transaction))
   }
 
-  /// The meta page with the number of commit `transaction`. It is sure to show that commit only while no process can write.
+  /// The meta page with the number of commit `transaction`. It surely shows that commit only while no process can write.
   func image(of transaction: UInt64) -> MetaImage {
     let page = unsafe UnsafeRawBufferPointer(
       start: start + Int(transaction % 2) * pageSize, count: MetaImage.size)
@@ -145,8 +145,8 @@ struct SnapshotSource: Sendable {
     return unsafe loadPages(slot, of: id)
   }
 
-  /// The second commit after a commit overwrites its meta page. If the commit is still the newest one after its page was read,
-  /// the overwriting has not begun.
+  /// The second commit after a commit overwrites its meta page. If the commit is still the newest commit after its page was
+  /// read, the overwriting has not begun.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     do throws(LMDBError) {

@@ -16,7 +16,7 @@ struct PageCheck {
 
   /// Proves that the page's records lie side by side from `upper` to the end of the page, that their keys ascend and lie from
   /// `low` on and before `high`, and that their kinds occur in Larder's files.
-  ///
+  /// - Throws: the first violation. A branch page must have at least two records, and one record in the free list's tree.
   /// - Throws: the first violation. A branch page must have at least two records, in the free list's tree one.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
@@ -45,7 +45,7 @@ struct PageCheck {
         guard table.contains(node.child) else {
           throw PageDamage(page: number, reason: "a reference to page \(node.child)")
         }
-        // The first record of a branch covers every key before the second.
+        // The first record of a branch covers every key before the key of the second record.
         if index == 0 { continue }
       }
       // The words of each key are loaded once, for the comparisons with both neighbours.
@@ -134,7 +134,7 @@ struct PageCheck {
     numberKeys ? keyCount == 8 : keyCount >= 1 && keyCount <= 511
   }
 
-  /// The number that a key of the free list is.
+  /// The number in a key of the free list.
   func number(_ key: Key) -> UInt64 { unsafe key.start.loadUnaligned(as: UInt64.self) }
 }
 

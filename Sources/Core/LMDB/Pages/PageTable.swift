@@ -50,7 +50,7 @@
 }
 
 extension PageTable {
-  /// The value under `key`. Every byte that the lookup uses is checked first.
+  /// The value under `key`. Every offset and length is checked before its use.
   @inline(__always)
   func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
     if tree.isEmpty { return .absent }

@@ -128,7 +128,7 @@ extension SalvageFile {
   ///
   /// - Parameters:
   ///   - databases: the named databases, whose reachable pages are not lost.
-  ///   - pause: called for each of their records and for each page; its error ends the search.
+  /// - pause: called for each record of these databases and for each page; an error ends the search.
   package func forEachLostRecord(
     besides walk: Walk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void

@@ -91,7 +91,7 @@ extension TreePath {
     try descend(by: opener) { page in atLast ? page.count &- 1 : 0 }
   }
 
-  /// Moves to the next or previous page of a level; false at the end. The levels below it stay where they are.
+  /// Moves to the next or previous page of a level; false at the end, and then the path stays as it is.
   @inline(never)
   mutating func move<Opener: PageOpener>(
     forward: Bool, at bottom: Int, by opener: Opener
@@ -172,8 +172,8 @@ extension TreePath.Level {
 /// Opens pages for reads. It proves that each page is the page that the reference means, and that a search by key would reach
 /// the page's records.
 ///
-/// If a key in a branch page is damaged, a move from page to page would reach records that no search by key reaches. It would
-/// return values that writes by key no longer replace.
+/// If a key in a branch page is damaged, a move from page to page would reach records that no search by key reaches. Such a
+/// move would return values that writes by key no longer replace.
 struct PageReader: PageOpener {
   let table: PageTable
   /// Whether the keys are numbers in the machine's byte order, as in the free list.

@@ -60,7 +60,7 @@ struct FreeList: ~Escapable {
 }
 
 extension ReadTransaction {
-  /// The number of free pages in the file. The time is proportional to the number of free lists.
+  /// The number of free pages in the file. The cost is proportional to the number of free lists.
   package func freePages() throws(LMDBError) -> Int {
     var total = 0
     var cursor = try cursor(in: .free)
@@ -148,7 +148,7 @@ struct PageSet {
 /// Searches the free lists for a run of pages in the same way as LMDB's `mdb_page_alloc`.
 ///
 /// LMDB reads list after list until the pages read contain a run. Once it has read as many pages as the run has, it reads at
-/// most `60 * pages` more lists. It takes single pages from those lists, lowest first, and reads on when none is left.
+/// most `60 * pages` more lists. It takes single pages from those lists, lowest first, and reads on when no page is left.
 struct RunSearch {
   private let pages: Int
   private var known: PageSet

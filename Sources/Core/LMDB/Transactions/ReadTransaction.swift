@@ -8,7 +8,7 @@ import Synchronization
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
-  /// The number of the snapshot's newest transaction.
+  /// The number of the newest commit in the snapshot.
   package let id: UInt64
   /// The index of the reader slot, which selects a stripe of ``StripedCounters``.
   package let stripe: Int
@@ -44,7 +44,7 @@ import Synchronization
     overlaid = unsafe (hash, slot.pointee.scratch.filled(count: count, fill))
   }
 
-  /// The bytes that ``overlay(_:count:_:)`` has laid over the snapshot under `hash`.
+  /// The bytes that ``overlay(_:count:_:)`` has laid over the snapshot under `hash`; nil without such bytes.
   @inline(__always)
   package func overlay(of hash: UInt64) -> Region? {
     guard let overlaid, overlaid.hash == hash else { return nil }
@@ -134,7 +134,7 @@ import Synchronization
   }
 }
 
-/// A reusable read transaction with the flag that tells whether a thread uses it.
+/// A reusable read transaction with the flag that tells whether a thread uses the transaction.
 ///
 /// Slots are 384 bytes apart, a multiple of 128, so two reading threads do not share a pair of cache lines.
 @safe struct ReaderSlot: ~Copyable {

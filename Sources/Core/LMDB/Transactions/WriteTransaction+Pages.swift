@@ -69,7 +69,7 @@ extension WriteTransaction {
 }
 
 extension PageCheck.Key {
-  /// The key in `value`; nil if it has no bytes.
+  /// The key in `value`; nil if `value` has no bytes.
   init?(_ value: MDB_val) {
     guard let start = unsafe value.mv_data, unsafe value.mv_size > 0 else { return nil }
     unsafe self.init(start: UnsafeRawPointer(start), count: value.mv_size)
@@ -79,8 +79,8 @@ extension PageCheck.Key {
 /// Counts the pages that this transaction can allocate, as of its beginning.
 ///
 /// LMDB takes single pages from the free lists, oldest list first, and then from the end of the file. It takes a run of pages
-/// from either place. Commit `n + 2` and later commits can reuse the pages that commit `n` freed, once every reader has a
-/// snapshot of commit `n + 1` or later.
+/// from the free lists or from the end. Commit `n + 2` and later commits can reuse the pages that commit `n` freed, once every
+/// reader has a snapshot of commit `n + 1` or later.
 extension WriteTransaction {
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
     try willOpen(database)

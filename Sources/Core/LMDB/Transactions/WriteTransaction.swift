@@ -3,11 +3,11 @@ import LarderSystem
 
 /// The only write transaction of the environment: all of its changes become visible together, or no change does.
 ///
-/// Without ``commit()``, the end of its scope rolls it back. It belongs to the thread that began it.
+/// Without ``commit()``, the transaction is rolled back at the end of its scope. It belongs to the thread that began it.
 @safe package struct WriteTransaction: ~Copyable {
   private var handle: OpaquePointer?
 
-  /// The number that this transaction will have once it is committed.
+  /// The number of this transaction's commit.
   package let id: UInt64
 
   /// Counts the writes of this environment in this process, including failed writes; 0 while the environment is created.
@@ -176,7 +176,7 @@ import LarderSystem
     precondition(written == count, "a value of another length than was reserved")
   }
 
-  /// Removes `key`; returns whether it existed.
+  /// Removes `key`; returns false if the key was absent.
   @discardableResult
   package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
     -> Bool

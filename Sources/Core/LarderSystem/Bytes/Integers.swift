@@ -55,7 +55,7 @@ extension [UInt8] {
 }
 
 extension UInt64 {
-  /// The number that `bytes`, at most 8, are in big-endian order.
+  /// The big-endian number of at most 8 `bytes`.
   package init(bigEndianBytes bytes: some Sequence<UInt8>) {
     self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -8,7 +8,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     number = try checkErrno { unsafe larder_open(path, flags | O_CLOEXEC, 0o600) }
   }
 
-  /// A file of the system, for reading; nil if it cannot be opened. Opening a pipe does not wait for its writer.
+  /// Opens the file at `path` for reading; nil if that fails. Opening a pipe does not wait for a writer of the pipe.
   package static func reading(_ path: String) -> FileDescriptor? {
     try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
   }
@@ -85,7 +85,7 @@ package enum StandardDescriptors {
   /// Programs call this function first; opening a store repeats the call.
   package static func claim() throws(SystemError) {
     for number in Int32(0)...2 where larder_is_open(number) == 0 {
-      // The system gives the lowest free number, and all lower ones are in use.
+      // The system gives the lowest free number, and all lower numbers are in use.
       let mode = [O_WRONLY, O_RDONLY, O_RDWR][Int(number)]
       let opened = try checkErrno { unsafe larder_open("/dev/null", mode, 0) }
       if opened > 2 { close(opened) }

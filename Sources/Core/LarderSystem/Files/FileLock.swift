@@ -3,14 +3,14 @@ import Synchronization
 
 /// A lock on a whole file, exclusive or shared, that the system releases when the process ends.
 ///
-/// The lock uses `flock`. The system drops POSIX record locks when a process closes any descriptor of the file, and macOS
-/// has no locks tied to an open file description. `flock` does not separate the threads of a process: callers need a
-/// lock of their own for that.
+/// The lock uses `flock`. The system drops a process's POSIX record locks when the process closes any descriptor of the file,
+/// and macOS has no record locks of an open file. `flock` does not separate the threads of a process: callers need a lock of
+/// their own for that.
 package struct FileLock: Sendable {
   let descriptors: ForkGuard
   /// Nil for a lock without a file, which is always free.
   private let index: Int?
-  /// The error after a wait in vain; the error names the lock.
+  /// The error when a wait ends without the lock; the error names the lock.
   private let busy: SystemError
 
   /// Opens the lock file, creating it if necessary. `descriptors` closes it.
@@ -45,10 +45,10 @@ package struct FileLock: Sendable {
     index = nil
   }
 
-  /// -1 in a forked child, and for a lock without a file.
+  /// The descriptor of the lock file; -1 in a forked child, and for a lock without a file.
   var descriptor: Int32 { index.map { descriptors.descriptor($0) } ?? -1 }
 
-  /// Takes the lock if it is free; returns whether it did.
+  /// Tries to take the lock; returns false if the lock is not free.
   package func take(shared: Bool = false) throws(SystemError) -> Bool {
     if index == nil { return true }
     let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
@@ -71,7 +71,7 @@ package struct FileLock: Sendable {
 
   /// Waits for the lock, at most for `lockTimeout`; polls every 20 us at first and every 1 ms at the end.
   ///
-  /// - Throws: the lock's own error when the time is over.
+  /// - Throws: the error that names this lock, when the time is over.
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if try take() { return }
     let deadline = ContinuousClock.now + lockTimeout
@@ -85,7 +85,7 @@ package struct FileLock: Sendable {
   }
 
   package func release() {
-    // A network file system may interrupt even this call; the lock would stay.
+    // A network file system may interrupt even this call; without the repetition the lock would stay.
     while larder_flock(descriptor, LOCK_UN) == -1, larder_errno() == EINTR {}
   }
 }
@@ -111,20 +111,20 @@ package final class GuardedFileLock: Sendable {
   }
 }
 
-/// A file lock that processes get in the order in which they asked for it.
+/// A file lock that waiting processes get in the order in which they asked for the lock.
 ///
-/// `lock` alone excludes. `queue` only orders the waiting processes. Each process locks the byte of `queue` whose offset is its
-/// time of arrival, and tries `lock` when no process holds an earlier byte. The system releases both locks when a process
-/// ends. So a killed process blocks nothing, and a damaged queue cannot make two processes own `lock`.
+/// `lock` alone excludes. `queue` only orders the waiting processes. A waiting process locks the byte of `queue` whose offset
+/// is its time of arrival, and takes `lock` when no process holds an earlier byte. The system releases both locks when a
+/// process ends. So a killed process blocks nothing, and a damaged queue cannot make two processes own `lock`.
 /// One thread of a process waits at a time: callers need a lock of their own for that.
 package struct QueuedFileLock: Sendable {
   private let lock: FileLock
   private let queue: FileLock
 
-  /// How often the first process in the queue tries the lock, and how often the other processes look whether they are first.
+  /// Microseconds between two tries of the first process in the queue, and between two looks of the other processes.
   private static let firstDelay: UInt32 = 50
   private static let otherDelay: UInt32 = 150
-  /// Milliseconds. A process that leaves a free lock for longer has stopped, and the other processes pass it.
+  /// Milliseconds after which the other processes pass a first process that does not take the free lock: it has stopped.
   private static let longestWait: Int64 = 30
 
   package init(_ lock: FileLock, queue: FileLock) {
@@ -175,7 +175,7 @@ package struct QueuedFileLock: Sendable {
   }
 
   /// Looks every 10 ms whether the process in front takes the free lock. True once that process has left the lock free for too
-  /// long: then this process takes the lock.
+  /// long: then this process has the lock.
   private func isAbandoned(since freeSince: inout Int64?) throws(SystemError) -> Bool {
     let now = SystemTime.monotonicMilliseconds
     if now % 10 != 0 { return false }

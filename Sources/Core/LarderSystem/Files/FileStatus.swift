@@ -1,27 +1,27 @@
 package import CLarderSystem
 
-/// The status of files by path, from `lstat` and the directory calls.
+/// The status of files, by path or by descriptor, and actions on directories.
 package enum FileStatus {
-  /// The result of `lstat`; nil if there is nothing at `path`.
+  /// The result of `lstat`; nil if the call fails, as without a file at `path`.
   package static func of(_ path: String) -> stat? {
     var status = stat()
     // Passing the string itself would copy it into an array.
     return unsafe path.withCString { unsafe lstat($0, &status) } == 0 ? status : nil
   }
 
-  /// The result of `fstat`; nil if `descriptor` is not open.
+  /// The result of `fstat`; nil if the call fails.
   package static func of(_ descriptor: Int32) -> stat? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
 
-  /// Whether the open file is the one at `path`.
+  /// Whether the open file is the file at `path`.
   package static func isFile(_ descriptor: Int32, at path: String) -> Bool {
     guard let open = of(descriptor), let named = of(path) else { return false }
     return FileIdentity(open) == FileIdentity(named)
   }
 
-  /// The first symbolic link on the way to `path` whose target does not exist.
+  /// The first symbolic link on the way to `path` whose target does not exist; nil without such a link.
   package static func danglingLink(on path: String) -> DanglingLink? {
     var end = path.startIndex
     while end < path.endIndex {

@@ -5,8 +5,8 @@ public import Synchronization
 ///
 /// LMDB in a child would free the parent's reader slots and share its write lock. The child's handler therefore marks
 /// each store as forked. It also closes the inherited descriptors of the lock files: they would keep the parent's
-/// locks after the parent has released them. The child of a process with threads may do little, so the handler only stores
-/// to atomics and closes descriptors.
+/// locks after the parent has released them. A child of a process with threads may call few functions, so the handler only
+/// stores to atomics and closes descriptors.
 @safe package final class ForkGuard: Sendable {
   package nonisolated(unsafe) let state: UnsafeMutablePointer<ForkState>
   nonisolated(unsafe) private let descriptors: UnsafeMutablePointer<Atomic<Int32>>
@@ -33,7 +33,7 @@ public import Synchronization
 
   package var isForked: Bool { unsafe state.pointee.current == ForkState.forked }
 
-  /// Takes over an open file until this object ends or the process forks; returns its index.
+  /// Takes over an open file; returns its index. The end of this object closes the file, and so does a fork in the child.
   func adopt(_ file: consuming FileDescriptor) -> Int {
     let index = count.add(1, ordering: .relaxed).oldValue
     precondition(index < Self.capacity)
@@ -71,7 +71,7 @@ public import Synchronization
   package static let forked: UInt32 = 3
   /// LMDB cannot continue until the store is opened again.
   package static let broken: UInt32 = 4
-  /// Like ``broken``, because the disk did not take written pages.
+  /// Like ``broken``, after the disk refused written pages.
   package static let unsynced: UInt32 = 5
 
   @usableFromInline package let phase = Atomic<UInt32>(ForkState.closed)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The table of all fork guards of the process. Its lock is consistent in a forked child.
 ///
-/// A thread holds the lock only for one operation of the table, or while it forks. So no other thread of the parent holds the
-/// lock at a fork, and the child can take it.
+/// A thread holds the lock only during one call of `update` or `exclusively`, or while it forks. So no other thread of the
+/// parent holds the lock at a fork, and the child can release the lock.
 @safe package final class ProcessTable: @unchecked Sendable {
   @safe struct Contents {
     nonisolated(unsafe) var guards: [Unmanaged<ForkGuard>] = unsafe []
@@ -25,7 +25,7 @@ import Synchronization
 
   static func update<Result>(_ body: (inout Contents) -> Result) -> Result { shared.locked(body) }
 
-  /// Runs `body` while no other thread uses the table and none forks. `body` must neither wait nor fork.
+  /// Runs `body` while no other thread uses the table or forks. `body` must neither wait nor fork.
   package static func exclusively<Result>(_ body: () -> Result) -> Result {
     shared.locked { _ in body() }
   }
@@ -45,12 +45,12 @@ import Synchronization
   }
 }
 
-/// Actions for the end of the process: by `exit`, or by returning from `main`. A process that is killed runs none.
+/// Actions at the end of the process, by `exit` or by a return from `main`. A killed process runs no action.
 package enum ProcessExit {
   private static let actions = Mutex<[@Sendable () -> Void]>([])
   private static let registration: Void = { _ = atexit { ProcessExit.run() } }()
 
-  /// Runs `action` at the end of the process, on the thread that ends it, while other threads may still run.
+  /// Runs `action` at the end of the process, on the thread that ends the process, while other threads may still run.
   package static func add(_ action: @escaping @Sendable () -> Void) {
     actions.withLock { $0.append(action) }
     registration

@@ -11,8 +11,8 @@ public import Synchronization
 ///           64  eight u64 for the owner's use
 ///          128  the words
 ///
-/// Other processes can write to the header, so it is read only when the file is opened. Each access is checked against the
-/// bounds stored in this object.
+/// Other processes can write to the header, so bytes 0 to 39 are read only when the file is opened. Each access is checked
+/// against the bounds stored in this object.
 @safe @usableFromInline struct MappedRegion: ~Copyable {
   @inlinable static var headerSize: Int { 128 }
   @inlinable static var supersededOffset: Int { 40 }
@@ -24,7 +24,7 @@ public import Synchronization
   private let length: Int
   @usableFromInline let count: Int
   @usableFromInline let isWritable: Bool
-  /// The mapped file; nil without one.
+  /// The mapped file; nil without a file.
   let file: FileIdentity?
   /// Another file replaced this file but could not be mapped, so this file stays in use.
   @usableFromInline let isDetached = Atomic(false)
@@ -80,7 +80,7 @@ public import Synchronization
     unsafe region.deallocate()
   }
 
-  /// Whether another file replaced this file and has not failed to map.
+  /// Whether another file replaced this file, unless mapping that other file has failed.
   @inlinable var isSuperseded: Bool {
     unsafe supersededMark.pointee.load(ordering: .relaxed) != 0
       && !isDetached.load(ordering: .relaxed)

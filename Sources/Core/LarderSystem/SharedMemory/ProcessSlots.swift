@@ -1,7 +1,7 @@
 import CLarderSystem
 import Synchronization
 
-/// The number of this process among the processes that have a directory open. Other processes can tell whether it lives.
+/// The number of this process among the processes that have a directory open. Others can tell whether the process lives.
 ///
 /// The process holds a record lock on a byte of a file. The system frees the lock when the process ends, and when the process
 /// closes any descriptor of the file. So a process opens the file once, however often it opens the directory.
@@ -45,7 +45,7 @@ package final class ProcessSlots: Sendable {
     }
   }
 
-  /// Whether the process with number `slot` lives. The system reports no locks of the own process.
+  /// Whether the process with number `slot` lives, or may live after an error. The system reports no locks of the own process.
   func isAlive(_ slot: Int) -> Bool {
     slot == own || larder_is_locked(file.number, off_t(slot), 1) != 0
   }

@@ -1,6 +1,6 @@
 /// A lock in a word of a table. Threads and processes hold it for a few hundred nanoseconds.
 ///
-/// The word is a number that rises with every owner. Its low 16 bits are the slot of the process that owns the lock, or 0 if
+/// The upper 48 bits of the word rise with each owner. The low 16 bits are the slot of the process that owns the lock, or 0 if
 /// the lock is free. So a waiter can tell a killed owner from a slow owner, and takes the lock of a killed owner.
 package struct SharedLock: Sendable {
   private let slots: ProcessSlots
@@ -27,7 +27,7 @@ package struct SharedLock: Sendable {
     }
   }
 
-  /// Runs `body` with the lock; nil if the lock does not become free in time, or if the table may not be written any more.
+  /// Runs `body` with the lock; nil if the lock does not become free in time, or if the table may not be written.
   @inline(__always)
   package func withLock<Result, Failure: Error>(
     _ view: borrowing SharedTable.View, waitingAtMost timeout: Duration,

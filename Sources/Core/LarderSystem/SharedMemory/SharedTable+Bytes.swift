@@ -2,8 +2,8 @@ import Synchronization
 
 /// Bytes in consecutive 64-bit words of a table. Zeros fill the rest of the last word.
 ///
-/// Other processes may change the words meanwhile. So each word is copied once and atomically, and a checksum tells the caller
-/// whether all words belong together.
+/// Other processes may change the words meanwhile. So each word is copied once and atomically, and the caller needs a checksum
+/// that tells whether all words belong together.
 extension SharedTable.View {
   /// The number of 64-bit words that hold `count` bytes.
   package static func wideCount(ofBytes count: Int) -> Int { (count + 7) / 8 }

@@ -6,7 +6,7 @@ extension SharedTable {
   /// and a stopped process must not block other processes for ever.
   private static let openingTimeout = Duration.seconds(2)
 
-  /// Maps the file for reading and writing; creates a file with `count` words, all 0, if no file is usable.
+  /// Maps the file for reading and writing; if no file is usable, makes a file with `count` words, 0 before `prepare`.
   ///
   /// - Parameter prepare: fills a new file before other processes can see it.
   /// - Returns: false if the file can neither be mapped nor made; the current map stays.
@@ -45,7 +45,7 @@ extension SharedTable {
   /// From now on, accepts only a file with the current number of words.
   package func keepCount() { keptCount.store(view.count, ordering: .relaxed) }
 
-  /// Whether the file is of another store or format. An error says that the file cannot be read now.
+  /// Whether the file is of another store or format, or not a private file of the store's owner. Throws if it is unreadable.
   package func isForeign() throws(SystemError) -> Bool {
     let file = try FileDescriptor(
       opening: path(format.file.rawValue), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -55,10 +55,10 @@ extension SharedTable {
     return format.count(header: header, size: Int(status.st_size)) == nil
   }
 
-  /// Why ``open(making:prepare:)`` failed.
+  /// The error of the last failed ``open(making:prepare:)``.
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 
-  /// Maps a usable file for reading; never creates or changes one.
+  /// Maps a usable file for reading; never creates or changes a file.
   @discardableResult
   package func openForReading() -> Bool {
     maps.withLock { maps in
@@ -70,8 +70,8 @@ extension SharedTable {
   /// Replaces the file that is mapped for writing by a file with `count` words; `fill` copies the old words to the new words.
   /// Concurrent writes to the old file are lost.
   ///
-  /// - Returns: false if nothing was replaced: nothing is mapped for writing, another process replaces the file or has
-  ///   just done so, or the disk is full.
+  /// - Returns: false if nothing was replaced. No current file is mapped for writing, or another process replaces the file or
+  /// has replaced it, or a system call has failed.
   @discardableResult
   package func replace(count: Int, _ fill: (borrowing View, borrowing View) -> Void) -> Bool {
     precondition(count > 0 && count % 2 == 0 && format.accepts(count))
@@ -90,7 +90,7 @@ extension SharedTable {
     }
   }
 
-  /// Maps the file with which another process replaced the file of `region`; returns the map to use now.
+  /// Maps the file with which another process replaced the mapped file; returns the map to use now.
   @inline(never) @usableFromInline
   func remap(_ region: UnsafeMutablePointer<MappedRegion>) -> UnsafeMutablePointer<MappedRegion> {
     // If another thread holds the lock, this call uses the old words.
@@ -168,14 +168,14 @@ extension SharedTable {
     }
   }
 
-  /// Whether `status` is of a regular file with one link that only the store's owner can have created.
+  /// Whether `status` is of a regular file with one link that belongs to the directory's owner and that only the owner may use.
   private func isOurs(_ status: stat) -> Bool {
     let isFile = status.isRegularFile && status.st_nlink == 1
     guard let directory = FileStatus.of(directory) else { return false }
     return isFile && status.st_uid == directory.st_uid && status.st_mode & 0o077 == 0
   }
 
-  /// The current file, of any store or layout, if its header has a field for marking it as superseded.
+  /// The current file, of any store or layout, if its header begins with the mark of this kind of file.
   private func predecessor() -> FileDescriptor? {
     do throws(SystemError) {
       let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
@@ -206,7 +206,7 @@ extension SharedTable {
       do throws(SystemError) {
         let before = predecessor()
         try checkErrno { unsafe rename(unfinished, path(format.file.rawValue)) }
-        // Other processes use the old file until they see this mark. Without the mark they use it until they close.
+        // Other processes use the old file until they see this mark. Without the mark they use the old file until they close.
         if let before {
           try before.write(MappedRegion.superseded, at: MappedRegion.supersededOffset)
         }

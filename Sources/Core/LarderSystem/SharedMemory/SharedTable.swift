@@ -3,8 +3,8 @@ public import Synchronization
 
 /// A file with a fixed number of words beside the data, which processes share through memory without locks.
 ///
-/// The words may be lost, old or damaged, and the store works without them, so no call fails. The words of all files but
-/// `buffer` are hints. ``View/count`` is 0 if the file is not available: the disk is full, or a read-only store has none.
+/// The words may be lost, old or damaged, and the store works without them: an unusable file is no error. The words of all
+/// files but `buffer` are hints. ``View/count`` is 0 without a file: the disk is full, or a read-only store has no file.
 ///
 /// The number of words changes only when a new file replaces the old one. A process that still maps the old file sees
 /// a flag in its header at the next ``view`` and maps the new file. All maps stay until the last reference to this object
@@ -41,11 +41,11 @@ public import Synchronization
   /// The phase of the store. A child that was forked during a read must not write.
   @usableFromInline nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
   @usableFromInline nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
-  /// The only number of words that is accepted; 0 for every number that the format accepts.
+  /// The only accepted number of words; 0 means each number that the format accepts.
   let keptCount = Atomic(0)
-  /// Why the last attempt to make or map the file failed; 0 if it succeeded.
+  /// The error of the last failed ``open(making:prepare:)``; 0 if no call has failed.
   let failureCode = Atomic<Int32>(0)
-  /// All maps made so far; the last one is the current one.
+  /// All maps made so far; the last map is the current map.
   let maps: Mutex<Maps>
 
   @safe struct Maps: ~Copyable, Sendable {
@@ -74,7 +74,7 @@ public import Synchronization
     }
   }
 
-  /// The current words. Costs two loads; take a new view for each use.
+  /// The current words. Costs three atomic loads; take a new view for each use.
   @inlinable public var view: View {
     @inline(__always) @_lifetime(borrow self) get {
       var region = unsafe current.load(ordering: .acquiring)
@@ -91,13 +91,13 @@ public import Synchronization
 extension SharedTable {
   /// The words, valid for the lifetime of the table.
   ///
-  /// A word is used as 32 bits, or two words together as 64: index `i` of ``wide(_:)`` means the words `2 i` and `2 i + 1`. All
-  /// words of a new file are 0. Loads and stores are relaxed unless documented otherwise; every index is checked.
+  /// A word is used as 32 bits, or two words together as 64: index `i` of ``wide(_:)`` means the words `2 i` and `2 i + 1`. New
+  /// words are 0. Accesses are relaxed, except those of notes, `acquire`, `release` and `exchange`. Each index is checked.
   @safe public struct View: ~Escapable {
     @usableFromInline let words: UnsafeMutablePointer<UInt32>
     /// The number of 32-bit words, always even; 0 if there is no file.
     public let count: Int
-    /// Whether writing is allowed: false for a read-only store, in a forked child and after closing.
+    /// Whether writing is allowed: false without a file, for a read-only store, in a forked child, and after closing.
     public let isWritable: Bool
 
     @inlinable @_lifetime(immortal)

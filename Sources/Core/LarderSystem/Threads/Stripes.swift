@@ -1,8 +1,8 @@
 import CLarderSystem
 public import Synchronization
 
-/// A fixed number of values, each with its own lock. They are 128 bytes apart, so threads that use different values do
-/// not share a cache line; access needs no reference counting.
+/// A fixed number of values, each with its own lock. The distance of two values is a multiple of 128 bytes, so threads that use
+/// different values do not share a cache line. Access needs no reference counting.
 ///
 /// The type is public because the compiler does not specialize a package type across modules.
 @safe public final class LockStripes<Value>: Sendable {
@@ -22,7 +22,7 @@ public import Synchronization
     unsafe locks.deallocate()
   }
 
-  /// Runs `body` with the value at `index` while no other thread uses it.
+  /// Runs `body` with the value at `index` while no other thread uses the value.
   @inlinable @inline(__always)
   public func withLock<Result>(
     _ index: Int, _ body: (inout sending Value) -> sending Result
@@ -37,10 +37,10 @@ public import Synchronization
   }
 }
 
-/// Counters that concurrent reads increment without a lock and without sharing a cache line.
+/// Counters that concurrent reads increment without waiting, in stripes of one cache line each.
 ///
-/// A lock of the caller, such as a reader slot, protects each of the 16 stripes, so a plain load and store is exact
-/// there. The last stripe is for callers without a lock and is incremented atomically.
+/// A lock of the caller, such as a reader slot, protects each of the first 16 stripes, so a plain load and store is exact
+/// there. Stripe 17 is for callers without a lock and is incremented atomically.
 @safe package final class StripedCounters: Sendable {
   @inlinable package static var capacity: Int { 8 }
   /// The number of stripes with a lock, which is the index of the stripe without a lock.
@@ -81,7 +81,7 @@ public import Synchronization
     unsafe word.pointee.add(amount, ordering: .relaxed)
   }
 
-  /// The sums of all counters, in one pass.
+  /// The sum of each counter over all stripes.
   package var totals: SIMD8<UInt64> {
     var sums = SIMD8<UInt64>()
     for stripe in 0...Self.shared {
@@ -102,7 +102,7 @@ public import Synchronization
   }
 }
 
-/// A fixed number of 64-bit words that threads read and write without a lock, as a cache. They are 0 at first, and only
+/// A fixed number of 64-bit words that threads read and write without a lock, as a cache. The words are 0 at first, and only
 /// touched pages use memory.
 ///
 /// If the system refuses the memory, `count` is 0 and every word reads as 0.

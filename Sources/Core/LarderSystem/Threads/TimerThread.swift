@@ -19,10 +19,10 @@ import CLarderSystem
     state.schedule(at: SystemTime.monotonicMilliseconds + milliseconds)
   }
 
-  /// Ends the thread after the current run of the task; does not wait for it.
+  /// Ends the thread after the current run of the task; does not wait for that end.
   package func stop() { state.stop() }
 
-  /// Shared by the owner and the thread; whichever ends last releases it.
+  /// The owner and the thread share this object, so it lives until both have ended.
   @safe private final class State: @unchecked Sendable {
     nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>

@@ -25,12 +25,12 @@ package final class Waiters<Outcome: Sendable>: Sendable {
 
   package var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
-  /// Waits until the task is resumed; nil if it was cancelled.
+  /// Waits until the task is resumed, and returns the outcome; nil if the task was cancelled.
   ///
   /// - Parameters:
   ///   - until: the least moment of a ``resume(with:at:)`` that resumes this task.
   ///   - outcome: asked under the lock of this object; the task does not wait if the result is not nil.
-  ///   - onCancel: called before a cancelled task is resumed.
+  /// - onCancel: called when the task is cancelled; before its resumption if it waits by then.
   package func wait(
     until: Int64 = .min, unless outcome: () -> Outcome?, onCancel: @Sendable () -> Void = {}
   ) async -> Outcome? {

@@ -1,11 +1,11 @@
 import CLarderSystem
 import Synchronization
 
-/// A lock between the threads of a process that serves them in the order in which they asked.
+/// A lock between the threads of a process. It serves the threads in the order of their requests.
 @safe package final class WriterLock: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
-  /// The identity of the owning thread, 0 without one. Only changed with `mutex` held.
+  /// The identity of the owning thread, 0 without an owner. Only changed with `mutex` held.
   private let owner = Atomic<UInt64>(0)
   // The fields below are only used with `mutex` held.
 
@@ -38,7 +38,7 @@ import Synchronization
   }
 
   deinit {
-    // The mutex is not destroyed: in a forked child that would wait for the waiting threads of the parent.
+    // The condition is not destroyed: in a forked child that call would wait for the waiting threads of the parent.
     unsafe mutex.deallocate()
     unsafe condition.deallocate()
   }
@@ -51,14 +51,14 @@ import Synchronization
   /// - Precondition: the thread does not own the lock yet.
   package func enter() { _ = enter(.endless) }
 
-  /// Waits for the lock, at most for `lockTimeout`; returns whether the calling thread now owns it.
+  /// Waits for the lock, at most for `lockTimeout`; returns whether the calling thread now owns the lock.
   ///
   /// - Precondition: the thread does not own the lock yet.
   package func enter(lockTimeout: Duration) -> Bool { enter(.inAll(lockTimeout)) }
 
-  /// Waits for the lock while its owners change; returns whether the calling thread now owns it.
+  /// Waits for the lock while its owners change; returns whether the calling thread now owns the lock.
   ///
-  /// An owner that keeps the lock for `ownerTimeout` may wait for the calling thread; then both would wait for ever.
+  /// Gives up when one owner keeps the lock for `ownerTimeout`: that owner may be waiting for the calling thread.
   ///
   /// - Precondition: the thread does not own the lock yet.
   package func enter(ownerTimeout: Duration) -> Bool { enter(.perOwner(ownerTimeout)) }
@@ -66,7 +66,7 @@ import Synchronization
   /// Takes the lock if it is free and no thread waits.
   package func tryEnter() -> Bool { !isMine && enter(.inAll(.zero)) }
 
-  /// Names the owner of the lock and the asking thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
+  /// Names the owner of the lock and the calling thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
     unsafe pthread_mutex_lock(mutex)
     // The owner cannot end meanwhile: it needs the mutex to leave.

@@ -6,7 +6,7 @@ package struct CalendarDate: Hashable, Sendable {
 
   package init(number: Int64) { self.number = number }
 
-  /// The day on wall clocks `wall` seconds after 1970-01-01 00:00.
+  /// The day that wall clocks show `wall` seconds after 1970-01-01 00:00.
   package init(wall: Int64) { number = wall.floored(by: Self.secondsPerDay) }
 
   /// - Precondition: the month is 1 to 12. A day outside the month falls into an earlier or later month.
@@ -51,7 +51,7 @@ package func padded(_ number: Int, _ width: Int = 2) -> String {
 }
 
 extension Int64 {
-  /// The quotient, rounded down.
+  /// The quotient by a positive divisor, rounded down.
   package func floored(by divisor: Int64) -> Int64 {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? quotient - 1 : quotient

@@ -73,7 +73,7 @@ extension StoreEngine {
     return stored
   }
 
-  /// Stores the value that `change` makes from the fresh value and its header, or from nil; nil if only a transaction can.
+  /// Stores the value that `change` makes from the fresh value and its header, or from nil. Nil if that needs a transaction.
   ///
   /// - Parameter change: returns the new value, and the caller's result. It runs again if another write happens meanwhile.
   func appendReplacement<Result>(

@@ -3,14 +3,14 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Commits the entries of the write buffer. Inside a write of this thread they are already part of that write.
+  /// Commits the entries of the write buffer. Inside a write of this thread the entries are already part of that write.
   func settle(_ mode: CommitMode = .withoutCleanup) throws(LarderError) {
     guard let buffer = reader.buffer, buffer.hasRecords, !environment.isWriting else { return }
     guard isWritable.load(ordering: .relaxed) else { return try awaitSettled(buffer) }
     try commit(mode) { _ in }
   }
 
-  /// Waits until a process that may write commits the records, for a process that may not write.
+  /// In a process that may not write: waits until another process has committed the records.
   private func awaitSettled(_ buffer: WriteBuffer) throws(LarderError) {
     let deadline = ContinuousClock.now + environment.lockTimeout
     let state = buffer.state
@@ -27,7 +27,7 @@ extension StoreEngine {
 
   /// Schedules the commit of the records, and their checkpoint, within ``checkpointInterval``.
   ///
-  /// - Returns: whether no thread has done that for twice the interval, so that the caller must do it.
+  /// - Returns: whether no thread has made the commit for twice the interval, so that the caller must make it.
   func scheduleSettling() -> Bool {
     let now = SystemTime.monotonicMilliseconds
     let (isFirst, since) = settlingSince.compareExchange(

@@ -38,7 +38,7 @@ extension WriteBuffer {
     case done(Result)
     /// Another write happened between the lookup and this change.
     case outdated
-    /// A transaction must make the change: a limit is near, the buffer is full, or a transaction is open.
+    /// A transaction must make the change, for example near a limit, if the buffer is full, or while a transaction is open.
     case refused
   }
 
@@ -96,7 +96,7 @@ extension WriteBuffer {
     _ isWatched: () -> Bool, _ removals: RemovalTable
   ) -> Answer<Bool> {
     change(key, in: namespace, over: former, isWatched) { slot, state, view in
-      // A removal of an owner also removes the entries that belong to it.
+      // A removal of an owner also removes its dependents.
       if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       var slot = slot

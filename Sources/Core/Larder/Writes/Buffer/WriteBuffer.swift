@@ -15,7 +15,7 @@ final class WriteBuffer: Sendable {
   let layout: BufferLayout
   /// The lock for appends; nil in a process that may only read the file.
   let lock: SharedLock?
-  /// Whether this process may append. It reads and commits records even if it may not.
+  /// Whether this process may append. A process that may not append still reads and commits records.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
   /// Whether the last scheduled commit failed, so that the next write must report the error.
@@ -33,7 +33,7 @@ final class WriteBuffer: Sendable {
   /// Larger values need a transaction.
   static let largestValue = 16_384
 
-  /// The buffer of the store; nil if its directory has none.
+  /// The buffer of the store; nil if the directory has no file `buffer`.
   ///
   /// - Throws: ``LarderError/Code/cannotOpen`` if the file cannot be mapped: this process would lose its records.
   init?(
@@ -139,7 +139,7 @@ final class WriteBuffer: Sendable {
     return table.view.acquire(BufferLayout.Place.base + state.base)
   }
 
-  /// Whether a snapshot contains the records of `state`, or is newer than them.
+  /// Whether a snapshot contains the records of `state`, or is newer than these records.
   func isContained(_ state: BufferState, in snapshot: UInt64) -> Bool {
     state.isFrozen && snapshot > base(of: state)
   }

@@ -25,7 +25,7 @@ extension ChangeFeed {
     }
   }
 
-  /// Renews the lease when it is due, and wakes the subscriptions if the ring has moved; nil without subscriptions.
+  /// Renews a due lease, and wakes the subscriptions if ring, lease or health have changed; nil without subscriptions.
   func poll(after position: ChangeRing.Position?) -> ChangeRing.Position? {
     let (isWatched, hasExpired) = state.withLock { state in
       let leaseExpirations = state.leaseExpirations
@@ -57,7 +57,7 @@ extension ChangeFeed {
       state.lease?.renew(on: ring, at: now)
     } else {
       state.lease?.renew(on: ring, at: now)
-      // A commit between the last renewal and this one was not published.
+      // A commit between the last renewal and this renewal may not have published its changes.
       let commit = newest()
       if commit != state.heldAt { state.leaseExpirations += 1 }
       state.heldAt = commit
@@ -70,7 +70,7 @@ extension ChangeFeed {
   private func publishStuck(_ state: inout State, newest commit: UInt64) {
     let unpublished = ring.unpublished
     if let unpublished, unpublished.target == state.stuck, unpublished.transaction <= commit,
-      // Read again after the commit was seen: if the target is unchanged, the commit was made by its writer.
+      // Read again after the commit was seen: if the target is unchanged, the writer of the target made the commit.
       ring.unpublished?.target == unpublished.target
     {
       ring.publish(unpublished.target)

@@ -8,8 +8,8 @@ import Synchronization
   import Foundation
 #endif
 
-/// This process's side of the change ring. Batches publish through it while subscriptions exist. It holds the lease for this
-/// process's subscriptions and wakes them.
+/// This process's side of the change ring. Batches publish their changes here while subscriptions exist. The feed holds the
+/// lease for this process's subscriptions and wakes the subscriptions.
 ///
 /// Each subscription reads the ring at its own index. The ring is the only buffer: nothing is copied for a subscription that
 /// does not read.
@@ -34,7 +34,7 @@ final class ChangeFeed: Sendable {
     var lease: ChangeLease?
     /// The newest commit when the lease was last seen to be live.
     var heldAt: UInt64 = 0
-    /// How often the lease had expired before its renewal, so that changes may not have been published.
+    /// How often commits happened while the lease had expired, so that changes may not have been published.
     var leaseExpirations = 0
     var task: Task<Void, Never>?
     var isClosed = false
@@ -63,8 +63,8 @@ final class ChangeFeed: Sendable {
 
   // MARK: Batches
 
-  /// Collects the changes of a batch; nil while no process has a subscription. The caller is inside write transaction
-  /// `transaction`.
+  /// Collects the changes of a batch; nil without the file, and while no process has a subscription. The caller is inside write
+  /// transaction `transaction`.
   ///
   /// Costs one comparison in a store that never had a subscription, and a few loads in a store without a subscription now.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
@@ -164,7 +164,7 @@ final class ChangeFeed: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// How often the lease expired, so that writers may have published nothing for some time.
+  /// How often commits happened while the lease had expired: they may have published nothing.
   var leaseExpirations: Int { state.withLock { $0.leaseExpirations } }
 
   /// The health that the last check found.

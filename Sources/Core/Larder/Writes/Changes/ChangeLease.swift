@@ -1,7 +1,7 @@
-/// A process's lease on the change ring. Writers publish changes until the lease expires; the process renews it before that.
+/// A process's lease on the change ring. Writers publish changes until the lease expires; the process renews the lease in time.
 ///
 /// A killed process stops renewing, and then writers stop publishing. Times are milliseconds of the machine's monotonic clock,
-/// which all processes share. A time that is further ahead than a lease is long belongs to an earlier boot.
+/// which all processes share. An end that is more than the length of a lease ahead belongs to an earlier boot.
 struct ChangeLease {
   static let length: UInt64 = 10_000
   static let renewal: UInt64 = 2_500
@@ -50,7 +50,7 @@ struct ChangeLease {
       let known = ring.watchedUntil
       let ends = (0..<ChangeRing.leaseCount).map(ring.lease)
       let latest = ends.filter { Self.isLive($0, at: now) }.max() ?? 0
-      // Only this word knows a lease without a slot.
+      // Only this word has the end of a lease without a slot.
       if known != end, Self.isLive(known, at: now), !ends.contains(known) { return }
       if ring.exchangeWatched(known, for: latest) { return }
     }

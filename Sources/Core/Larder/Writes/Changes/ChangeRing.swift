@@ -11,8 +11,8 @@ import LarderSystem
 /// Readers read up to the head without a lock. A record counts only if the slot's seal matches; otherwise a writer has
 /// overtaken the reader.
 ///
-/// The slots have 1/16 of the bytes of the data file. When the data file has grown, a writer replaces the ring by a larger ring
-/// with the same changes.
+/// The slots have about 1/16 of the bytes of the data file, within bounds. When the data file has grown, a writer replaces the
+/// ring by a larger ring with the same changes.
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment

@@ -14,7 +14,7 @@ public struct Change: Sendable, Hashable {
     case cleared
     /// The namespace has a new name.
     case renamed(to: String)
-    /// So many changes of any namespaces were not delivered; nil if the number is unknown.
+    /// This many changes of any namespaces were not delivered; nil if the number is unknown.
     ///
     /// A copy of the store's contents must be read again. No later change is missing.
     case missed(Int?)
@@ -76,7 +76,7 @@ public struct Changes: AsyncSequence, Sendable {
     /// The next change if one is available; does not wait.
     package func nextNow() -> Change? { loop.subscription.nextNow() }
 
-    /// The next change; nil when the task is cancelled or the store is closed.
+    /// The next change; nil once the subscription has ended, the store is closed or the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
       await loop.subscription.next()
     }
@@ -96,15 +96,15 @@ extension Store {
   ///     for await change in store.changes(in: "weather") { print(change.kind, change.key as Any) }
   ///
   /// Changes of a failed batch are not delivered. Writers publish their changes in a file with the newest 1,024 to 65,536
-  /// changes, more in a larger store. They never wait for readers: a subscription that falls further behind gets one
+  /// changes, more in a larger store. Writers never wait for readers: a subscription that falls further behind gets one
   /// ``Change/Kind/missed(_:)`` and then the later changes. Changes of other processes arrive within 50 ms, usually within 20
   /// ms.
   ///
   /// The subscription begins with this call and keeps no read transaction open. It ends when the loop ends, the task is
-  /// cancelled or the store is closed. Writers then stop publishing; after a kill of the subscribed process they stop within
-  /// ten seconds. The first subscription of a store makes the file and one small commit. The file has 1/16 of the bytes of the
-  /// data file, at least 256 kB and at most 17 MB, and grows with the data file. If the first subscription cannot make the
-  /// file, ``Change/Kind/ended(_:)`` is the only element.
+  /// cancelled or the store is closed. Writers stop publishing after the last subscription; after a kill of the subscribed
+  /// process they stop within ten seconds. The first subscription of a store makes the file and one small commit. The file has
+  /// 1/16 of the bytes of the data file, at least 256 kB and at most 17 MB, and grows with the data file. If the first
+  /// subscription cannot make the file, ``Change/Kind/ended(_:)`` is the only element.
   ///
   /// While a subscription exists, the process checks the store's files every second: ``Change/Kind/health(_:)`` reports each
   /// change of the result of ``Store/health()``.

@@ -83,6 +83,6 @@ struct GhostSlot: Equatable {
   var part: QueuePart { bits &>> 4 & 1 == 0 ? .window : .main }
   var frequency: UInt32 { bits & 15 }
 
-  /// Stamps since the eviction, if they are fewer than ``stamps``.
+  /// The number of stamps since the eviction, modulo ``stamps``.
   func age(at now: UInt64) -> UInt64 { (now &- stamp) % Self.stamps }
 }

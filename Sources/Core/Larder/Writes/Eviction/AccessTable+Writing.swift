@@ -39,8 +39,8 @@ extension AccessTable {
     view[place + 2] = UInt32(truncatingIfNeeded: last)
   }
 
-  /// Notes that an entry was written: a use if the entry existed before. A new entry begins with clock 0, unless its policy has
-  /// already given it statistics.
+  /// Notes that an entry was written: a use if the entry existed before. A new entry begins with clock 0, unless the policy has
+  /// already given the entry statistics.
   func written(
     _ hash: UInt64, isNew: Bool, sequence: UInt64, of id: NamespaceID, in minute: Int64
   ) {
@@ -100,8 +100,8 @@ extension AccessTable {
     view[chosen] = slot.bits
   }
 
-  /// After an insertion: halves the frequencies of a few slots. Each frequency is halved about once during eight times as many
-  /// insertions as the store has entries.
+  /// After an insertion: halves the frequencies of a few slots. In a store of n entries, each frequency is halved about once in
+  /// 8 n insertions.
   func sweep() {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

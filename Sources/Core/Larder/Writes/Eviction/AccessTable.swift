@@ -16,7 +16,7 @@ struct AccessTable: Sendable {
   static let slotWays = 8
   static let ghostWays = 4
   /// Four words for each of 256 namespaces: the id, the first and the last recent position (their lower 32 bits), and an unused
-  /// word. Namespaces whose ids share a place take it from each other with each insertion.
+  /// word. Namespaces whose ids share a place take the place from each other with each insertion.
   static let recentWords = 1024
   static let recentWidth = 4
 
@@ -42,7 +42,7 @@ struct AccessTable: Sendable {
       hash, bucket: view.bucket(of: hash), in: minute, isRecent: view.isRecent(sequence, of: id))
   }
 
-  /// The last use or write of an entry, to the minute; nil if the table has forgotten it or it is too long ago.
+  /// The last use or write of an entry, to the minute; nil if the table has forgotten the entry, or its minute is unknown.
   func lastUse(of hash: UInt64) -> Timestamp? {
     let view = words.view
     guard view.count > 0, let (_, slot) = view.find(hash), slot.minute > 0 else { return nil }
@@ -73,8 +73,8 @@ extension SharedTable.View {
     if used != slot { store(used.bits, at: place) }
   }
 
-  /// Whether an entry is among the newest of its namespace's window. Their uses do not count: they belong to the request that
-  /// brought the entry.
+  /// Whether an entry is among the newest of its namespace's window. Uses of such entries do not count: they belong to the
+  /// request that brought the entry.
   @inline(__always)
   func isRecent(_ sequence: UInt64, of id: NamespaceID) -> Bool {
     let place = recentPlace(of: id)
@@ -98,7 +98,7 @@ extension SharedTable.View {
   @inline(__always)
   var epoch: Int64 { Int64(bitPattern: note(AccessTable.Note.epoch)) }
 
-  /// Minutes since the table's epoch, 1 to 65,535; 0 means unknown.
+  /// Minutes since the table's epoch, clamped to 1 to 65,535; 0 in a slot means unknown.
   @inline(__always)
   func minute(_ now: Int64) -> UInt32 {
     UInt32(truncatingIfNeeded: min(max(now &- epoch, 1), 0xFFFF))

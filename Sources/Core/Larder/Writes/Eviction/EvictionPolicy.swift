@@ -14,8 +14,8 @@ struct Ghost: Equatable {
 /// A cache as the eviction policy sees it: the order of its entries, and their access statistics.
 ///
 /// A namespace is such a cache, with its order in the store and its statistics in the shared ``AccessTable``. The decoded
-/// values of a `Cache` are another, with both in memory. The policy is an extension of this protocol, so the compiler
-/// specialises it for each.
+/// values of a `Cache` are another such cache, with both in memory. The policy is an extension of this protocol, so the
+/// compiler specialises the policy for each cache.
 protocol EvictionQueue: ~Copyable {
   associatedtype Entry: Equatable
   /// A place in the order; it outlives its entry.
@@ -31,7 +31,7 @@ protocol EvictionQueue: ~Copyable {
   /// The share of the capacity that the window takes, measured by the limit that is nearest.
   var windowShare: Double { get }
 
-  /// Moves the window boundary behind the oldest entry of the window, which becomes the newest of main; nil if none may move.
+  /// Moves the window boundary behind the window's oldest entry, which becomes the newest of main; nil if no entry may move.
   mutating func promote() throws(Failure) -> Entry?
   /// The first entry of the window, except `spared`.
   mutating func oldestInWindow(sparing spared: Entry?) throws(Failure) -> Entry?
@@ -47,7 +47,7 @@ protocol EvictionQueue: ~Copyable {
   /// Changes the statistics of an entry; this does not count as a use.
   func setStats(_ stats: AccessStats, of entry: Entry)
   func hash(of entry: Entry) -> UInt64
-  /// Removes and returns the ghost of a key, if its eviction is at most four times as many evictions ago as there are entries.
+  /// Removes and returns the ghost of a key; nil unless fewer than 4 n evictions have followed in a cache of n entries.
   mutating func takeGhost(of hash: UInt64) -> Ghost?
   /// Keeps a ghost of an entry that was just removed from a cache of `entries` entries.
   mutating func putGhost(
@@ -99,7 +99,7 @@ extension EvictionQueue where Self: ~Copyable {
     while isOver, try evictOne(sparing: nil) {}
   }
 
-  /// Promotes entries until the window is within its target.
+  /// Promotes entries until the window is within its target, at most ``mostSteps``.
   mutating func shrinkWindow(
     _ promoted: (inout Self, Entry) throws(Failure) -> Void
   ) throws(Failure) {
@@ -110,7 +110,7 @@ extension EvictionQueue where Self: ~Copyable {
     }
   }
 
-  /// Evicts the entry under the clock hand, or the oldest entry of the window if main is empty. False if no entry may leave.
+  /// Tries to evict the clock hand's entry, or the window's oldest entry if main is empty. False if no entry may leave.
   mutating func evictOne(sparing spared: Entry?) throws(Failure) -> Bool {
     if let victim = try victim(sparing: spared) {
       _ = try evict(victim, from: .main)

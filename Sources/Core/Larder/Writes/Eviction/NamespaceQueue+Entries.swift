@@ -3,7 +3,7 @@ import LarderSystem
 
 /// Finds and evicts entries of the queue.
 extension NamespaceQueue {
-  /// The first entry at `position` or behind it. Skips records that lead to no entry; only damage leaves such records.
+  /// The first entry at `position` or behind it. Skips records without their entry; only damage leaves such records.
   mutating func entry(from position: UInt64) throws(LarderError) -> StoredEntry? {
     let (id, queue) = (request.id, session.engine.indexes.queue)
     let start = IndexKey.queue(position, in: id)
@@ -37,7 +37,7 @@ extension NamespaceQueue {
     }
   }
 
-  /// Removes an entry that the policy has chosen. If the entry belongs to owners, their removal removes it.
+  /// Removes an entry that the policy has chosen. If the entry has stored owners, the owners are removed, and so is the entry.
   ///
   /// - Returns: false if an owner must stay, or if another namespace would lose guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {

@@ -27,7 +27,7 @@ extension NamespaceQueue {
     return true
   }
 
-  /// The namespace whose write or rules make room; nil if only the store's limits do.
+  /// The namespace for whose write or rules room is made; nil if only the store's limits need the room.
   private var asking: NamespaceID? {
     switch request.cause {
     case .namespace: request.id
@@ -35,7 +35,7 @@ extension NamespaceQueue {
     }
   }
 
-  /// The entries whose owners are `owner` and otherwise only leaving entries.
+  /// The dependents of `owner` whose other owners are leaving or not stored.
   private mutating func dependents(
     of owner: StoredEntry, without leaving: Set<[UInt8]>
   ) throws(LarderError) -> [StoredEntry] {

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// The queue of a namespace inside a batch that makes room. The eviction policy works on this queue.
 ///
-/// It takes over the session of the write and gives it back at the end of the policy's work.
+/// The queue takes over the session of the write and gives the session back at the end of the policy's work.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
   let budget: SpaceBudget

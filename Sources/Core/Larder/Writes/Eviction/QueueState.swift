@@ -13,12 +13,12 @@ struct QueueState: Equatable {
   /// Bytes of the values in the window.
   var windowBytes: UInt64 = 0
   var policy = PolicyState()
-  /// One step of the ghosts' age is 2 to this power evictions; the power is at most 63.
+  /// One step of the ghosts' age is 2^`ageShift` evictions; `ageShift` is at most 63.
   var ageShift: UInt64 = 0
 
   init() {}
 
-  /// The numbers in the record of a namespace's counters.
+  /// The number of words in the record of a namespace's counters.
   static let wordCount = 12
 
   init(_ words: inout WordReader) {
@@ -82,7 +82,7 @@ extension QueueState {
     return Ghost(age: age, part: slot.part, frequency: slot.frequency)
   }
 
-  /// The power changes only when the number of entries has moved far away: older ghosts then have a wrong age.
+  /// The power changes only when the number of entries has changed a lot: older ghosts then have a wrong age.
   private func shift(entries: UInt64) -> UInt64 {
     let log = UInt64(63 - max(1, entries).leadingZeroBitCount)
     return min(max(ageShift, log < 6 ? 0 : log - 6), log < 4 ? 0 : log - 4)
@@ -113,7 +113,7 @@ struct PolicyState: Equatable {
 /// When most insertions are ghost hits, the cache is too small for a loop over its keys. If each inserted key then displaced
 /// another key of the loop, the cache would never hit.
 struct ReturnRates: Equatable {
-  /// The share of insertions that are ghost hits: the eviction is at most half as many evictions ago as there are entries.
+  /// The share of insertions that are ghost hits: at most n/2 evictions ago in a cache of n entries.
   private(set) var ghostHits = 0.0
   /// The share of insertions that had a ghost of any age.
   private(set) var all = 0.0

@@ -22,7 +22,7 @@ where Entry == Candidate, Position == UInt64, Failure == LarderError {
   var windowCost: UInt64 { get }
   /// Whether little room is left under any limit, so that new entries must soon compete with present entries.
   var isNearlyFull: Bool { get }
-  /// The first entry of the queue at that position or behind it that may leave.
+  /// The first entry that may leave, at the position `sequence` or behind it.
   mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
 }
 

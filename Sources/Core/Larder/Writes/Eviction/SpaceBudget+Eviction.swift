@@ -101,7 +101,7 @@ extension SpaceBudget {
     return !isOver(session)
   }
 
-  /// Lets one namespace after another evict an entry while `shouldContinue` returns true; ``FairShare`` chooses them.
+  /// Lets one namespace after another evict an entry while `shouldContinue` returns true; ``FairShare`` chooses the namespace.
   func evictInTurn(
     for reason: RemovalReason, _ session: inout WriteSession,
     while shouldContinue: (borrowing WriteSession) -> Bool

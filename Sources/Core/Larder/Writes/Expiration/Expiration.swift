@@ -13,7 +13,7 @@ public enum Expiration: Hashable, Sendable {
   /// and for an unknown zone.
   ///
   /// An entry that is written at exactly this time stays for a day. If the clocks skip the time on a day, the entry expires at
-  /// the moment of the change; if they show it twice, at the first one. A day that a zone skips does not count.
+  /// the moment of the change. If they show the time twice, the first one counts. A day that a zone skips does not count.
   indirect case daily(at: TimeOfDay, in: String)
   /// The entry expires after this long without use: at least this time, and at most a sixteenth more (time to idle).
   ///
@@ -24,7 +24,7 @@ public enum Expiration: Hashable, Sendable {
 
   /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` if it does not expire.
   ///
-  /// Throws for a zone that this machine does not know, and for a date that is not a number.
+  /// Throws for a zone that this machine does not know, a time that no clock shows, and a date that is not a number.
   func deadline(from now: Timestamp) throws(LarderError) -> Int64 {
     switch self {
     case .never: EntryHeader.never
@@ -41,7 +41,7 @@ public enum Expiration: Hashable, Sendable {
     if case .afterAccess(let duration) = self { IdleInterval(duration) } else { nil }
   }
 
-  /// The expiration with durations of whole milliseconds.
+  /// The expiration with durations rounded up to whole milliseconds.
   var inMilliseconds: Expiration {
     switch self {
     case .after(let duration): .after(.milliseconds(duration.roundedUpMilliseconds))

@@ -19,7 +19,7 @@ struct Lifetime {
     end = try expiration.deadline(from: now)
     idle = expiration.timeToIdle
     stale = ownStale ?? namespace.rules.stale
-    // An expiration of a write is exact: jitter applies only to the expiration of the rules.
+    // An expiration of a write is exact: jitter applies only to a duration in the rules.
     if own == nil, case .after(let lifetime) = expiration {
       spread = Int64(
         saturating: Double(max(lifetime.roundedUpMilliseconds, 0)) * namespace.rules.jitter)
@@ -28,7 +28,7 @@ struct Lifetime {
     }
   }
 
-  /// The time at which the entry stops being fresh. Its jitter depends only on the key and the version.
+  /// The time at which the entry stops being fresh. The jitter depends only on the key and the version.
   func expires(_ key: Span<UInt8>, version: UInt64) -> Int64 {
     guard spread > 0, end != EntryHeader.never else { return end }
     let chance = Checksum.of(key, seed: version ^ 0x9E6C_63D0_676A_9A99)
@@ -61,8 +61,8 @@ extension EntryHeader {
 
 /// A time to idle in milliseconds; more than zero.
 ///
-/// The header of such an entry holds a real expiration, set to `end(after:)` of the last use that moved it. That is a sixteenth
-/// of the interval later than necessary, so a use within the first sixteenth needs no write.
+/// The header of such an entry holds an expiration: `end(after:)` of the last use that moved the expiration. That is a
+/// sixteenth of the interval later than necessary, so a use within the first sixteenth needs no write.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 
@@ -118,7 +118,7 @@ extension EntryHeader {
     return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
   }
 
-  /// The header for the memory tier. It expires when a use must be recorded, so that the next read looks the entry up.
+  /// The header for the memory tier. It expires when a use must be recorded, so that the next read looks up the entry.
   func remembered(_ idle: IdleInterval?) -> EntryHeader {
     guard let idle else { return self }
     var header = self

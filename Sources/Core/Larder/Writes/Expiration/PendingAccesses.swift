@@ -5,8 +5,8 @@ import Synchronization
 
 /// Access times of entries with a time to idle that this process has not written to disk yet.
 ///
-/// A hit adds its time and returns. The next commit that this process makes moves the entries' expirations; a timer makes sure
-/// that one comes soon. An access without room in the queue is lost, so its entry may expire early.
+/// A hit that must move an expiration adds its time and returns. The next commits of this process move the expirations; a timer
+/// makes sure that a commit comes soon. An access without room in the queue is lost, so its entry may expire early.
 final class PendingAccesses: Sendable {
   static let capacity = 16_384
 
@@ -16,9 +16,9 @@ final class PendingAccesses: Sendable {
     var moment: Int64
   }
 
-  /// Under the entry keys.
+  /// The uses under their entry keys.
   let queue = PendingQueue<[UInt8], Use>(capacity: capacity)
-  /// The longest time that an access waits for a commit, in milliseconds.
+  /// The longest delay of the timer, in milliseconds.
   private static let longestWait: Int64 = 1000
 
   /// The time at which the timer fires, on the monotonic clock; nil if no timer is set.
@@ -34,7 +34,7 @@ final class PendingAccesses: Sendable {
   /// Sets the closure that writes the accesses when the timer fires.
   func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
-  /// Records a hit of an entry with a time to idle. It never waits for a writer.
+  /// Records a hit that must move the end of an entry with a time to idle. It never waits for a writer.
   @inline(never)
   func note(
     _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
@@ -56,7 +56,7 @@ final class PendingAccesses: Sendable {
   /// Adds an access in place of an earlier access to the same entry.
   ///
   /// - Parameter delay: the milliseconds after which the access should be written, unless a commit comes earlier.
-  /// - Returns: the milliseconds for a timer; nil if a timer is already set.
+  /// - Returns: the milliseconds for a timer; nil if an earlier timer is set, or without room in the queue.
   func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
     guard let count = queue.add(use, for: key) else { return nil }
     let delay = count > Self.capacity / 2 ? 0 : delay
@@ -89,7 +89,7 @@ final class PendingAccesses: Sendable {
 }
 
 extension StoreEngine {
-  /// The most used entries, and their most bytes, whose expirations one write moves.
+  /// The most entries, and the most bytes of their records, whose expirations one write moves.
   fileprivate static let usesPerWrite = (entries: 64, bytes: 256 << 10)
   fileprivate static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
 
@@ -99,7 +99,7 @@ extension StoreEngine {
     do throws(LarderError) {
       try flushAccessTimes()
     } catch {
-      // The accesses stay queued. The next write or close gets the same error and can report it to a caller.
+      // The accesses stay queued. The next write or close may get the same error and can report it to a caller.
     }
   }
 
@@ -122,7 +122,7 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Writes some queued access times in a batch with another purpose. In a data file with a limit they get transactions of
+  /// Writes some queued access times in a batch with another purpose. Near the limit of a data file they get transactions of
   /// their own, so they make no other batch fail.
   mutating func flushSomeAccessTimes() throws(LarderError) {
     guard !budget.hasDiskLimit else { return }

@@ -84,7 +84,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 
-  /// Under the entry keys.
+  /// The keys are entry keys.
   let queue = PendingQueue<[UInt8], Void>(capacity: capacity)
   /// Hashes of waiting keys, by their last bits. With them a reader that finds the same expired entry again neither copies its
   /// key nor takes the lock.

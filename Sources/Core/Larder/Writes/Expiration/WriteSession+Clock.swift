@@ -6,7 +6,7 @@ extension WriteSession {
   private static let mostAhead: Int64 = 86_400_000
   private static let doubtTime: Int64 = 60_000
 
-  /// Whether the wall clock is at most a day ahead of the last recorded time, apart from the time that passed in this process.
+  /// Whether the wall clock is at most a day ahead of the last recorded time. Time that passed in this process does not count.
   var isClockPlausible: Bool { isPlausible(now) }
 
   private func isPlausible(_ now: Timestamp) -> Bool {
@@ -24,16 +24,16 @@ extension WriteSession {
 
   private var monotonic: Int64 { engine.clock.monotonic.roundedUpMilliseconds }
 
-  /// Records the time of a write; later writes and purges compare their clocks with it. A doubted time is not recorded: a write
-  /// does not confirm a clock that has jumped.
+  /// Records the time of a write; later writes and purges compare their clocks with that time. A doubted time is not recorded:
+  /// a write does not confirm a clock that has jumped.
   mutating func recordWriteTime() { recordWrite(at: now) }
 
   mutating func recordWrite(at time: Timestamp) {
     if !ledger.hasRecorded(time), isPlausible(time) { ledger.recordTime(time) }
   }
 
-  /// Whether a purge believes the wall clock: it is plausible, or a purge has doubted it for a minute. Records the time, or the
-  /// first doubt.
+  /// Whether a purge believes the wall clock: the clock is plausible, or a purge doubted it a minute ago. Records the time, or
+  /// the first doubt.
   mutating func recordPurgeTime() -> Bool {
     if isClockPlausible || hasDoubtedLongEnough {
       ledger.recordTime(now)

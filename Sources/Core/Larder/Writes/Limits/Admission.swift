@@ -13,7 +13,7 @@ struct Admission {
 struct ExpectedEntry {
   let id: NamespaceID
   let weight: EntryWeight
-  /// The weight of the entry that it replaces; the counters still include that entry.
+  /// The weight of the entry that the new entry replaces; the counters still include the replaced entry.
   let former: EntryWeight?
 }
 
@@ -120,7 +120,7 @@ extension WriteBatch {
 }
 
 extension WriteSession {
-  /// Whether an entry must not leave for the current write: it is the written entry or an owner of it, directly or indirectly.
+  /// Whether an entry must not leave for the current write: it is the written entry, or its direct or indirect owner.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
     guard let admission else { return false }
     return admission.entryKey == entryKey || admission.owners.contains(entryKey)

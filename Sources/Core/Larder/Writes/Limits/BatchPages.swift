@@ -13,10 +13,10 @@ struct BatchPages {
   private let pageSize: Int
   /// The number of pages that were free, or behind the end of the file, when the batch began.
   let available: Int
-  /// The number of pages in use when the batch began; the batch copies at most these.
+  /// The number of pages in use when the batch began; the batch copies at most this many.
   private let used: Int
   let reserve: Int
-  // The batch has written: pages of large values, bytes of small entries.
+  // The pages of large values, and the bytes of small entries, that the batch has written.
   private var valuePages = 0
   private var smallBytes = 0
 
@@ -77,7 +77,7 @@ struct BatchPages {
   static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
   /// The count of available pages stops here: no batch takes more.
   static let enough = 1 << 17
-  /// Free pages that a batch needs to remove entries that readers have found expired.
+  /// Free pages that a batch needs to clean up.
   static let forCleanup = 32
   /// The number of branch pages that the first changes of a batch copy.
   static let branches = 16

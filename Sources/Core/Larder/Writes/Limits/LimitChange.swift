@@ -20,7 +20,7 @@ enum AbsentNamespace {
 /// Changes limits. A limit below the usage is reached in several transactions. Each stores the reached usage as the limit in
 /// force, so that nothing grows again meanwhile. A change that is stopped between two transactions leaves that limit.
 struct LimitChange {
-  /// The number of entries that one transaction evicts.
+  /// The most entries that one transaction evicts.
   static let evictedPerStep = 1000
 
   private let engine: StoreEngine
@@ -171,7 +171,7 @@ extension WriteBatch {
   /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve.
   ///
   /// - Returns: the limit for the time being; nil if the wanted limit is in force. A file without free pages must grow a little
-  ///   before anything can be removed from it.
+  /// before an entry can be removed from it.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let engine = session.engine

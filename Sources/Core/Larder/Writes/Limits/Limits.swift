@@ -2,15 +2,15 @@
 ///
 /// A limit is exact after every commit of any process. A lower limit evicts the surplus before the call returns.
 public struct Limits: Hashable, Sendable, Codable {
-  /// Entries, including expired ones that are not removed yet. With 0 every write is refused.
+  /// Entries, including expired entries that are not removed yet. With 0 every write is refused.
   public var entries: Int?
   /// Bytes of the entries' values, without keys and metadata.
   public var bytes: Int?
   /// Bytes of values that the namespace never loses to writes of other namespaces when the store is full; nil for none.
   ///
   /// The namespace's own limits and writes still evict from these bytes, and entries expire. The store makes no eviction
-  /// elsewhere that would also remove such bytes, because an owner or a dependent lies in this namespace. The guarantees of all
-  /// namespaces together must fit into the store's limits of bytes and disk.
+  /// elsewhere that would also remove such bytes as a dependent or an owner. The guarantees of all namespaces together must fit
+  /// into the store's limits of bytes and disk.
   public var guaranteed: Int?
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -61,7 +61,7 @@ public struct Limits: Hashable, Sendable, Codable {
 
 /// The way in which a full namespace makes room.
 public enum Eviction: String, Hashable, Sendable, Codable, CaseIterable {
-  /// Evicts the entries with the least use, recent and frequent; see `Docs/Internals/Eviction.md`.
+  /// Evicts the entries with the least recent and frequent use; see `Docs/Internals/Eviction.md`.
   case adaptive
   /// Evicts the entry that was written first. An overwrite counts as a write.
   case fifo

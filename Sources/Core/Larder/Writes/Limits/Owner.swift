@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// An entry to which another entry belongs. With the last owner of a dependent entry, the dependent is removed, too.
+/// An entry to which another entry, its dependent, belongs. A dependent is removed with its last owner.
 ///
 /// An entry may have several owners, in any namespace. The reason of the last owner's removal does not matter: removed,
-/// expired, evicted. One transaction removes up to 1,000 entries; further transactions follow at once for the rest. Clearing
-/// the namespace of an owner does not remove its entries one by one: their dependents are removed when the cleared entries are
+/// expired, evicted. One transaction looks at up to 1,000 dependents; further transactions follow at once for the rest.
+/// Clearing a namespace does not remove the owners in it one by one: their dependents are removed when the cleared entries are
 /// reclaimed.
 public struct Owner: Hashable, Sendable {
   /// The name of the owner's namespace.
@@ -88,7 +88,7 @@ struct OrphanQueue {
     putOff = []
   }
 
-  /// The owner to continue with; nil if none waits, or when this batch has done its share.
+  /// The owner to continue with; nil if no owner waits, or when this batch has done its share.
   var next: Removed? { left > 0 ? waiting.last : nil }
 
   /// - Parameter isLast: whether no dependent is left of the owner that ``next`` returned.

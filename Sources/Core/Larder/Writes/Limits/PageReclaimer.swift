@@ -2,10 +2,10 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Frees pages in a full data file, before a write and between attempts of it.
+/// Frees pages in a full data file, before a write and between its attempts.
 ///
-/// The second commit after a commit can use the pages that it freed. So evictions for a write run in transactions of their own,
-/// each with at most as many copies as pages are free. Two commits follow only to make the freed pages usable.
+/// The second commit after a commit can use the pages that the first commit freed. So evictions for a write run in transactions
+/// of their own, each with at most as many copies as pages are free. Two commits follow only to make the freed pages usable.
 struct PageReclaimer {
   /// The most attempts for a write.
   private static let attempts = 4
@@ -48,7 +48,7 @@ struct PageReclaimer {
   /// Makes room before a write is repeated. If the write runs once, the caller must repeat it.
   ///
   /// - Parameter taken: the pages that the write had taken when it failed.
-  /// - Throws: ``LarderError/Code/full`` if too little may be evicted, or if the write runs once.
+  /// - Throws: ``LarderError/Code/full`` if too little may be evicted, a reader blocks freed pages, or the write runs once.
   mutating func make(after taken: Int) throws {
     failures += 1
     try checkReaders()
@@ -98,7 +98,7 @@ struct PageReclaimer {
     }
   }
 
-  /// Commits twice; then the pages that were freed before can be used.
+  /// Commits twice and makes a checkpoint; then the pages that were freed before can be used.
   private func letCommitsPass() throws {
     for _ in 0..<2 { try attempt { batch in batch.forceCommit() } }
     try engine.environment.checkpoint()
@@ -120,7 +120,7 @@ struct PageReclaimer {
     }
   }
 
-  /// The process whose read keeps LMDB from reusing freed pages.
+  /// The process whose read keeps LMDB from reusing freed pages; nil if there is none, or without a disk limit.
   private func blockingProcess() throws -> Int? {
     guard engine.environment.fileLimit != nil else { return nil }
     return try engine.environment.blockingReader().map { Int($0.process) }

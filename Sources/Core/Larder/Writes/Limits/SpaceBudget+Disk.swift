@@ -110,8 +110,8 @@ extension SpaceBudget {
     missingPages = 0
   }
 
-  /// Evicts until at most `pages` are used, or until the batch has only `kept` pages left. It also stops after as much as one
-  /// write may evict: twice the bytes of its entry and 64 KB, or 1 MB when half of the reserve is used.
+  /// Evicts until at most `pages` are used, or until the batch has only `kept` pages left. Evictions also stop at the most that
+  /// one write may evict: twice the bytes of its entry and 64 KB, or 1 MB instead of 64 KB once half of the reserve is used.
   func lowerUse(
     to pages: Int, forBytes size: Int, keeping kept: Int, _ session: inout WriteSession
   ) throws(LarderError) {

@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// The store keeps the limits: every process that writes obeys them.
 public struct StoreLimits: Hashable, Sendable, Codable {
-  /// Entries of all namespaces, including expired ones that are not removed yet.
+  /// Entries of all namespaces, including expired entries that are not removed yet.
   public var entries: Int?
   /// Bytes of all values.
   public var bytes: Int?
@@ -35,7 +35,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
     min(max(free / 10, smallestDisk), 10_000_000_000)
   }
 
-  /// No limits. It also lifts the disk limit of a new store.
+  /// No limits; the disk limit of a new store is lifted, too.
   public static let unlimited = StoreLimits(disk: Limits.unlimited)
 
   /// Limits; nil for no limit. With a nil ``disk`` the store keeps the disk limit of its creation.
@@ -166,9 +166,9 @@ extension Store {
     _ = try override(limits) { true }
   }
 
-  /// Like ``override(_:)``, but only while `shouldContinue` returns true; it is called between two transactions.
+  /// Like ``override(_:)``, but only while `shouldContinue` returns true. The closure is called between two transactions.
   ///
-  /// - Returns: false if it was stopped; then the reached usage is the limit in force.
+  /// - Returns: false if the change was stopped; then the reached usage is the limit in force.
   package func override(
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

@@ -14,7 +14,7 @@ struct RemovalRecorder {
     if let number { table.record(hash, number) }
   }
 
-  /// Whether no removal under one of the hashes happened after `moment`, in this batch or before it.
+  /// Whether certainly no removal under one of the hashes happened after `moment`, in this batch or before it.
   func isNewest(_ moment: RemovalTable.Mark, of hashes: [UInt64]) -> Bool {
     guard table.open() else { return false }
     table.settle(before: number)
@@ -36,8 +36,8 @@ extension WriteBatch {
     session.removals.record(RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether a load may store its value. It may if no removal since its begin had its key, its namespace, its tags or owners,
-  /// or the tags or owners of the entry that it would replace.
+  /// Whether a load may store its value. It may not if a removal since its begin had its namespace, its key, its tags or
+  /// owners, or a tag of the entry that it would replace.
   ///
   /// - Parameter key: nil if the load itself has removed the former entry.
   package mutating func isNewest(

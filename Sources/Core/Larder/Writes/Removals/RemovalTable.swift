@@ -6,7 +6,7 @@ import LarderSystem
 ///
 /// Removals are numbered. The hash of the removed key, namespace or tag chooses a word. The word gets the number inside the
 /// write transaction, and the number counts as finished after the commit. A load reads the last finished number before it looks
-/// its key up. If a word has a higher number at the end of the load, the load may have begun before a removal, and its value is
+/// up its key. If a word has a higher number at the end of the load, the load may have begun before a removal, and its value is
 /// not stored. So two keys with one word, or a process that was killed between the two steps, can cost a load. But a removed
 /// value never comes back.
 package struct RemovalTable {
@@ -16,7 +16,7 @@ package struct RemovalTable {
     /// while no transaction is open.
     static let begun = 0
     static let finished = 1
-    /// A random number that tells the file from another file.
+    /// A random number that distinguishes the file from another file.
     static let era = 2
     static let first = 8
   }
@@ -50,7 +50,7 @@ package struct RemovalTable {
 
   // MARK: Loads
 
-  /// The moment of a load that has not looked its key up yet.
+  /// The moment of a load that has not looked up its key yet.
   var now: Mark {
     openForReading()
     let view = table.view
@@ -64,13 +64,13 @@ package struct RemovalTable {
   func isNewest(_ moment: Mark, of hashes: [UInt64]) -> Bool {
     openForReading()
     let view = table.view
-    // The first removal makes the file.
+    // Without a file there was no removal, unless the load began with a file.
     guard view.count > 0 else { return !moment.isKnown }
     return view.wide(Place.era) == moment.era
       && hashes.allSatisfy { view.acquire(Self.place(of: $0)) <= moment.number }
   }
 
-  /// The number of the last removal that had one of these hashes.
+  /// The number of the last removal that had one of these hashes; 0 without such a removal.
   func last(of hashes: [UInt64]) -> UInt64 {
     openForReading()
     let view = table.view
@@ -162,7 +162,7 @@ extension RemovalTable {
 
   /// The hashes under which the removal of an owner is recorded.
   ///
-  /// - Parameter id: the id of the owner's namespace; nil if it is missing.
+  /// - Parameter id: the id of the owner's namespace; nil if the namespace is missing.
   static func hashes(of owner: Owner, in id: NamespaceID?) -> [UInt64] {
     let namespace = hash(ofNamespace: owner.namespace)
     return [namespace] + (id.map { [Checksum.keyHash(of: owner.key.bytes.span, in: $0)] } ?? [])

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The tombstones of the store, cached in this process.
 ///
-/// Only reads of entries with tags need tombstones. The cache remembers a commit without tombstones, so such a read costs one
-/// load.
+/// Only reads of entries with tags need tombstones. The cache remembers a commit without tombstones, so a read of that commit
+/// costs one load.
 final class KnownTombstones: Sendable {
   /// A commit without tombstones; 0 if none is known.
   private let quiet = Atomic<UInt64>(0)
@@ -36,7 +36,7 @@ final class KnownTombstones: Sendable {
 }
 
 extension EntryReader {
-  /// Whether an entry carries a tag that was invalidated after the entry was written.
+  /// Whether an entry has a tag that was invalidated after its write; true for each tagged entry if a tombstone is damaged.
   @inline(never)
   func isHidden(
     _ header: EntryHeader, id: NamespaceID, record: Span<UInt8>,

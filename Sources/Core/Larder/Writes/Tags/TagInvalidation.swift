@@ -5,11 +5,11 @@ extension Store {
   /// Removes every entry that carries `tag`, in any namespace, and the dependents of these entries.
   ///
   /// After the first commit no process finds such an entry: entries that are not removed yet are hidden. Entries written later
-  /// may carry the tag again and are not affected. O(entries with the tag), in transactions of at most 500. If the process is
-  /// killed in between, later writes of any process remove the rest.
+  /// may carry the tag again and are not affected. O(entries with the tag), in transactions of at most 500 such entries. If the
+  /// process is killed in between, later writes of any process remove the rest.
   ///
   /// - Parameter tag: 1 to 200 bytes of UTF-8 without a byte 0.
-  /// - Returns: the number of removed entries that carried the tag.
+  /// - Returns: the number and the bytes of the removed entries that carried the tag.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible tag; ``LarderError/Code/insideWrite`` inside
   ///   ``write(_:)``.
   @discardableResult
@@ -60,16 +60,16 @@ extension Store {
 /// A tombstone hides the entries that the first transaction does not remove, so reads do not find them. Later transactions
 /// continue at the position in the tombstone, in other processes too if this process is killed.
 struct TagInvalidation {
-  /// The number of records of the tag index that a write looks at beside its own work.
+  /// The most records of the tag index that a write looks at beside its own work.
   static let perWrite = 32
-  /// The number of records of the tag index that a transaction of an invalidation looks at.
+  /// The most records of the tag index that a transaction of an invalidation looks at.
   static let perBatch = 500
 
   private let engine: StoreEngine
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// - Parameter horizon: values written after it stay; nil for the moment of the invalidation.
+  /// - Parameter horizon: values written after the horizon stay; nil for the moment of the invalidation.
   func run(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
@@ -88,7 +88,7 @@ struct TagInvalidation {
 }
 
 extension Store {
-  /// Like ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and no thread waits for it.
+  /// Like ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and blocks no thread.
   package func invalidateInSteps(tag: String) async throws {
     let tags = [try EntryAttributes.validated(tag)]
     var tombstone = try await commit { batch in
@@ -115,7 +115,7 @@ extension TagInvalidation {
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
     _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    // An entry with all of the tags also has the first one.
+    // An entry with all of the tags also has the first tag.
     session.removals.record(RemovalTable.hash(ofTag: tags[0]))
     var tombstone = Tombstone(
       tags: tags, horizon: try versions(of: namespace, asOf: horizon, &session))

@@ -4,15 +4,15 @@ import LarderSystem
 /// Invalidated tags whose entries are still stored. Reads do not find entries that carry all of the tags.
 ///
 /// A metadata record under a number of its own: a checksum, the tags with a 0 between two, and for each namespace the version
-/// of its next value then. It hides values with lower versions; later values may carry the tags again.
+/// of its next value at that time. The tombstone hides lower versions; later values may carry the tags again.
 struct Tombstone: Equatable, Sendable {
-  /// The tags. An empty list stands for every tag: this tombstone replaced a damaged one.
+  /// The tags. An empty list stands for every tag: this tombstone replaced a damaged tombstone.
   var tags: [[UInt8]]
   /// The namespaces, each with the first version that is not hidden.
   var horizon: [NamespaceID: UInt64]
   /// The last index record of the first tag that the removal has looked at. The removal continues after this record.
   var reached: [UInt8] = []
-  /// Whether the record of the tombstone cannot be read: nobody knows which entries it hides.
+  /// Whether the record of the tombstone cannot be read: nobody knows which entries the tombstone hides.
   private(set) var isDamaged = false
 
   static let damaged = {

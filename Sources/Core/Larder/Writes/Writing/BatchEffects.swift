@@ -2,9 +2,9 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Items that a batch takes from queues of this process. They are confirmed after its commit, or queued again after a rollback.
+/// The effects of a batch in this process. They are confirmed after the commit of the batch, or undone after a rollback.
 struct BatchEffects {
-  /// The number of expired entries found by readers that one write removes beside its own work.
+  /// The most expired entries, found by readers, that one write removes beside its own work.
   static let expirationsPerWrite = 64
 
   /// The counts of reads that the batch added to the counters of the store.
@@ -19,7 +19,7 @@ struct BatchEffects {
   var removal: UInt64?
   /// Changes for subscribers; set just before the commit.
   var changes: PendingChanges?
-  /// Whether the batch made changes without a subscriber, in a store that once had one.
+  /// Whether the batch made changes without a subscriber, in a store that once had a subscriber.
   var hasUnrecordedChanges = false
   /// The number of entries in the store after the commit.
   var entries: UInt64 = 0
@@ -46,7 +46,7 @@ struct BatchEffects {
 }
 
 extension WriteBatch {
-  /// Removes entries that readers have found expired, if they are still expired. Under a doubted clock they stay.
+  /// Removes up to `limit` entries that readers have found expired, if they are still expired and the clock is trusted.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
     let taken = session.engine.leftovers.expirations.take(limit)
     effects.expirations += taken
@@ -66,7 +66,7 @@ extension WriteBatch {
       do throws(LarderError) {
         id = try session.namespace(handle.name)?.id
       } catch  where session.transaction.failure == nil {
-        // A damaged record of one namespace must not keep the counts of others from being written; its own counts wait.
+        // A damaged namespace record must not stop the counts of other namespaces; the counts of this namespace wait.
         continue
       }
       guard let id else { continue }

@@ -1,6 +1,6 @@
-/// A small table by namespace that finds the last used namespace without hashing: most batches use only one namespace.
+/// A small table by namespace that finds the last changed namespace without hashing: most batches use only one namespace.
 struct ByNamespace<Value> {
-  // Separate from the value, which is not optional: so no comparison and no loan copies the value.
+  // Separate from the value, and the value is not optional. So no comparison and no loan copies the value.
   private var latestID: NamespaceID?
   private var latest: Value
   private var others: [NamespaceID: Value] = [:]
@@ -47,7 +47,7 @@ struct ByNamespace<Value> {
     return true
   }
 
-  /// Changes the value of the last used namespace, and removes all other values.
+  /// Changes the value of the last changed namespace, and removes all other values.
   mutating func keepLatest(_ change: (inout Value) -> Void) {
     if !others.isEmpty { others = [:] }
     if latestID != nil { change(&latest) }

@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// A verb as a value: everything that a write needs to wait in the queue, share a transaction, and run again.
+/// A write as a value: everything that it needs to wait in the queue, share a transaction, and run again.
 struct SharedWrite<Result: Sendable>: Sendable {
-  /// The approximate number of bytes that it writes.
+  /// The approximate number of bytes that the write adds.
   var size = 0
   /// The mode of its transaction.
   var mode = CommitMode.standard
@@ -20,7 +20,7 @@ struct SharedWrite<Result: Sendable>: Sendable {
     self.body = body
   }
 
-  /// This write, which first tries `append`.
+  /// This write with `append`, which runs before a transaction is tried.
   func buffered(
     _ append: @escaping @Sendable (StoreEngine) throws(LarderError) -> Result?
   ) -> Self {

@@ -31,7 +31,7 @@ struct ChangeRecorder {
   /// Prepares the publication, just before the commit.
   func prepare() { pending?.prepare() }
 
-  /// Whether the next change must be described. If not, this call notes that the change happened.
+  /// Whether the next change must be described. If not, this call notes that a change happened.
   @inline(__always)
   mutating func wantsNext() -> Bool {
     if pending != nil { return true }

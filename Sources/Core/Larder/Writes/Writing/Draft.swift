@@ -11,7 +11,7 @@ struct Draft: ~Escapable {
   let form: EntryHeader.Form
   let fields: EntryFields
   let encodedFields: [UInt8]
-  /// The value. In a draft that keeps the value of the former entry, the payload of the former record.
+  /// The value, or the payload of the former record in a draft that keeps the former value.
   let payload: Span<UInt8>
   /// Bytes of the value.
   let valueCount: Int

@@ -1,4 +1,4 @@
-/// The attributes of an entry beside key and value. An overwrite replaces them all; a pin stays unless ``isPinned`` is set.
+/// The attributes of an entry beside key and value. An overwrite replaces them, but a pin stays if ``isPinned`` is nil.
 public struct EntryAttributes: Sendable {
   /// The format of the bytes, for programs that display them. A cache uses the number of its codec.
   public var codec: CodecID
@@ -44,14 +44,14 @@ public struct EntryAttributes: Sendable {
     box = .of(rare)
   }
 
-  /// Attributes with the given codec and expiration. The namespace's rules supply the rest.
+  /// Attributes with the given codec and expiration. The namespace's rules supply a missing expiration and stale window.
   @inline(__always)
   public init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec
     self.expires = expires
   }
 
-  /// These attributes with the given expiration; nil keeps their own.
+  /// These attributes with the given expiration; nil keeps the expiration of the attributes.
   @inline(__always)
   func expiring(_ expires: Expiration?) -> EntryAttributes {
     guard let expires else { return self }

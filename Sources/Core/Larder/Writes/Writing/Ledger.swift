@@ -2,9 +2,9 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The counters of a write: the counters of each namespace that it uses, each loaded once, and the counters of the store.
+/// The counters of the namespaces that a write uses, and the counters of the store. Each of them is loaded once.
 ///
-/// They change in memory and are written once, by ``save()``, so they are exact after every commit.
+/// They change in memory and are written once, by ``WriteSession/saveCounters()``, so they are exact after every commit.
 struct Ledger {
   /// The counters of a namespace in memory.
   struct Account: Sendable {
@@ -36,8 +36,8 @@ struct Ledger {
     committed = balance.store
   }
 
-  /// The counters for the write after this one, if no other process commits in between: the counters of the store, and of the
-  /// namespace that was used last.
+  /// The counters for the next write, if no other process commits in between: the counters of the store, and of the namespace
+  /// that was loaded or changed last.
   var balance: Balance {
     var next = Balance(store: store, namespaces: namespaces)
     next.namespaces.keepLatest {
@@ -47,14 +47,14 @@ struct Ledger {
     return next
   }
 
-  /// Whether this batch has changed no name, id, rule or tombstone, so that facts about them may be cached beyond the batch.
+  /// Whether this batch keeps the generation. Then facts about names, ids, rules and tombstones may be cached beyond the batch.
   var hasCommittedGeneration: Bool { store.generation == committed.generation }
 
   // MARK: Namespaces
 
   func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
 
-  /// Takes over the counters of a namespace: stored ones, or new counts of a namespace whose record is damaged.
+  /// Takes over the stored counters of a namespace, or a new count if the record of its counters is damaged.
   mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
@@ -84,7 +84,7 @@ struct Ledger {
     learn(id, change)
   }
 
-  /// Like `updateLoaded`, for the state of a policy: it does not count as a change, because a refused write need not undo it.
+  /// Like `updateLoaded`, for the state of a policy. This is no change, because a refused write need not undo it.
   mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     _ = namespaces.update(id) { loaded in
       loaded.isChanged = true
@@ -133,7 +133,7 @@ struct Ledger {
 
   /// Records the time of a write or a purge with a trusted clock.
   ///
-  /// It is the last time, not the largest: a clock that was ahead for some time must not excuse the next jump.
+  /// The record is the last time, not the largest: a clock that was ahead for some time must not excuse the next jump.
   mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0
@@ -220,12 +220,12 @@ extension QueueState {
 
 /// The counters that this process committed last. A write right after that commit reads no record of counters.
 ///
-/// Only the writer uses it, under the writer lock.
+/// Only the writer uses this object, under the writer lock.
 final class CommittedLedger: Sendable {
   /// The counters, and the serial number of the write that stored them here.
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
-  /// The counters at the begin of `transaction`: those kept here if their write made the last commit, otherwise the store's.
+  /// The counters at the begin of `transaction`: the kept counters if their write made the last commit, otherwise the stored.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger.Balance {

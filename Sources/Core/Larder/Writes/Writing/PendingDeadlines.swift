@@ -3,9 +3,9 @@ import LarderSystem
 
 /// Changes of the expiry index that a batch has not written yet, for the last two blocks or for all blocks.
 ///
-/// Entries that are written or removed together have the same time and consecutive positions, so one write of a record covers
-/// many of them. A sweep moves entries from one block to another, so the batch keeps two blocks. The records of the write
-/// buffer come in the order of their keys, not of their times, so their commit keeps all blocks.
+/// Entries that are written or removed together usually have the same time and consecutive positions, so one write of a record
+/// covers many of them. A sweep moves entries from one block to another, so the batch keeps two blocks. The records of the
+/// write buffer come in the order of their keys, not of their times, so their commit keeps all blocks.
 struct PendingDeadlines {
   struct Change {
     let block: ExpiryBlock
@@ -32,12 +32,12 @@ struct PendingDeadlines {
   private var older: Change?
   /// The changes of other blocks.
   private var others: [ExpiryBlock: Change] = [:]
-  /// Whether no change may be written before it is taken out.
+  /// Whether the changes of all blocks are kept until ``next()`` and ``takeOthers()``.
   var keepsAll = false
   /// The number of changes so far.
   private(set) var count = 0
 
-  /// - Returns: the change of another block that must be written now.
+  /// - Returns: the change of another block that must be written now; nil if there is none.
   @inline(__always)
   mutating func set(_ position: UInt64, of block: ExpiryBlock, to isIndexed: Bool) -> Change? {
     count &+= 1

@@ -51,8 +51,8 @@ extension StoreEngine {
 
   /// Runs the writes of a group in their order, in one transaction if possible, and gives each caller its own outcome.
   ///
-  /// A member that fails before it has changed anything is left out. If a member fails later, the transaction cannot be
-  /// committed. Then the members before it are committed without it, it runs alone, and the members after it follow.
+  /// A member that fails before it has changed anything is left out. After a later failure the transaction cannot be committed.
+  /// Then the members before the failed member are committed, it runs alone, and the members after it follow.
   func commit(_ group: [any QueuedWrite]) {
     var rest = group
     while rest.count > 1 {
@@ -150,8 +150,8 @@ extension Store {
 }
 
 #if DEBUG
-  /// Tells the developer of a program that a task waits for the disk because of a synchronous write. It does so once in a
-  /// process, and only in debug builds. Tasks share a few threads, so a task that blocks keeps others from running.
+  /// Tells the developer of a program that a task waits for the disk because of a synchronous write: once in a process, and
+  /// only in debug builds. Tasks share a few threads, so a blocked task keeps other tasks from running.
   enum TaskWarning {
     private static let isSaid = Atomic(false)
     /// Receives the warning; tests replace it.

@@ -3,8 +3,8 @@ import LarderSystem
 
 /// The write transaction of a batch: LMDB's transaction, with errors in the terms of the store.
 ///
-/// A change that fails midway may leave a part of itself. So the first failure is kept, and a batch with a failure is never
-/// committed, even if its caller catches the error.
+/// A failed change may be done in part. So the first failure is kept, and a batch with a failure is never committed, even if
+/// its caller catches the error.
 struct StoreTransaction: ~Copyable {
   private var lmdb: WriteTransaction
   private let path: String
@@ -86,7 +86,7 @@ extension StoreTransaction {
     try lmdb.usedPages(of: databases)
   }
 
-  /// Stores a value of `count` bytes; `fill` writes them in place.
+  /// Stores a value of `count` bytes; `fill` writes the bytes in place.
   mutating func put(
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void

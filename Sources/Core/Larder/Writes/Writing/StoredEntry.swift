@@ -15,8 +15,8 @@ struct StoredEntry {
     header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
   }
 
-  /// Nil for a record whose index records cannot be derived: it is damaged, has flags of a later version, or its long key
-  /// belongs under another entry key.
+  /// Nil for a record whose index records cannot be derived: the record is damaged, has flags of a later version, or has a long
+  /// key that belongs under another entry key.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange)),
@@ -39,7 +39,7 @@ struct StoredEntry {
 
   var id: NamespaceID { entryKey.span.namespaceID }
 
-  /// The hash of namespace and key; nil only if the field of a long key is missing.
+  /// The hash of namespace and key; nil if the entry key is too short, or the field of a long key is missing.
   var keyHash: UInt64? {
     let bytes = entryKey.span
     guard bytes.count > 4 else { return nil }
@@ -51,7 +51,7 @@ struct StoredEntry {
 
   var storedKey: StoredKey { StoredKey(bytes: Array(entryKey.dropFirst(4))) }
 
-  /// The key itself; nil only if the field of a long key is missing.
+  /// The key itself; nil if the field of a long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
   /// The key; for a damaged record with a long key, its known beginning.

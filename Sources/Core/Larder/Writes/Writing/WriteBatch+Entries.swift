@@ -8,7 +8,7 @@ enum AbsentOwner {
   case refuse
 }
 
-/// The other verbs on one entry, with the bytes of its key and the name of its namespace.
+/// Reads and changes of one entry, with the bytes of its key and the name of its namespace.
 extension WriteBatch {
   /// The owners in the form that entries store.
   ///
@@ -33,7 +33,7 @@ extension WriteBatch {
     return resolved
   }
 
-  /// The fresh value under `key`. For an entry with a time to idle, this counts as an access.
+  /// The fresh value under `key`; nil without one. For an entry with a time to idle, this counts as an access.
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
     guard let entry = try session.living(key, in: namespace),
       session.state(of: entry) == .fresh,
@@ -51,7 +51,7 @@ extension WriteBatch {
   /// Removes the record under `key`, even an expired or damaged one. A load of the key that began earlier stores nothing,
   /// whether or not the record exists.
   ///
-  /// - Returns: whether the record was an entry that had not expired.
+  /// - Returns: whether the record was an entry that was neither expired nor invalidated.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
     guard (1...Key.longest).contains(key.count) else { return false }
     guard let id = try session.namespace(namespace)?.id else {
@@ -120,7 +120,7 @@ extension WriteBatch {
 extension WriteBatch {
   /// Starts the entry's lifetime again; see `touch(_:expires:)` of ``Store/Namespace``.
   ///
-  /// - Returns: false if the entry does not exist or has expired.
+  /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   @discardableResult
   public mutating func touch(
     _ key: some StoreKey, in namespace: Store.Namespace, expires: Expiration? = nil
@@ -130,10 +130,10 @@ extension WriteBatch {
     }
   }
 
-  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a current load of the key still replaces the
-  /// entry.
+  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a load of the key that is under way still replaces
+  /// the entry.
   ///
-  /// - Returns: false if the entry does not exist or has expired.
+  /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms or encryption keys that this store does not have.
   @discardableResult
   public mutating func setMetadata(
@@ -160,7 +160,7 @@ extension WriteBatch {
 
   /// Replaces the owners of an entry; its value and lifetime stay. Without owners the entry no longer depends on any entry.
   ///
-  /// - Returns: false if the entry does not exist or has expired.
+  /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored.
   @discardableResult
   public mutating func setOwners(
@@ -177,7 +177,7 @@ extension WriteBatch {
 
   /// Protects the entry from eviction; see `pin(_:)` of ``Store/Namespace``.
   ///
-  /// - Returns: false if the entry does not exist or has expired.
+  /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   @discardableResult
   public mutating func pin(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
     -> Bool
@@ -189,7 +189,7 @@ extension WriteBatch {
 
   /// Allows the eviction of the entry again; see `unpin(_:)` of ``Store/Namespace``.
   ///
-  /// - Returns: false if the entry does not exist or has expired.
+  /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   @discardableResult
   public mutating func unpin(_ key: some StoreKey, in namespace: Store.Namespace)
     throws(LarderError) -> Bool

@@ -3,9 +3,9 @@ import LarderSystem
 
 /// Stores a value under the bytes of its key and the name of its namespace.
 extension WriteBatch {
-  /// Stores a value in place of any existing entry, and evicts other entries if limits require it.
+  /// Stores a value in place of any existing entry, and evicts other entries if limits require that.
   ///
-  /// It refuses before the first change, unless room is missing.
+  /// Throws before the first change, unless room is missing.
   ///
   /// - Returns: the namespace id, and the header as the memory tier remembers it, without the checksum.
   @discardableResult
@@ -41,7 +41,7 @@ extension WriteBatch {
 
   /// - Parameters:
   ///   - known: the namespace; nil if it must be made.
-  ///   - transformed: the value and metadata after the transforms; `value` already has those bytes of the value.
+  /// - transformed: the value and metadata after the transforms; `value` is already transformed.
   private mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
     _ terms: PutTerms, _ transformed: TransformedValue? = nil
@@ -100,8 +100,8 @@ extension WriteBatch {
       value: count, recordCount: EntryHeader.largestSize + fields + count, &session)
   }
 
-  /// The entry that a write replaces. An entry that cannot be replaced in place, because it is damaged or belongs to another
-  /// long key, is first removed from every index.
+  /// The entry that a write replaces; nil without one. A damaged record is counted, and the write overwrites it. An entry that
+  /// has another long key with the same stored form is removed first.
   mutating func clearPlace(
     at entryKey: [UInt8], for key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
@@ -119,7 +119,7 @@ extension WriteBatch {
     }
   }
 
-  /// Throws for a key, name or tag that cannot be stored.
+  /// Throws for a key, a tag or a later owner that cannot be stored.
   static func validate(
     _ key: Span<UInt8>, in name: String, _ attributes: EntryAttributes
   ) throws(LarderError) {
@@ -178,7 +178,7 @@ struct PutTerms {
 }
 
 extension KnownNamespace {
-  /// An overwritten entry keeps its position in the queue, except in a queue in the order of writes.
+  /// An overwritten entry keeps its position in the queue, except under `fifo` and unless it was pinned.
   func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {
     guard let previous, previous.sequence != 0, rules.eviction != .fifo else { return version }
     return previous.sequence

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Several changes of which all become visible together, or none.
+/// Several changes that become visible together or not at all.
 ///
 /// ``Store/write(_:)`` makes the batch, and the batch ends with that call. Reads through the batch see its own changes; reads
 /// through the store do not. A batch takes at most 100,000 changes and 64 MB of keys, values and metadata (a single larger
@@ -38,7 +38,7 @@ public struct WriteBatch: ~Copyable {
   /// Ends the batch; LMDB's transaction goes back to its owner.
   consuming func end() -> WriteTransaction { session.end() }
 
-  /// The commit before this batch's own.
+  /// The number of the last commit before the commit of this batch.
   var snapshot: UInt64 { session.transaction.id - 1 }
 
   /// The state of the store before the batch; see ``ReadTransaction/moment``.
@@ -89,7 +89,7 @@ extension WriteBatch {
     }
   }
 
-  /// The fresh value under `key` with the changes of this batch, or nil. It counts neither as a hit nor as a miss.
+  /// The fresh value under `key` with the changes of this batch, or nil. The read counts neither as a hit nor as a miss.
   public mutating func value(for key: some StoreKey, in namespace: Store.Namespace)
     throws(LarderError)
     -> [UInt8]?
@@ -104,7 +104,7 @@ extension WriteBatch {
     try value(for: key, in: cache.namespace).flatMap { cache.decoded($0.span) }
   }
 
-  /// The entry under `key` with the changes of this batch, even if it has expired; nil without an entry.
+  /// The entry under `key` with the changes of this batch, even if expired; nil if absent, invalidated or damaged.
   public mutating func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
@@ -123,9 +123,9 @@ extension WriteBatch {
     }
   }
 
-  /// Removes the entry under `key`, and the entries whose only owner it is.
+  /// Removes the entry under `key`, and its dependents without another stored owner.
   ///
-  /// - Returns: false if the entry did not exist or had expired.
+  /// - Returns: false if the entry was absent, expired, invalidated or damaged.
   @discardableResult
   public mutating func remove(_ key: some StoreKey, from namespace: Store.Namespace)
     throws(LarderError) -> Bool

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// A moment between the writes of a store: for each namespace, the version that its next value will get.
 ///
-/// A value written later has that version or a higher one, even if its namespace was cleared meanwhile.
+/// A value written later has that version or a higher version, even if its namespace was cleared meanwhile.
 package struct WriteHorizon: Sendable {
   private let next: [ExactString: UInt64]
 
@@ -14,7 +14,7 @@ package struct WriteHorizon: Sendable {
       namespaces.map { (ExactString($0.facts.name), $0.counters.next) }, uniquingKeysWith: min)
   }
 
-  /// The first version in a namespace that was written later. A namespace without values at the horizon has no earlier version.
+  /// The least version of a later value in a namespace; 0 if the namespace did not exist at the horizon.
   func first(in namespace: String) -> UInt64 { next[ExactString(namespace)] ?? 0 }
 
   /// Whether the value of an entry was written before the horizon.
@@ -24,7 +24,7 @@ package struct WriteHorizon: Sendable {
 }
 
 extension WriteBatch {
-  /// Empties a namespace like ``clear(_:)``. Nil, without a change, if a value was written into it after the horizon.
+  /// Like ``clear(_:)``; nil, without a change, if after the horizon a value was written or an entry unpinned.
   package mutating func clear(
     _ namespace: Store.Namespace, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult? {

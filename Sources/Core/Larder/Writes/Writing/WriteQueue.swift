@@ -12,7 +12,7 @@ protocol QueuedWrite: AnyObject, Sendable {
   var isCancelled: Bool { get }
   /// Runs in the transaction of a group, and again if that transaction is repeated.
   func run(in batch: inout WriteBatch) throws
-  /// Called once, with nil after the commit.
+  /// Called once: with nil after the commit, otherwise with the error.
   func finish(_ error: (any Error)?)
 }
 
@@ -23,11 +23,11 @@ extension QueuedWrite {
 /// Writes that wait to share a commit (group commit).
 ///
 /// The writes that arrive during a transaction form the next group. One transaction runs them in the order of arrival, commits
-/// once, and gives each caller its own outcome. A failed write does not affect the others. A group has at most 1,000 writes or
-/// 8 MB.
+/// once, and gives each caller its own outcome. A failed write does not affect the other writes. A group has at most 1,000
+/// writes and 8 MB, or one larger write.
 ///
 /// A write in the write buffer returns when every process sees it. The writes of this queue return after their commit, so
-/// callers cannot outrun the disk. Only loads do not wait; ``LoadWrites`` limits their writes.
+/// callers cannot write faster than the disk. Only loads do not wait; ``LoadWrites`` limits their writes.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
@@ -41,8 +41,8 @@ final class WriteQueue: Sendable {
     var isClosed = false
   }
   private let state = Mutex(State())
-  /// Whether the writer thread was asked to take the waiting writes. It changes under the lock of the state. Every write reads
-  /// it, and so takes that lock no more often than necessary.
+  /// Whether the writer thread was asked to take the waiting writes. The flag changes under the lock of the state. Every write
+  /// reads the flag, and so takes that lock no more often than necessary.
   private let isScheduled = Atomic(false)
   /// Never runs if the process can create no thread. Then blocking callers commit the waiting writes themselves.
   let thread = DispatchQueue(label: "larder.writer")
@@ -50,7 +50,7 @@ final class WriteQueue: Sendable {
   /// The number of current writes outside the queue. While there are any, other writes join the queue.
   private let direct = Atomic<Int>(0)
 
-  /// Whether a thread of this process is writing.
+  /// Whether a thread of this process writes outside the queue, or the writer thread was asked to write.
   var isBusy: Bool {
     direct.load(ordering: .relaxed) > 0 || isScheduled.load(ordering: .relaxed)
   }

@@ -5,7 +5,7 @@ import LarderSystem
 extension WriteSession {
   /// Changes the header and fields of an entry.
   ///
-  /// - Returns: false if the record is damaged. Then it is left as it is, because a new checksum would hide the damage.
+  /// - Returns: false if the record is damaged. Then the record stays as it is, because a new checksum would hide the damage.
   mutating func amend(
     _ entry: StoredEntry, as change: EntryChange = .amended,
     _ edit: (inout EntryHeader, inout EntryFields) -> Void
@@ -21,7 +21,7 @@ extension WriteSession {
 
   /// Sets another end for an entry.
   ///
-  /// - Parameter idle: the time that the entry may stay unused from now on.
+  /// - Parameter idle: the new time to idle; nil for an entry without a time to idle.
   /// - Returns: false if the record is damaged.
   mutating func reschedule(
     _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,

@@ -12,7 +12,7 @@ enum EntryChange {
   /// A part of Larder has changed attributes of the entry; subscribers do not get the change.
   case amended
   case removed(RemovalReason)
-  /// The entry belonged to a cleared namespace, whose counters no longer include it.
+  /// The entry belonged to a cleared namespace, whose counters no longer include the entry.
   case reclaimed
 
   /// Why the former value leaves, if the counters record that.
@@ -126,7 +126,7 @@ struct EntryTrace {
   var deadline: IndexedDeadline
 }
 
-/// A place in the expiry index. The index names an entry by its position in the queue.
+/// A place in the expiry index. The index names an entry by its position in the queue, and a pinned entry by its key.
 struct IndexedDeadline: Equatable {
   /// The time of the record; ``EntryHeader/never`` if the index does not have the entry.
   var time: Int64

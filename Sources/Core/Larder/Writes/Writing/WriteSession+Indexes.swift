@@ -23,7 +23,7 @@ extension WriteSession {
     if ledger.store.nextDue > due { ledger.updateStore { $0.nextDue = due } }
   }
 
-  /// Removes an entry from the expiry index if its record is no longer stored.
+  /// Removes an entry, whose record is no longer stored, from the expiry index.
   mutating func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
     let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
     try setDeadline(indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)

@@ -12,8 +12,8 @@ enum SlotContents {
 extension WriteSession {
   /// The contents under `entryKey`. The cursor stays on the record, because most callers replace or remove it next.
   ///
-  /// The checksum is verified, because the batch will rely on the record. For a large record that would read all of it from the
-  /// disk; instead its index records must be at the places that its header gives.
+  /// The checksum is verified, because the batch will rely on the record. Verifying a large record would read all of it from
+  /// the disk; instead the record must be in each index at the place that its header gives.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
     try contents(of: entryKey) { StoredEntry(entryKey: entryKey, record: $0) }
   }
@@ -64,7 +64,7 @@ extension WriteSession {
     return try isHidden(entry) ? nil : entry
   }
 
-  /// Whether an entry carries a tag that was invalidated after the entry was written.
+  /// Whether an entry has a tag that was invalidated after its write; true for each tagged entry if a tombstone is damaged.
   mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
     let count = state.tombstones
     guard count > 0, entry.header.flags.contains(.tagged) else { return false }

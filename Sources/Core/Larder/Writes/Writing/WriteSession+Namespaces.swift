@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The namespaces and settings that a batch uses. A batch looks each of them up once.
+/// The namespaces and settings that a batch uses. A batch looks up each namespace once.
 ///
 /// Committed namespaces and settings are cached beyond the batch. A change of the batch itself is not: it may be rolled back.
 extension WriteSession {
@@ -63,7 +63,7 @@ extension WriteSession {
     return id
   }
 
-  /// The id for the next new namespace. No namespace has it, and no cleared namespace whose entries are not reclaimed yet.
+  /// The id for the next new namespace. No namespace has that id, and no cleared namespace that is not reclaimed yet.
   mutating func nextID() throws(LarderError) -> NamespaceID {
     var next = ledger.store.nextID
     for _ in 0..<NamespaceID.limit {

@@ -2,20 +2,20 @@ import LMDB
 import LarderSystem
 
 extension WriteSession {
-  /// Removes an entry for a counted reason, and then the entries that belong to it.
+  /// Removes an entry for a counted reason, and then its dependents without another owner.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try remove(entry, as: .removed(reason))
     try removeOrphans()
   }
 
-  /// Removes an entry of a cleared namespace, and then the entries that belong to it.
+  /// Removes an entry of a cleared namespace, and then its dependents without another owner.
   mutating func reclaim(_ entry: StoredEntry) throws(LarderError) {
     try remove(entry, as: .reclaimed)
     try removeOrphans()
   }
 
-  /// Counts a damaged record that is about to be removed or replaced. Its size is unknown, so this batch counts the entries of
-  /// its namespace again.
+  /// Counts a damaged record that is about to be removed or replaced. The size of the record is unknown, so the entries of its
+  /// namespace are counted again, by this batch or later.
   mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
     let id = entryKey.span.namespaceID
     damaged.insert(id)
@@ -60,13 +60,13 @@ extension WriteSession {
     try removeOrphans()
   }
 
-  /// Removes the dependents of removed entries that have no other owner, then their dependents, and so on. It uses no recursion
-  /// and removes at most ``OrphanQueue/perBatch`` entries in one batch.
+  /// Removes the dependents of removed entries if they have no other owner, then the dependents of those dependents, and so on.
+  /// It uses no recursion and removes at most ``OrphanQueue/perBatch`` entries in one batch.
   private mutating func removeOrphans() throws(LarderError) {
     while let removed = orphans.next {
       let prefix = IndexKey.owner(removed.owner, entry: [])
       let limit = orphans.left
-      // If the owner was written again between two batches, its entries stay.
+      // If the owner was written again between two batches, its dependents stay.
       var isBack = false
       if removed.position != nil {
         isBack = try transaction.contains(removed.owner, in: .entries)

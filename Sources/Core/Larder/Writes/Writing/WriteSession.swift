@@ -3,7 +3,7 @@ import LarderSystem
 
 /// A write transaction with all state of the write. Its extensions are the parts of a write, by the kind of change.
 ///
-/// It belongs to the writing thread, because only one variable holds it, and ends with the transaction.
+/// The session belongs to the writing thread, because only one variable holds it. It ends with the transaction.
 struct WriteSession: ~Copyable {
   let engine: StoreEngine
   /// The time that the whole batch uses.
