@@ -56,7 +56,7 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable {
   /// The key as text; nil unless its bytes are UTF-8.
   public var string: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// The number from which the key was made; nil if the key was made from something else, or does not fit in an `Int`.
+  /// The number of an integer key of 9 bytes; nil for other bytes, and for a number that does not fit in an `Int`.
   public var integer: Int? {
     guard bytes.count == 9, bytes[0] == IntegerKey.negative || bytes[0] == IntegerKey.natural
     else { return nil }

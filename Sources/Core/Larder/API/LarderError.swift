@@ -29,7 +29,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case readOnly
     /// A value, key or batch is larger than allowed.
     case overLimit
-    /// A namespace with the name exists already.
+    /// A namespace with the name exists already, or a file is at the path of a new store.
     case exists
     /// The namespace does not exist.
     case noSuchNamespace
@@ -72,14 +72,14 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A remedy for the user, or nil.
   public let hint: String?
 
-  /// An error with a message, which is cut after 10,000 characters, and an optional remedy.
+  /// An error with a message, which is cut after 10,000 Unicode scalars, and an optional remedy.
   public init(_ code: Code, _ message: String, hint: String? = nil) {
     self.code = code
     self.message = Self.bounded(message)
     self.hint = hint
   }
 
-  /// The most characters of a message, because a message may quote an argument of any length; every path is shorter.
+  /// The Unicode scalars after which a message is cut: a message may quote an argument of any length. Every path is shorter.
   private static let longestMessage = 10_000
 
   private static func bounded(_ message: String) -> String {

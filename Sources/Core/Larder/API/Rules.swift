@@ -9,7 +9,7 @@ public struct Rules: Hashable, Sendable, Codable {
   /// The largest part of ``expires``, 0 to 1, by which a lifetime is shortened at random: at 0.1, an hour becomes 54 to 60
   /// minutes. So entries that were written together do not expire together. It applies to ``Expiration/after(_:)`` only.
   ///
-  /// The amount depends only on the key and the version. A lifetime that a write sets is not shortened.
+  /// The random part depends only on the key and the entry's version. A lifetime that a write sets is not shortened.
   public var jitter: Double
   /// The limits of the namespace.
   public var limits: Limits
@@ -33,7 +33,7 @@ public struct Rules: Hashable, Sendable, Codable {
   /// 1 GiB.
   package static let largestPossibleValue = 1 << 30
 
-  /// By default, entries stay for ever and nothing is limited.
+  /// By default, entries never expire, and only the size of a value is limited.
   public init(
     expires: Expiration = .never, stale: Duration = .zero, jitter: Double = 0,
     limits: Limits = Limits(), eviction: Eviction = .adaptive, priority: Priority = .normal,
@@ -67,7 +67,7 @@ public struct Rules: Hashable, Sendable, Codable {
     version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 0
   }
 
-  /// Encodes rules; a rule with its default is left out.
+  /// Encodes rules; a rule with its default is left out, except ``expires``.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(expires, forKey: .expires)
@@ -82,7 +82,7 @@ public struct Rules: Hashable, Sendable, Codable {
     if version != 0 { try container.encode(version, forKey: .version) }
   }
 
-  /// The rules with times as the store keeps them, so that rules with finer times compare equal to the stored rules.
+  /// The rules with times in whole milliseconds, as the store keeps them. So rules with finer times equal the stored rules.
   var inMilliseconds: Rules {
     var rules = self
     rules.expires = expires.inMilliseconds

@@ -55,15 +55,15 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   /// For `for try await (key, value) in cache.entries() { ... }`.
   public func makeAsyncIterator() -> Iterator { Iterator(cache: cache, prefix: prefix) }
 
-  /// Reads entries in batches of at most 256 entries and 1 MB of values, each from one snapshot.
+  /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or with the entry that takes it to 1 MB.
   public struct Iterator: AsyncIteratorProtocol {
     private static var largestBatch: Int { 256 }
     private static var largestBatchSize: Int { 1 << 20 }
 
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    /// The keys and encoded values of a batch in a row. They are decoded one by one: the compiler does not specialize this
-    /// type, and an array of values would be slow.
+    /// The keys and encoded values of a batch in a row. A value is decoded only when its turn comes: the compiler does not
+    /// specialize this type, and an array of values would be slow.
     private var bytes: [UInt8] = []
     private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     private var next = 0
@@ -76,7 +76,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       self.prefix = prefix
     }
 
-    /// The next entry; nil at the end. Blocks for a lookup at the start of a batch.
+    /// The next entry; nil at the end. Blocks while it reads a batch.
     mutating func nextEntry() throws(LarderError) -> Element? {
       while true {
         while next == pairs.count {
@@ -105,7 +105,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       bytes.removeAll(keepingCapacity: true)
       pairs.removeAll(keepingCapacity: true)
       next = 0
-      // If the namespace is cleared between two batches, the iteration ends.
+      // If the namespace is cleared, renamed or removed between two batches, the iteration ends.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) {
         isAtEnd = true
         return

@@ -1,12 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Reads. A value that the codec cannot decode is a miss. It is counted, and the next write replaces it.
+/// Reads. A value that the codec cannot decode is a miss, and is counted as undecodable. The next write replaces the value.
 extension Cache {
   /// The fresh value under `key`, or nil.
   ///
-  /// A value that was read before and is still current comes from memory, without a lookup and without decoding. Otherwise
-  /// O(log n).
+  /// A value that is current in memory needs no lookup and no decoding. Otherwise O(log n).
   @inlinable
   public func value(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in

@@ -126,7 +126,7 @@ extension EntryAttributes {
       ? .zero : .milliseconds(header.staleUntil - fresh)
   }
 
-  /// The attributes for a new value of an entry; all others stay, and so does its pin. Without an entry, those of a new entry.
+  /// The attributes of `entry`, for a new value of it. Without an entry, the attributes of a new entry that ends at `expires`.
   package init(keeping entry: Store.Entry?, expires: Expiration?) {
     guard let entry else {
       self.init(expires: expires)

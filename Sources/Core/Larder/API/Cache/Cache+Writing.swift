@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// Blocking writes. A write returns when every process sees it; if it needs a transaction, it waits for the commit.
+/// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.
 extension Cache {
   /// Stores `value` under `key` in place of any other value. The cache's codec replaces the codec of the attributes.
   ///
@@ -33,7 +33,7 @@ extension Cache {
   /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
   /// removes the entry.
   ///
-  /// No other write happens in between. `change` may run more than once, and on another thread, and must not write itself.
+  /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -66,7 +66,7 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Whether the store knows the cache's rules, so that a write need not declare them.
+  /// Whether a write need not declare rules: the cache has no rules, or this opening has declared them.
   var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
 
   /// Stores a value in the write buffer; nil if only a transaction can store it.
@@ -144,7 +144,7 @@ extension Cache {
   /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
   /// removes the entry.
   ///
-  /// No other write happens in between. `change` may run more than once, and on another thread, and must not write itself.
+  /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,

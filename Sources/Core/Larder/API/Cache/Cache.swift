@@ -15,8 +15,8 @@ import Synchronization
 public struct Cache<Value: Sendable>: Sendable {
   /// The namespace, which has the same entries as bytes.
   public let namespace: Store.Namespace
-  /// The rules that code declares. This opening writes them into the store once, before its first write. Nil leaves the store's
-  /// rules as they are.
+  /// The rules that code declares. This opening declares them once, together with the first value that such a cache writes. Nil
+  /// leaves the store's rules as they are.
   public let rules: Rules?
   /// The decoded values in memory; nil if the cache keeps none.
   public let memory: CacheMemory?
@@ -40,7 +40,7 @@ public struct Cache<Value: Sendable>: Sendable {
 
   /// The namespace's name.
   public var name: String { namespace.name }
-  /// The number of the cache's codec; the header of each entry has it.
+  /// The number of the cache's codec. The header of each entry that the cache writes has this number.
   var codecID: CodecID { codec.id }
 
   package func encode(_ value: Value) throws(LarderError) -> [UInt8] {
@@ -90,7 +90,7 @@ public struct Cache<Value: Sendable>: Sendable {
 }
 
 extension Store {
-  /// A view of the namespace `name` as values of a `Codable` type. They are stored as JSON so that the shell can show them;
+  /// A view of the namespace `name` as values of a `Codable` type. The values are stored as JSON, so the shell can show them;
   /// `Data` and `[UInt8]` are stored as they are.
   ///
   /// Before the first write nothing is written and no rule is declared. With an invalid name, reads find nothing and writes
@@ -100,7 +100,7 @@ extension Store {
   ///   - rules: the rules that this opening declares once; nil leaves the store's rules.
   ///   - memory: the limits of the decoded values in memory. Nil keeps the limits that a cache with the same values has
   ///     set, or ``MemoryLimits/default``. ``MemoryLimits/off`` turns the memory tier off for this cache. If caches
-  ///     that share their values set different limits, the newest limits hold; setting the same limits again changes
+  ///     that share their values set different limits, the newest limits hold. Setting earlier limits again changes
   ///     nothing.
   ///   - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(

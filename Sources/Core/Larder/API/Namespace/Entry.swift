@@ -19,7 +19,7 @@ extension Store {
     public var key: Key
     /// Bytes of the value as the caller wrote it.
     public var size: Int
-    /// Bytes of the header and of the value in its stored form.
+    /// Bytes of the stored entry: header, tags, owners, metadata, and the value in its stored form.
     public var storedSize: Int
     /// When the value was written.
     public var written: Timestamp
@@ -27,7 +27,7 @@ extension Store {
     public var lastUsed: Timestamp?
     /// When the entry stops being fresh; nil for never.
     public var expires: Timestamp?
-    /// The end of the time in which the value may be served stale; nil for never.
+    /// The end of the stale window; nil for an entry without a stale window, or for a window without an end.
     public var staleUntil: Timestamp?
     /// How long the entry stays fresh after its last access, at least; nil without a time to idle.
     public var timeToIdle: Duration?

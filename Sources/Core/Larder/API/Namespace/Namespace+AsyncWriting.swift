@@ -29,8 +29,8 @@ extension Store.Namespace {
     try await engine.commit(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Stores `value` if `condition` holds inside the transaction and the entry has `version`, if that is given; returns whether
-  /// the value was stored.
+  /// Stores `value` if `condition` holds inside the transaction and the entry has `version`; nil allows any version. Returns
+  /// whether the value was stored.
   package func set(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool
@@ -41,7 +41,7 @@ extension Store.Namespace {
   /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
   /// removes the entry.
   ///
-  /// No other write happens in between. `change` may run more than once, and on another thread, and must not write itself.
+  /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),

@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// Keys found through an index. The caller looks each entry up, because it may have changed since.
+/// Keys without their entries. The caller looks each entry up, because the entry may have changed since.
 extension Store.Namespace {
-  /// The keys of the entries that carry `tag`; nil if the index has more than `most` of them.
+  /// The keys of the entries that carry `tag`; nil if the index has more than `most` such entries.
   package func keys(taggedWith tag: [UInt8], atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     // A tag has no byte 0: a byte 0 ends the tag in the index.
     guard !tag.isEmpty, !tag.contains(0) else { return [] }
@@ -21,8 +21,8 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of the entries that end by `end`, stale window included; nil if the index is damaged or has more than `most` of
-  /// them.
+  /// The keys of the entries whose lifetime and stale window end by `end`. Nil if the index is damaged, or has more than
+  /// `most` such entries.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot { id, transaction throws(LMDBError) in
       let prefix = id.prefix
@@ -71,7 +71,7 @@ extension Store.Namespace {
     return prefix[..<last] + [prefix[last] + 1]
   }
 
-  /// Runs `look` in one snapshot; nil also for a namespace that does not exist.
+  /// Runs `look` in one snapshot; returns no keys for a namespace that does not exist.
   private func inSnapshot(
     _ look: (NamespaceID, borrowing ReadTransaction) throws(LMDBError) -> [[UInt8]]?
   ) throws(LarderError) -> [[UInt8]]? {

@@ -33,7 +33,7 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
       .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 
-  /// The entry key at the cursor's position; throws unless the cursor belongs to that store and namespace.
+  /// The entry key at the cursor's position. Throws for a malformed cursor, and for a cursor of another store or namespace.
   func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
@@ -76,7 +76,7 @@ extension Store.Namespace {
   ///
   /// All pages together list every entry that exists the whole time exactly once, even beside other writes. Throws
   /// ``LarderError/Code/badCursor`` for a malformed cursor or a cursor of another namespace,
-  /// ``LarderError/Code/invalidArgument`` for a limit below 1, and as ``Store/read(_:)``.
+  /// ``LarderError/Code/invalidArgument`` for a limit below 1, and the errors of ``Store/read(_:)``.
   public func page(
     limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
   ) throws(LarderError) -> Page<Store.Entry> {

@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// Scans of many entries, in snapshots of at most 500 entries each.
+/// Scans of many entries, in snapshots of at most 500 entries and about 4 MB each.
 extension Store.Namespace {
   /// Visits entries in key order with their bytes until `visit` returns false. Counts neither as a read nor as an access.
   ///
-  /// Each 500 entries are in a snapshot of their own, which first commits the write buffer: the scan is no consistent view. The
-  /// bytes cannot leave `visit`; keep it short, because their pages cannot be reused meanwhile. Damaged entries are skipped.
+  /// After at most 500 entries a new snapshot begins, and first commits the write buffer: the scan is no consistent view. The
+  /// bytes cannot leave `visit`. Keep `visit` short: freed pages cannot be reused meanwhile. Damaged entries are skipped.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     includingExpired: Bool = false,
@@ -21,8 +21,8 @@ extension Store.Namespace {
     }
   }
 
-  /// Like ``scan(prefix:after:includingExpired:_:)`` for the entries whose keys pass `hasKey` and that pass `isWanted`. It
-  /// reads no value of other entries. Without `readsValues` it reads no value at all, and `visit` gets no bytes.
+  /// Like ``scan(prefix:after:includingExpired:_:)``, but only for entries that pass `isWanted` and whose keys pass `hasKey`.
+  /// Restores no value of other entries. Without `readsValues` it restores no value at all, and `visit` gets no bytes.
   ///
   /// - Parameter damaged: called for each damaged entry, which is then skipped.
   package func scanEntries(
@@ -124,7 +124,7 @@ extension Store.Namespace {
         position = try cursor.entryKey(store: engine.identity, id: id, namespace: name)
       }
       isFirst = false
-      // If the namespace is cleared between two pieces, the walk ends.
+      // If the namespace is cleared, renamed or removed between two pieces, the walk ends.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
       guard let reached = try piece(id, position, transaction) else { return }
       position = reached

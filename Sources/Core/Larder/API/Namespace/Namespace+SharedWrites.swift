@@ -47,7 +47,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Puts a value if `condition` holds in the transaction, and if the entry has version `version`, where that is given.
+  /// Puts a value if `condition` holds in the transaction, and if the entry has `version`; nil allows any version.
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64?, if condition: @escaping @Sendable () -> Bool

@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// Blocking writes. A write returns when every process sees it; if it needs a transaction, it waits for the commit.
+/// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.
 ///
-/// Inside a task they block a thread of Swift's pool. Use the suspending forms there; they have the same names.
+/// Inside a task, a blocking write blocks a thread of Swift's pool. Use the suspending form of the same name there.
 extension Store.Namespace {
   /// Stores `value` under `key` in place of any other value.
   ///
@@ -48,7 +48,7 @@ extension Store.Namespace {
   /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
   /// removes the entry.
   ///
-  /// No other write happens in between. `change` may run more than once, and on another thread, and must not write itself.
+  /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
@@ -83,9 +83,9 @@ extension Store.Namespace {
     try engine.typed { try engine.commit(write()) }
   }
 
-  /// Starts the entry's lifetime again, without reading or writing the value.
+  /// Starts the entry's lifetime again; the value and its version stay.
   ///
-  /// The stale window keeps its length.
+  /// The stale window keeps its length. For an entry that never expired, the namespace's rule decides.
   ///
   /// - Parameter expires: the new lifetime, ``Expiration/never`` to remove the expiration; nil takes the namespace's rule. In a
   ///   namespace without a rule, nil lets the entry never expire, whatever its lifetime was: pass a lifetime or declare a rule.
@@ -99,7 +99,7 @@ extension Store.Namespace {
 
   /// Protects the entry from eviction, whatever limit is reached; false if there is no entry, or an expired one.
   ///
-  /// The entry still expires and can be removed. An overwrite keeps the pin.
+  /// The entry still expires and can be removed. An overwrite keeps the pin unless it sets ``EntryAttributes/isPinned``.
   @discardableResult
   public func pin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, true))
@@ -116,10 +116,10 @@ extension Store.Namespace {
 
 /// Removals of many entries.
 extension Store.Namespace {
-  /// Removes every entry at once; O(1), later writes and ``purge()`` reclaim the space in steps.
+  /// Removes every entry at once. O(1): later writes and ``purge()`` reclaim the space in steps.
   ///
-  /// When the call returns, no reader in any process finds an entry from before it. A load that began before stores no value.
-  /// Subscribers get ``Change/Kind/cleared``, even if the namespace had no entry.
+  /// When the call returns, no new read in any process finds an earlier entry. A load that began before the call stores no
+  /// value. Subscribers get ``Change/Kind/cleared``, even if the namespace had no entry.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult {
     try store.checkWritable()
@@ -135,7 +135,7 @@ extension Store.Namespace {
     return try Purge(engine).run(only: name)
   }
 
-  /// Removes every entry whose key begins with `prefix`, in transactions of at most 1,000 entries, and returns the number.
+  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries, and returns the number.
   ///
   /// Entries that are written meanwhile may stay. ``clear()`` does the work of an empty prefix at once. O(entries with the
   /// prefix).
@@ -143,7 +143,7 @@ extension Store.Namespace {
   public func remove(prefix: some StoreKey) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
     let prefix = prefix.copied
-    // The prefix also covers loads of keys that are not stored.
+    // Earlier loads of keys that are not stored yet must store no values either.
     try engine.commit { batch in batch.refuseEarlierLoads(in: self) }
     var total = RemovalResult()
     var position: [UInt8]?
@@ -169,7 +169,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of at most a thousand entries, and the position to continue from; nil at the end.
+  /// The keys of at most 500 entries, and the position to continue from; nil at the end.
   private func keys(
     prefix: [UInt8], behind position: [UInt8]?
   ) throws(LarderError) -> (keys: [Key], next: [UInt8]?) {

@@ -43,7 +43,7 @@ extension Store.Namespace {
       at: transaction.id, memory: engine.memory.statistics[ExactString(name)])
   }
 
-  /// Throws if the store would refuse the namespace's name or these rules.
+  /// Throws if the namespace's name or one of the rules is impossible in every store.
   package func check(_ rules: Rules) throws(LarderError) {
     try NamespaceName.validate(name)
     try rules.validate()

@@ -11,10 +11,10 @@ final class NamespaceHandle: Sendable {
   let reads = StripedCounters()
   /// The hits of the memory tier; `reads` does not count them.
   let memory = Mutex(MemoryTallies())
-  /// The part of these counts that the store's counters already have.
+  /// The part of the counts of `reads` and `memory` that the store's counters already have.
   private let merged = Mutex(Merged())
   let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
-  /// The list that has the handle while it may have counts that are not merged.
+  /// The list of the handles that may have unmerged counts.
   private let counted: CountedHandles
   let isListed = Atomic(false)
 

@@ -7,8 +7,8 @@ struct NamespaceHandles {
 
   private let counted: CountedHandles
   private var byName: [ExactString: NamespaceHandle] = [:]
-  /// With this many handles, the unused handles are released. The number is then twice that of the remaining handles, so the
-  /// release costs O(1) for each new handle.
+  /// With this many handles, a new handle first releases the unused handles. The number is then at least twice that of the
+  /// remaining handles, so the release costs O(1) for each new handle.
   private var most = Self.fewest
 
   init(listedIn counted: CountedHandles) { self.counted = counted }
@@ -43,20 +43,20 @@ struct NamespaceHandles {
   }
 }
 
-/// The handles that may have reads that the store has not counted yet, so that a write asks no other handle.
+/// The handles that may have unmerged reads: a write asks only these handles.
 ///
 /// A handle lists itself with its first read. A read at the very moment of a write may stay unlisted until the next read.
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 
-  /// A function of its own, because a read nearly always counts without it.
+  /// A function of its own, because nearly every read finds its handle listed already.
   @inline(never)
   func add(_ handle: NamespaceHandle) {
     if handle.isListed.exchange(true, ordering: .relaxed) { return }
     listed.withLock { $0.append(handle) }
   }
 
-  /// The handles with counts. Handles without counts leave the list.
+  /// The handles with unmerged counts. Other handles leave the list, except handles with a memory tier.
   var unmerged: [NamespaceHandle] {
     listed.withLock { listed in
       if listed.isEmpty { return [] }
@@ -73,7 +73,7 @@ final class CountedHandles: Sendable {
     }
   }
 
-  /// Takes the handles without counts off the list.
+  /// Takes the handles without unmerged counts and without a memory tier off the list.
   func dropMerged() { _ = unmerged }
 
   /// Takes all handles off the list.

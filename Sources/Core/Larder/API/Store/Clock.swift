@@ -123,8 +123,8 @@ struct StoreClock: LarderClock {
     )
   }
 
-  /// The state of an entry at ``coarseNow``. The exact clock decides only if the deadline is so near that the coarse clock may
-  /// be wrong.
+  /// The state of an entry at the coarse time `coarse`. The system's exact clock decides about an entry that is past its expiry
+  /// or within 10 ms of it.
   @inline(__always)
   func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }

@@ -22,7 +22,7 @@ extension Store {
   /// No process can open the store meanwhile. The disk must have room for both files. A kill or a power failure at any moment
   /// leaves either the old or the new file. O(entries).
   ///
-  /// - Parameter shouldContinue: called from time to time with the number of copied records and of all records; false stops it.
+  /// - Parameter shouldContinue: called now and then with the numbers of copied and of all records; false stops the work.
   /// - Returns: nil if the compaction was stopped; then nothing has changed.
   /// - Throws: ``LarderError/Code/busy`` if a process has the store open; the message names the processes.
   public static func compact(
@@ -82,7 +82,7 @@ extension StoreEngine {
     return environment
   }
 
-  /// The error that names the processes that have the store open and have read from it.
+  /// The error for an open store. It names the other processes with a reader slot of the store.
   fileprivate static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
     do throws(LMDBError) {
       try environment.readerTable.clearDead()
@@ -120,7 +120,7 @@ public enum StoreHealth: Sendable, Hashable {
 extension Store {
   /// Looks at the store's files: a few system calls, no lock. Throws ``LarderError/Code/closed`` for a closed store.
   ///
-  /// While a subscription exists, ``changes(in:)`` reports every change of the health.
+  /// While a subscription exists, ``changes(in:)`` looks at the health about once a second, and reports a change.
   public func health() throws(LarderError) -> StoreHealth {
     guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
     return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
@@ -128,7 +128,7 @@ extension Store {
 }
 
 extension Store {
-  /// Whether a process was killed while it made a store at `path`. The next store can be made there all the same.
+  /// Whether a process was killed while it made a store at `path`. A new store can still be made there.
   package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
 
   /// Whether the store was closed, through this handle or another.

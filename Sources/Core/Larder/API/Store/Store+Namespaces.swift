@@ -45,7 +45,7 @@ extension Store {
     try LimitChange(engine).changeRules(of: name, ifAbsent: .make) { $0.declare(rules) }
   }
 
-  /// Replaces an operator's overrides of the declared rules; empty overrides lift them. Lower limits: see ``declare(_:for:)``.
+  /// Replaces an operator's overrides; empty overrides restore the declared rules. For lower limits see ``declare(_:for:)``.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace``, and the errors of ``declare(_:for:)``.
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
@@ -97,9 +97,9 @@ extension Store {
   /// The time at which the next entry of each namespace stops being fresh, by namespace. Namespaces without such an entry are
   /// left out.
   ///
-  /// The index has the ends of stale windows. An entry further back in the index may stop being fresh earlier, so up to 10,000
-  /// entries are looked at. Without stale windows one look is enough, plus one for each expired entry that is not purged yet
-  /// and each entry that was refreshed since it was indexed.
+  /// The index has the ends of stale windows. An entry further back in the index may stop being fresh earlier. So the search
+  /// looks at about 10,000 entries, and at more until it finds a fresh entry. Without stale windows the first fresh entry is
+  /// enough; expired entries that are not purged yet, and entries that were refreshed since they were indexed, come before it.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]

@@ -13,10 +13,10 @@ import Synchronization
 /// A store is a handle. Copies of it and further openings of the same path in this process share one environment. The
 /// environment closes with its last handle or with ``close()``.
 ///
-/// Without ``close()``, the last handle of a store writes the waiting counts of reads and removals. The end of the process, by
-/// `exit` or by returning from `main`, does the same for stores that are still open, such as globals of `main.swift`, and
-/// removes temporary stores. These writes report no errors and wait for other writers for at most 100 ms; after an error only
-/// those counts and removals are lost. Call ``close()`` to see errors.
+/// Without ``close()``, the last handle of a store writes the waiting access times, removals and counts of reads. So does the
+/// end of the process, by `exit` or by returning from `main`, for stores that are still open, such as globals of `main.swift`;
+/// it also removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports no errors.
+/// After an error only those access times, removals and counts are lost. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
@@ -49,14 +49,14 @@ public struct Store: Sendable {
     /// them are read as they are, unless a transform is required. All openings of a store in a process must agree.
     public var transforms: [any ValueTransform] = []
     /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if memory
-    /// is critical. Asks the system at most once a second, as a value is decoded. The first opening in a process decides.
+    /// is critical. Asks the system at most once a second, when a value is kept. The first opening in a process decides.
     public var trimsMemory = true
     /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///
     /// The process that opens the store alone decides. The size is rounded down to a power of two, and the file is larger: 4.7
     /// MB for 4 MB. A store of ``Durability/durable`` has no buffer, a temporary store at most 256 KB.
     public var writeBuffer = 4 << 20
-    /// Whether the store keeps the write buffer that it has, of any size, or none.
+    /// Whether the store keeps its present write buffer, of any size, or stays without a write buffer.
     package var keepsWriteBuffer = false
     /// Whether an existing store gets the requested durability; no other process may have the store open.
     var changesDurability = false
@@ -87,9 +87,9 @@ public struct Store: Sendable {
   ///
   /// Takes a few milliseconds, whatever the size of the store.
   ///
-  /// - Throws: ``LarderError/Code/cannotOpen``, ``LarderError/Code/foreign``, ``LarderError/Code/newerFormat``,
-  ///   ``LarderError/Code/damaged``, ``LarderError/Code/needsRecovery`` or ``LarderError/Code/busy``, and the errors of
-  ///   ``declare(_:)`` if limits are declared.
+  /// - Throws: ``LarderError/Code/cannotOpen``, ``LarderError/Code/notFound``, ``LarderError/Code/foreign``,
+  ///   ``LarderError/Code/newerFormat``, ``LarderError/Code/damaged``, ``LarderError/Code/needsRecovery``,
+  ///   ``LarderError/Code/busy``, ``LarderError/Code/full``, ``LarderError/Code/invalidArgument``, or as ``declare(_:)``.
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     engine = try StoreEngine.open(at: path, options: options)
     isReadOnly = options.readOnly || options.allowsForeignOwner
@@ -168,8 +168,8 @@ public struct Store: Sendable {
   /// Flushes every write so far to the disk, so that it survives a power failure, whatever the store's ``durability``.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``, whose changes are not committed yet.
-  ///   ``LarderError/Code/failed`` if the disk does not take the writes. From then on it is thrown in every process, until all
-  ///   have closed the store and one opens it again.
+  ///   ``LarderError/Code/failed`` if the disk does not take the writes. From then on every process gets this error, until all
+  ///   processes have closed the store and a process opens it again.
   public func sync() throws(LarderError) {
     try engine.checkNotWriting("syncing")
     try engine.settle()
@@ -195,7 +195,7 @@ extension Store {
   /// The mark of the newest write of any process, without a read of the store; 0 once the store is closed.
   package var lastTransaction: UInt64 { engine.reader.moment }
 
-  /// The mark of the newest write that a read sees now. A later read sees the same state while ``lastTransaction`` is equal.
+  /// The mark of the newest write that a read sees now. Later reads see the same state while ``lastTransaction`` is this mark.
   package var snapshotNumber: UInt64 {
     get throws(LarderError) {
       let stamp = engine.reader.buffer?.state.stamp ?? 0

@@ -40,7 +40,7 @@ extension StoreEngine {
     }
   }
 
-  /// Ends the stores that are still open at the end of the process. Stores in globals have no deinitializer, for example.
+  /// Ends the stores that are still open at the end of the process. For example, no deinitializer runs for stores in globals.
   static let endsWithProcess: Void = ProcessExit.add {
     for environment in Environment.all {
       (environment.attachment.withLock { $0.object } as? StoreEngine)?.endWithProcess()
@@ -101,8 +101,8 @@ extension StoreEngine {
       hint: "do it when the write has returned")
   }
 
-  /// Prepares counts and statistics: waits for loaded values whose commit is under way, and carries out the removals that reads
-  /// of this process have queued. Inside a write, that write carries out the removals.
+  /// Prepares counts and statistics: waits for the commits of loaded values. A handle for writing also carries out the removals
+  /// that reads of this process have queued. Inside a write, that write carries out the removals.
   func flushPending(of store: Store) throws(LarderError) {
     if environment.isForked { throw error(.forked) }
     awaitLoadWrites()

@@ -15,7 +15,7 @@ final class StoreEngine: Sendable {
   let reader: EntryReader
   let chunksAbove: Int?
   let pageSize: Int
-  /// Whether a handle that may write existed; only then does closing make the waiting writes.
+  /// Whether this process has had a handle for writing. Otherwise closing makes no waiting writes.
   let isWritable = Atomic(false)
   /// The wall clock and the monotonic clock at the opening of the store.
   let opened: (now: Timestamp, monotonic: Duration)
@@ -31,7 +31,7 @@ final class StoreEngine: Sendable {
   let changes: ChangeFeed
   /// Runs a closure once, after a delay, on another thread.
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-  /// The time within which appended entries reach the disk.
+  /// The longest time from a write in the write buffer to its commit and checkpoint.
   let checkpointInterval: Duration
   /// When the next commit of the write buffer was scheduled, by the machine's clock; 0 if none is scheduled.
   let settlingSince = Atomic<Int64>(0)
@@ -86,7 +86,7 @@ final class StoreEngine: Sendable {
 
   var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }
 
-  /// The handles whose reads the store has not counted yet.
+  /// The handles with unmerged counts of reads.
   var handlesWithCounts: [NamespaceHandle] { counted.unmerged }
 
   /// A snapshot with every entry written so far: first commits the entries of the write buffer.

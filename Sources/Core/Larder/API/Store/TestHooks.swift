@@ -4,7 +4,7 @@ package import LarderSystem
 package struct TestHooks: Sendable {
   /// The identity of the machine's last boot; nil for the real identity.
   package var boot: BootIdentity?
-  /// Larger values, in bytes, are stored in chunks even where that is not needed; nil for no such size.
+  /// The size in bytes above which a value is stored in chunks, even if it needs no chunks; nil for no such size.
   package var chunksAbove: Int?
   /// Runs a closure once, after a delay, on another thread.
   package var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void =

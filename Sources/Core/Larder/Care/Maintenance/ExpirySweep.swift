@@ -9,7 +9,7 @@ struct ExpirySweep {
   /// The most indexed entries that a write in need of room looks at before it evicts live entries.
   static let perWrite = 256
 
-  /// A position in the expiry index: a record, and the last entry of it that was looked at.
+  /// A position in the expiry index: a record, and the last entry that was looked at in this record.
   struct Position {
     fileprivate var record: [UInt8]
     fileprivate var entry: UInt64
@@ -59,7 +59,7 @@ struct ExpirySweep {
     return removal
   }
 
-  /// Looks at the next indexed entries, at most `limit`.
+  /// Looks at the next indexed entries, at most `limit`, and removes the expired entries.
   mutating func runStep(
     limit: Int, _ session: inout WriteSession,
     while shouldContinue: (borrowing WriteSession) -> Bool = { _ in true }
@@ -134,8 +134,8 @@ struct ExpirySweep {
     }
   }
 
-  /// The next due entries, and records that are too damaged to tell their time. At a record that is not due, the search skips
-  /// to the next namespace.
+  /// The next due entries, and the damaged records that are due or too short to tell their time. At a record that is not due,
+  /// the search skips to the next namespace, or ends in a sweep of one namespace.
   func due(limit: Int, _ session: inout WriteSession) throws(LarderError) -> [Due] {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines
@@ -162,7 +162,7 @@ struct ExpirySweep {
     }
   }
 
-  /// Appends the entries of a record behind `position`, until `found` has `limit` entries.
+  /// Appends the entries of a record behind `position`, until `found` has `limit`; a damaged record counts as one entry.
   private static func append(
     _ key: Span<UInt8>, _ value: Span<UInt8>, after position: Position?, limit: Int,
     to found: inout [Due]

@@ -2,16 +2,16 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Mends the faults that ``verify()`` has found, in writes of 500 records. Other writers may write in between.
+  /// Mends the faults that ``verify()`` has found, in writes of at most 500 records. Other writers may write in between.
   ///
   /// An index record that leads to no entry is removed. A whole entry gets its missing index records; an entry that is not
   /// whole is removed. Then the counters are counted again. O(entries of the namespaces with faults).
   ///
-  /// - Returns: the faults that stay: those of pages, of the names and rules of namespaces, and of two namespaces with one id.
-  ///   While one of them stays, entries without a namespace also stay: the name of their namespace may be unreadable. With a
-  ///   damaged page nothing is mended: use ``salvage(from:to:options:)``.
+  /// - Returns: the faults that stay: of pages, of the store's limits, of names and rules, and of two namespaces with one id.
+  ///   While such a fault stays, entries without a namespace also stay: the name of their namespace may be unreadable. With a
+  ///   fault of pages nothing is mended: use ``salvage(from:to:options:)``.
   /// - Throws: ``LarderError/Code/invalidArgument`` for the faults of another store, ``LarderError/Code/readOnly``,
-  ///   ``LarderError/Code/insideWrite``, or the error of the write that failed. Faults that were mended before it stay mended.
+  ///   ``LarderError/Code/insideWrite``, or the error of a failed write. Faults that were mended before this write stay mended.
   public func repair(
     _ found: Verification
   ) throws(LarderError) -> [Verification.Inconsistency] {
@@ -20,7 +20,7 @@ extension Store {
 
   /// Mends like ``repair(_:)``, but only while `shouldContinue` returns true.
   ///
-  /// - Parameter shouldContinue: called between two writes with the number of mended faults.
+  /// - Parameter shouldContinue: called between two writes with the number of mended records.
   /// - Returns: nil if the repair was stopped.
   package func repair(
     _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
@@ -111,7 +111,7 @@ struct FaultRepair {
     let id = namespaced.count < 4 ? NamespaceID.store : namespaced.span.namespaceID
     let repair = NamespaceRepair(of: id, engine.indexes)
     if part != .entries {
-      // A chunk that the check found without a value never gets one: a version has only one value ever.
+      // A chunk that the check found without a value never gets a value: a version has only one value ever.
       try repair.drop([key], part, NamespaceRepair.ChunkOwners(next: .max), &session)
     } else if key.count > 4 {
       try repair.mendEntry(key, &session)

@@ -21,7 +21,7 @@ extension Maintenance {
 
   private func isCurrent(_ era: Int) -> Bool { state.withLock { $0.era == era } }
 
-  /// The time of the next run, on the monotonic clock; nil after a stop.
+  /// The time of the next run, on the monotonic clock; nil after a stop, or after an error that every later run would get.
   func due(in era: Int, isRetry: Bool) -> Duration? {
     guard isCurrent(era) else { return nil }
     let now = store.engine.clock.monotonic

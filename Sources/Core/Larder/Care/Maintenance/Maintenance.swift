@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Maintains a store at intervals. It removes expired entries, reclaims the space of cleared namespaces, and writes the counts
-/// of this process's reads. It also samples the hit rate for the shell's `report`, and frees the reader slots of dead
-/// processes.
+/// Maintains a store at intervals. It removes expired entries, reclaims the space of cleared namespaces, repairs damaged
+/// namespaces, and writes the counts of this process's reads. It also samples the hit rate for the shell's `report`, and
+/// frees the reader slots of dead processes.
 ///
 ///     let maintenance = try Maintenance(of: store, every: .hours(1))
 ///     maintenance.start()
 ///
 /// Any number of processes may maintain one store. A due run is skipped if another process has made a run within this object's
-/// interval. So the first run follows ``start()`` at once if the store is overdue or was never maintained, and otherwise an
-/// interval after the last run of any process.
+/// interval. So the first run is due at ``start()`` if the store is overdue or was never maintained, and otherwise an interval
+/// after the last run of any process. Each run comes later by a random part of the interval; see `jitter`.
 ///
-/// Times follow the store's clock: a test that advances a ``ManualClock`` by an interval gets a run. The object stops with its
-/// last reference.
+/// Times follow the store's clock: without jitter, a test that advances a ``ManualClock`` by an interval gets a run. The
+/// maintenance stops with the last reference to this object.
 public final class Maintenance: Sendable {
   /// The results of a run.
   public struct Report: Sendable, Hashable {
@@ -56,9 +56,9 @@ public final class Maintenance: Sendable {
   /// - Parameters:
   ///   - interval: the time between runs, longer than 0.
   ///   - jitter: 0 to 1; a run comes later by a random part of the interval, at most this part.
-  ///   - onRun: called after each run that ``start()`` has scheduled, on the thread of the run.
-  ///   - onError: called when a scheduled run fails. The next run still follows, unless the store was closed. The error is also
-  ///     in ``latest``.
+  ///   - onRun: called after each successful run that ``start()`` has scheduled, on the thread of the run.
+  ///   - onError: called when a scheduled run fails. The next run still follows, unless the store was closed, is read-only, or
+  ///     was opened before a fork. The error is also in ``latest``.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible interval or jitter.
   public init(
     of store: Store, every interval: Duration = .hours(1), jitter: Double = 0.1,
@@ -88,7 +88,7 @@ public final class Maintenance: Sendable {
   /// The outcome of this object's last run; nil before the first run.
   public var latest: Result<Report, LarderError>? { state.withLock { $0.latest } }
 
-  /// Whether the maintenance was started and has not ended: by ``stop()``, or because the store was closed.
+  /// Whether the maintenance was started and has not ended: by ``stop()``, or by an error that every later run would get.
   public var isRunning: Bool { state.withLock { $0.isOn } }
 
   /// Starts the maintenance; does nothing if it is running.

@@ -6,7 +6,7 @@ import LarderSystem
 /// The write that finds the damage repairs a small namespace before its commit. It marks a large namespace for ``RepairJob``.
 /// Until that job has run, the counters are wrong by the damaged entries, and index records that lead to no entry stay.
 struct NamespaceRepair {
-  /// The write that finds the damage does not repair a namespace with more entries.
+  /// The write that finds the damage does not repair a namespace with more entries than this.
   static let largestAtOnce = 1000
 
   /// The databases, in the order of their repair.

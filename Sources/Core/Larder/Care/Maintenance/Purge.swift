@@ -4,13 +4,13 @@ import LarderSystem
 extension Store {
   /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces with damage.
   ///
-  /// O(namespaces + expired entries); O(1) if no entry is due. It works in transactions of 500 entries; other writers get their
-  /// turn in between.
+  /// O(namespaces + expired entries); O(1) if no entry is due. It works in transactions of at most 500 entries; other writers
+  /// get their turn in between.
   ///
-  /// The purge doubts a clock that is more than a day ahead of the last write or purge, unless the process was running all that
-  /// time. Then it removes nothing and sets ``RemovalResult/skippedAfterClockJump``. A second purge at least a minute later
-  /// removes the entries that have expired by that clock. Writes under such a clock do not confirm it. So a clock that jumps
-  /// for a moment costs nothing.
+  /// The purge doubts a clock that is more than a day ahead of the last write or purge. Time that passed in this process does
+  /// not count. A doubting purge removes no expired entry and sets ``RemovalResult/skippedAfterClockJump``. A second purge at
+  /// least a minute later removes the entries that have expired by that clock. Writes under such a clock do not confirm the
+  /// clock. So a clock that jumps for a moment costs nothing.
   ///
   /// - Returns: the exact number of removed entries, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.
@@ -77,9 +77,9 @@ struct Purge {
 }
 
 extension WriteBatch {
-  /// Removes expired entries among the next `limit` of the expiry index.
+  /// Removes the expired entries among the next `limit` entries of the expiry index.
   ///
-  /// - Returns: the result, and the position behind which to continue; nil if no further entry is due.
+  /// - Returns: the result, and the position behind which to continue; nil if the purge is done or doubts the clock.
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {

@@ -12,14 +12,14 @@ public struct Salvage: Sendable, Hashable {
   /// Entries that were reached but are not whole: the checksum does not match, a part of the value is missing, or an attribute
   /// is impossible.
   public var damagedEntries = 0
-  /// Entries that were not copied because they had expired or carried an invalidated tag.
+  /// Entries that were not copied: expired, with an invalidated tag, of a cleared namespace, or changed by transforms.
   public var leftOut = 0
-  /// Those of ``entries`` that were on pages without a reference.
+  /// The number of ``entries`` that were found on pages without a reference.
   public var found = 0
   /// The damage in the old file, one line for each, with the page number. Entries on those pages may be lost.
   public var damage: [String] = []
 
-  /// Whether everything in the old store was readable.
+  /// Whether no damage was found in the old store.
   public var isComplete: Bool { damage.isEmpty && damagedEntries == 0 }
 }
 
@@ -140,7 +140,7 @@ extension Store {
     return writer.result
   }
 
-  /// Gives the new store the limits of the old store. Without these the new store may become twice as large as the old file.
+  /// Gives the new store the limits of the old store. If they are lost, the disk limit is at least twice the old file's size.
   private func takeLimits(_ settings: StoreSettings?, size: Int) throws(LarderError) {
     try LimitChange(engine).changeSettings { current in
       if var settings {
@@ -163,7 +163,7 @@ private struct SalvagePace {
 
   init(shouldContinue: @escaping (_ looks: Int) -> Bool) { self.shouldContinue = shouldContinue }
 
-  /// Counts a record or a page. After each hundred it asks `shouldContinue`, and throws if that is false.
+  /// Counts a record or a page. After each hundred it calls `shouldContinue`, and throws if the answer is false.
   mutating func look() throws(Stopped) {
     looks += 1
     if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }

@@ -42,7 +42,7 @@ struct SalvageWriter {
     guard entry.isIntact(record), let value = value(of: entry, record, from: file) else {
       return false
     }
-    // Transforms bind a value to its store, so another store could not read it.
+    // Transforms bind a value to its store, so another store could not read the value.
     guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),
       !metadata.isHidden(entry),
       entry.header.state(at: store.now.milliseconds) != .expired

@@ -16,7 +16,7 @@ package struct ReadSample: Sendable, Equatable {
   }
 }
 
-/// The reads of the last week, with a sample each hour: the record `H`. ``Maintenance`` adds the samples.
+/// Samples of the reads of a week or more, at most one sample in each hour: the record `H`. ``Maintenance`` adds the samples.
 struct ReadHistory: Equatable {
   /// A sample for each hour of a week, and one more at the start.
   static let mostSamples = 7 * 24 + 1
@@ -52,7 +52,7 @@ struct ReadHistory: Equatable {
     return seal.seal(content, for: MetadataKey.readHistory)
   }
 
-  /// Whether the last sample is from another hour, or the clock was set back.
+  /// Whether the last sample is from an earlier hour, or the clock was set back; also true without a sample.
   func isDue(at now: Timestamp) -> Bool {
     guard let last = samples.last else { return true }
     return last.time > now || last.time.milliseconds / Self.hour < now.milliseconds / Self.hour
@@ -66,8 +66,8 @@ struct ReadHistory: Equatable {
 }
 
 extension Store {
-  /// Samples of the reads of all namespaces, an hour or more apart, oldest first. If a count is lower than in the sample
-  /// before, the counts were reset in between.
+  /// Samples of the reads of all namespaces, at most one in each hour of the clock, oldest first. If a count is lower than in
+  /// the sample before, the counts were reset in between.
   package func readHistory() throws(LarderError) -> [ReadSample] {
     try engine.metadata.readHistory(in: engine.beginRead()).samples
   }

@@ -61,7 +61,7 @@ public struct Statistics: Sendable {
     public var pageSize: Int
     /// Pages that the file has ever used.
     public var pages: Int
-    /// The part of ``pages`` that writes can use again.
+    /// The part of ``pages`` that writes can use again, once no snapshot or checkpoint needs them.
     public var freePages: Int
     /// The number of the newest commit.
     public var transaction: UInt64
@@ -73,8 +73,8 @@ public struct Statistics: Sendable {
     public var size: Tier
     /// How often this process has committed entries from the buffer.
     public var commits: Int
-    /// How often a `set`, removal or increment of this process needed a transaction because the buffer was full, a limit was
-    /// near, or a commit was under way. Writes with tags, long keys or large values are never counted.
+    /// How often a single write of this process that fits the buffer still needed a transaction, for example because the buffer
+    /// was full, a limit was near, or a commit was under way. Writes with tags, long keys or large values are never counted.
     public var bypasses: Int
     /// The number of entries that this process could not commit because a page of the data file is damaged.
     public var lost: Int
@@ -84,7 +84,7 @@ public struct Statistics: Sendable {
   public struct Reader: Sendable, Hashable {
     /// The process that owns the slot.
     public var process: Int
-    /// The number of commits since its snapshot; their freed pages cannot be used again yet. Nil for an idle slot.
+    /// The number of commits since the snapshot of the slot; pages freed since then cannot be used again. Nil for an idle slot.
     public var age: UInt64?
   }
 
@@ -100,7 +100,7 @@ public struct Statistics: Sendable {
   public var entries: Int
   /// Bytes of the entries' values.
   public var bytes: Int
-  /// Bytes of the entries' headers and values.
+  /// Bytes of the entries' headers, metadata and values.
   public var storedSize: Int
   /// The use of the store's limits.
   public var usage: Usage
@@ -172,7 +172,7 @@ extension Store {
   /// The mark of the newest write of any process; about 2 ns.
   package var lastCommit: UInt64 { engine.reader.moment }
 
-  /// The numbers given to writes in each namespace since its creation, and its removals. O(namespaces).
+  /// For each namespace, the count of the numbers given since its creation, and its removals. O(namespaces).
   package func tallies() throws(LarderError) -> [(numbers: UInt64, removals: RemovalCounters)] {
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map {

@@ -37,7 +37,7 @@ enum Fault: Hashable, Sendable {
   case clearedCount(counted: UInt64, found: Int)
   case invalidatedTagCount(counted: UInt64, found: Int)
 
-  // Faults of the store's own records. The message of an error names the record.
+  // Faults of the store's own records. The text of `damagedRecord` is the message of an error, which names the record.
   case damagedRecord(String)
   case shortKey([UInt8])
   case orphanedEntries(of: NamespaceID, Int)
@@ -49,7 +49,7 @@ enum Fault: Hashable, Sendable {
   case damagedState
 
   case damagedPage(PageDamage)
-  /// The message of an error gives the reason.
+  /// The text is the message of the error that the commit got.
   case uncommittedRecords(String)
 }
 

@@ -4,23 +4,23 @@ public struct Verification: Sendable {
   public struct Inconsistency: Sendable, Hashable, CustomStringConvertible {
     /// The kind of place where the contradiction is.
     public enum Kind: String, Sendable, Codable {
-      /// An entry cannot be read, or its checksum does not match. Every read misses it.
+      /// An entry cannot be read, or its checksum does not match. Reads miss the entry.
       case damagedEntry
       /// A chunk of a value is missing or damaged.
       case damagedChunks
-      /// An entry is missing from the expiry index, or the index has a record without an entry.
+      /// The expiry index lacks an entry, has it at a wrong time, or has a damaged record or a record without an entry.
       case deadlines
-      /// An entry is missing from the queue, or the queue has a record without an entry.
+      /// The queue lacks an entry, or has a damaged record or a record without an entry.
       case queue
-      /// An entry is missing under a tag or an owner, or a tag record has no entry.
+      /// The tag index lacks an entry, has a damaged record or a record without an entry, or a header contradicts the tags.
       case tags
-      /// A chunk belongs to no value.
+      /// A chunk belongs to no value, or its key is damaged.
       case chunks
-      /// A counter differs from the stored entries.
+      /// A counter is damaged, or differs from the stored entries or records.
       case counters
       /// A record of a namespace or of the store itself is damaged, or contradicts another record.
       case metadata
-      /// A page of the data file is damaged; the entries on it are lost.
+      /// A page of the data file is damaged and its entries are lost, or damage keeps the write buffer from its commit.
       case pages
     }
 
@@ -28,9 +28,9 @@ public struct Verification: Sendable {
     let fault: Fault
     /// The kind of the fault.
     public var kind: Kind { fault.kind }
-    /// The namespace of the fault; nil without one, or if it is unknown.
+    /// The namespace of the fault; nil if the fault has no namespace, or the namespace is unknown.
     public var namespace: String?
-    /// The entry of the fault; nil without one, or if it is unknown.
+    /// The key of the entry with the fault; nil without an entry, or if the entry is unknown. A long key is in its stored form.
     public var key: Key?
     /// The contradiction or the damage, in one sentence.
     public var detail: String { fault.description }
@@ -87,7 +87,7 @@ extension Store {
   ///
   /// It reads everything in one snapshot, so pages that are freed meanwhile cannot be reused before the check ends. O(entries).
   ///
-  /// - Throws: an error if LMDB cannot read the file. Damage is not an error: it is in the result.
+  /// - Throws: an error if LMDB cannot read the file or commit the write buffer. Damage is no error: it is in the result.
   public func verify() throws(LarderError) -> Verification {
     try verify { _, _ in true }!
   }

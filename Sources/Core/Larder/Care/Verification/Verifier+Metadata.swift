@@ -4,7 +4,7 @@ import LarderSystem
 // The store's own records: namespaces, cleared ids, counters and the state.
 
 extension Verifier {
-  /// Checks the limits of the store; without them every write fails.
+  /// Checks the record of the store's limits; with a damaged record every write fails.
   mutating func checkSettings(_ transaction: borrowing ReadTransaction) throws(LarderError) {
     do throws(LarderError) {
       _ = try engine.metadata.settings(in: transaction)
@@ -69,7 +69,7 @@ extension Verifier {
     }
   }
 
-  /// Checks that the record of every invalidated tag is readable, and that their number is right.
+  /// Checks that the record of every invalidated tag is readable, and that the number of these records is right.
   mutating func checkTombstones(
     _ state: StoreState, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
@@ -122,7 +122,7 @@ extension Verifier {
     }
   }
 
-  /// Checks that the totals of the store are the sums of its namespaces.
+  /// Checks the totals of the store, the number of cleared ids, and that the count of entries with owners is not too low.
   mutating func checkTotals(_ state: StoreState) {
     if namespaces.count == names.count {
       var totals = NamespaceCounters()

@@ -20,7 +20,7 @@ struct KeyCounts {
   /// Whether some added keys were not removed.
   var hasRest: Bool { counts.contains { $0 != 0 } }
 
-  /// Whether `key` may be such a key.
+  /// Whether `key` may be an added key that was not removed.
   func mayLeave(_ key: [UInt8]) -> Bool { counts[Self.place(key)] != 0 }
 }
 
@@ -56,8 +56,8 @@ extension Verifier {
     return false
   }
 
-  /// Checks that entries explain all records of the tag index. Only records that may be unexplained are looked up, because that
-  /// reads all tags of their entry.
+  /// Checks that entries explain all records of the tag index. Only records that may be unexplained are looked up, because a
+  /// lookup reads all tags of the entry.
   mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     var cursor = try transaction.cursor(in: engine.indexes.tags)
     var record = try cursor.first()

@@ -17,13 +17,13 @@ struct Verifier {
   var recounted: [NamespaceID: NamespaceCounters] = [:]
   /// The ids of cleared namespaces.
   var garbage: Set<NamespaceID> = []
-  /// The number of entries under ids that belong to no namespace; cleared ids are included.
+  /// The number of entries under each id that belongs to no namespace and is not cleared.
   var orphans: [NamespaceID: Int] = [:]
   /// The number of entries with owners.
   var dependents: UInt64 = 0
   /// The lengths of the values in chunks, by namespace and version.
   var chunked: [NamespaceID: [UInt64: Int]] = [:]
-  /// The records of the tag index, without those that entries explain.
+  /// The records of the tag index that no entry explains.
   var unexplained = KeyCounts()
 
   /// The number of records of the tag index that were compared with all tags of their entry.
@@ -117,7 +117,7 @@ struct Verifier {
     try look()
   }
 
-  /// Stops the check if `shouldContinue` returns false.
+  /// Counts a look. After each thousand it calls `shouldContinue`, and throws if the answer is false.
   mutating func look() throws(LMDBError) {
     looks += 1
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }

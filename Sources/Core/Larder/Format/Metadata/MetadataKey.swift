@@ -44,7 +44,7 @@ enum MetadataKey {
       }, body)
   }
 
-  /// The namespace id at the end of a key of the counters or of the garbage; nil for any other key.
+  /// The namespace id at the end of a key of the counters or of the garbage; nil for a key of another length.
   static func id(of key: Span<UInt8>) -> NamespaceID? {
     guard key.count == allCounters.count + 4 else { return nil }
     return NamespaceID(rawValue: key.bigEndian(at: allCounters.count))

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Reads the records of a store about itself.
+/// Reads the store's own records.
 struct MetadataReader: Sendable {
   let environment: Environment
   /// Checks the seals of the records.

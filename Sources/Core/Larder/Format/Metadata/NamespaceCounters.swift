@@ -146,7 +146,7 @@ public struct RemovalCounters: Sendable, Equatable {
   /// The number of entries removed for `reason`.
   public subscript(reason: RemovalReason) -> UInt64 { counts[reason.rawValue] }
 
-  /// Bytes of the values removed for `reason`; 0 for damaged entries, whose size is unknown.
+  /// Bytes of the values removed for `reason`. A damaged entry whose size is unknown counts as 0 bytes.
   public func bytes(_ reason: RemovalReason) -> UInt64 { sizes[reason.rawValue] }
 
   /// The number of entries evicted for limits.
@@ -200,15 +200,15 @@ public struct ReadCounters: Sendable, Equatable {
   public var memoryHits: UInt64 { self[.memory] }
   /// Reads that returned no value.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
-  /// Reads that returned a stale value, during a background load or because no newer one was available.
+  /// Reads that returned a stale value, during a background load or because no newer value was available.
   public var staleHits: UInt64 { self[.served] }
-  /// Misses without an entry.
+  /// Misses without an entry, or with a negative entry.
   public var absent: UInt64 { self[.misses] }
   /// Misses because the entry had expired.
   public var expired: UInt64 { self[.expired] }
   /// Misses because the entry was stale and the read accepted no stale value.
   public var stale: UInt64 { self[.stale] - min(self[.stale], self[.served]) }
-  /// Misses because the entry's checksum did not match.
+  /// Misses because the entry was damaged, or had not passed a required transform.
   public var damaged: UInt64 { self[.damaged] }
   /// Misses because the codec could not decode the value.
   public var undecodable: UInt64 { self[.undecodable] }

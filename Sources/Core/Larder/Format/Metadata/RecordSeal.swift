@@ -33,7 +33,7 @@ struct RecordSeal: Sendable {
     return record + content
   }
 
-  /// The content of a record; nil if the record was not sealed for the key of `seed`.
+  /// The content of a record; nil if the record is damaged, or was not sealed for the key of `seed`.
   @_lifetime(copy record)
   func open(_ record: Span<UInt8>, seed: UInt64) -> Span<UInt8>? {
     guard record.count >= Self.size else { return nil }

@@ -63,6 +63,6 @@ package struct ResponseMetadata {
     }
   }
 
-  /// The last note with the name `name`.
+  /// The value of the last note with the name `name`, or nil.
   package func note(_ name: String) -> String? { notes.last { $0.name == name }?.value }
 }

@@ -11,8 +11,8 @@ struct StoreFormat {
   static let buffered: UInt32 = 5
 
   var version: UInt32
-  /// 16 random bytes that identify the store. Its own records are sealed with them, and page cursors of other stores are
-  /// refused because of them.
+  /// 16 random bytes that identify the store. They seal the store's own records, and tell its page cursors from those of
+  /// other stores.
   var identity: [UInt8]
 
   static func new() -> StoreFormat {
@@ -37,7 +37,7 @@ struct StoreFormat {
     case format(StoreFormat)
     /// The record is not from Larder.
     case foreign
-    /// The record has this format, but its checksum does not match.
+    /// The record has a format that this version reads, but its checksum does not match.
     case damaged
   }
 

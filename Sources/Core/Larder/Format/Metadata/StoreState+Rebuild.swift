@@ -6,9 +6,9 @@ import LarderSystem
 extension StoreState {
   /// The state, derived from everything else in the store, for the write that finds the record of the state damaged.
   ///
-  /// Counts become exact again. Marks that cannot be derived get values that break no promise: no process has seen the
-  /// generation, entries may be due at any time, and the time of the last write is unknown. O(namespaces), and O(entries) of a
-  /// namespace whose counters are damaged, too.
+  /// Counts become exact again, except the number of dependents, which may be too high. Marks that cannot be derived break no
+  /// promise: no process has seen the generation, entries may be due at any time, and the time of the last write is unknown.
+  /// O(namespaces), and O(entries) of a namespace whose counters are damaged, too.
   static func rebuilt(
     in transaction: borrowing WriteTransaction, seal: RecordSeal
   ) throws(LMDBError) -> StoreState {
@@ -45,8 +45,8 @@ extension StoreState {
 extension NamespaceCounters {
   /// The counters, derived from the entries of a namespace, for the write that finds the record of the counters damaged.
   ///
-  /// Statistics begin again. Versions continue far above the highest version found, at a random distance: removed entries also
-  /// had versions, and so may entries that were written since an earlier damage. O(entries).
+  /// Statistics begin again. Versions continue far above the highest version found, at a random distance. So they repeat no
+  /// version of a removed entry, or of an entry that was written since an earlier damage. O(entries).
   static func recounted(
     _ id: NamespaceID, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> NamespaceCounters {

@@ -7,7 +7,7 @@ struct StoreState: Equatable {
   /// another generation reads it again.
   var generation: UInt64 = 1
   var nextID: UInt64 = 1
-  /// The number of tombstones: of invalidated tags that stored entries still carry.
+  /// The number of tombstones. Stored entries may still carry their tags.
   var tombstones: UInt64 = 0
   /// The number of entries in all namespaces, including expired entries.
   var entries: UInt64 = 0
@@ -17,14 +17,14 @@ struct StoreState: Equatable {
   var stored: UInt64 = 0
   /// The time of the last write or purge with a trusted clock, in milliseconds since 1970.
   var lastStamp: UInt64 = 0
-  /// The monotonic time plus 1 at which a purge first saw the clock more than a day ahead; 0 if none did.
+  /// The monotonic time plus 1 at which a purge first saw the clock more than a day ahead; 0 while no purge doubts the clock.
   var suspectSince: UInt64 = 0
   /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0
   /// A lower bound of the times in the expiry index; ``EntryHeader/never`` if the index is empty. A purge that has removed all
   /// due entries makes the bound exact.
   var nextDue = UInt64(EntryHeader.never)
-  /// The number of entries with an owner. While it is 0, removals look for no dependents.
+  /// The number of entries with an owner, or a higher number after a rebuild. While it is 0, removals look for no dependents.
   var dependents: UInt64 = 0
   /// The number of commits made only to make freed pages usable.
   var forcedCommits: UInt64 = 0

@@ -64,7 +64,7 @@ struct EntryFields: Equatable, Sendable {
     return bytes
   }
 
-  /// The bytes of the first field of a kind; setting them replaces all fields of that kind.
+  /// The bytes of the first field of a kind; setting the bytes replaces all fields of that kind, and nil removes these fields.
   subscript(kind: Kind) -> [UInt8]? {
     get { all.first { $0.kind == kind.rawValue }?.bytes }
     set {

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-// The bytes of a header. Most entries need 25: numbers below 2^32 take 4 bytes, times are differences, and a number that
+// The bytes of a header. Most headers have 25 bytes: numbers below 2^32 take 4 bytes, times are differences, and a number that
 // follows from another field is left out. A bit field, the form, tells which numbers exist and how long they are.
 
 extension EntryHeader {

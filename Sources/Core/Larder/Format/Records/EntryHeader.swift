@@ -11,7 +11,7 @@ struct EntryHeader: Equatable {
   /// Properties of an entry. The raw value is the low byte of the header's form.
   struct Flags: OptionSet, Hashable {
     let rawValue: UInt8
-    /// The first field is the whole key; the entry key has only a prefix and a hash of it.
+    /// The first field is the whole key; the entry key has only a prefix and a hash of the key.
     static let longKey = Flags(rawValue: 1)
     /// The value is in the chunks database; the payload is its length and checksum.
     static let chunked = Flags(rawValue: 2)
@@ -121,7 +121,7 @@ struct EntryHeader: Equatable {
 }
 
 extension EntryHeader {
-  /// The numbers in a header and their lengths: 16 bits. The low 8 bits are the entry's flags.
+  /// The numbers in a header and their lengths: 16 bits. The low 8 bits are the entry's flags, ``wide`` and ``hasFields``.
   struct Form: Equatable {
     var bits: UInt16
 
@@ -177,7 +177,7 @@ extension EntryHeader {
 
   /// The bytes of checksum, form, codec and time of writing.
   static let fixedSize = 17
-  /// The fixed part and five numbers of 8 bytes, for values that no difference can hold.
+  /// The fixed part, 2 more bytes of the time of writing, and five numbers of 8 bytes, for values that no difference can hold.
   static let wideSize = 17 + 2 + 5 * 8
   /// The size of a header of the plain form.
   static let plainSize = 25

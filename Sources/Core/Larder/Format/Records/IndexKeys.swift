@@ -112,7 +112,7 @@ enum IndexKey {
 /// A position in the queue in its stored form in keys: as short as the number allows, and in the order of the numbers.
 ///
 /// The high 3 bits of the first byte are the number of further bytes. The other 5 bits and the further bytes are the position,
-/// big-endian. A position below 2 million takes 3 bytes.
+/// big-endian. A position below 2 million takes at most 3 bytes.
 enum QueuePosition {
   /// Positions and versions stay below this number.
   static let limit: UInt64 = 1 << 61
@@ -127,7 +127,7 @@ enum QueuePosition {
   @inline(__always)
   static func size(of position: UInt64) -> Int { position < limit ? 1 + following(position) : 9 }
 
-  /// Appends a position. A position of ``limit`` or more is stored as one behind all others, for the end of a range.
+  /// Appends a position. A position of ``limit`` or more is stored behind all other positions, for the end of a range.
   static func append(_ position: UInt64, to bytes: inout OutputSpan<UInt8>) {
     guard position < limit else {
       bytes.append(UInt8.max)

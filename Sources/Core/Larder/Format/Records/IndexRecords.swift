@@ -6,7 +6,7 @@ import LarderSystem
 /// The key is namespace id (4 bytes), time (6 bytes), then the number of the block; the value has a bit for each position of
 /// the block. A pinned entry has no position, but a record of its own: block 0, then the stored key, and no value.
 ///
-/// Entries that are written together have the same time and consecutive positions, so few records name them.
+/// Entries that are written together often have the same time and consecutive positions, so few records name them.
 struct ExpiryRecord: Sequence {
   /// The latest indexed time, in the year 10889. A later end is indexed under this time, and the entry is then found alive.
   static let latest: Int64 = 1 << 48 - 1
@@ -95,7 +95,7 @@ struct ExpiryBlock: Hashable, Comparable {
 
   fileprivate var firstPosition: UInt64 { number &<< Self.shift }
 
-  /// Compares blocks in the order of the index.
+  /// Compares times first, then namespaces and positions. In one namespace that is the order of the index.
   static func < (left: ExpiryBlock, right: ExpiryBlock) -> Bool {
     (left.deadline, left.id, left.number) < (right.deadline, right.id, right.number)
   }
@@ -145,7 +145,7 @@ struct IndexedEntry {
     }
   }
 
-  /// Whether the index has the entry with this header here.
+  /// Whether the index has the entry with this header under this time and position.
   func leads(to header: EntryHeader) -> Bool {
     header.deadline == deadline && header.sequence == position
   }

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A time that wall clocks show on every day: `TimeOfDay(4, 30)`.
+/// A time of day on a wall clock: `TimeOfDay(4, 30)`.
 public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The hour, 0 to 23.
   public var hour: Int
@@ -33,7 +33,7 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
     return shown.map { $0 < 10 && $0 >= 0 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 
-  /// The time that ``description`` writes; nil for any other text.
+  /// Reads the form of ``description``; nil for text of another form, or an impossible time.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     let numbers = parts.compactMap { part in part.utf8.count == 2 ? Int(part) : nil }
@@ -44,7 +44,7 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
 }
 
 extension TimeOfDay {
-  /// The time that wall clocks in the zone show at `time`.
+  /// The time that wall clocks in the zone show at `time`, in whole seconds.
   ///
   /// Throws ``LarderError/Code/invalidArgument`` for a zone that is not in the system's time zone database.
   public init(of time: Timestamp, in zone: String) throws(LarderError) {

@@ -23,7 +23,7 @@ struct YearlyChanges: Sendable, Hashable {
       case ordinal(Int64)
       /// Day 0 to 365, counting the leap day.
       case offset(Int64)
-      /// The `week`th such weekday of the month; the last one if `week` is 5.
+      /// The `week`th occurrence of `weekday` in the month; the last occurrence if `week` is 5.
       case weekday(month: Int64, week: Int64, weekday: Int64)
     }
 

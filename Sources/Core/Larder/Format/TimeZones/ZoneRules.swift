@@ -9,7 +9,7 @@ import Synchronization
 
 /// The offset of a time zone from UTC at any time: a table, and a rule for later times.
 struct ZoneRules: Sendable, Hashable {
-  /// RFC 9636, section 3.2: offsets lie between 25 hours behind UTC and 26 hours ahead of it.
+  /// RFC 9636, section 3.2: offsets lie between 25 hours behind UTC and 26 hours ahead of UTC.
   static let possibleOffsets: ClosedRange<Int64> = -89_999...93_599
 
   /// The moments of changes, in seconds since 1970, in order.

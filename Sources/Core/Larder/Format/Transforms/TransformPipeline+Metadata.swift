@@ -33,10 +33,10 @@ extension TransformPipeline {
     return rest
   }
 
-  /// Like `readable`, for a write that replaces some of the three and keeps the others.
+  /// Like `readable`, for a write that replaces some of these three fields and keeps the others.
   ///
-  /// - Throws: ``LarderError/Code/unreadable`` if the others would be lost, or if this process lacks a transform of the value
-  ///   that may have to cover the new fields.
+  /// - Throws: ``LarderError/Code/unreadable`` if the other fields would be lost, or if this process lacks a transform of the
+  ///   value that may have to cover the new fields.
   func changeable(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields {
@@ -58,7 +58,7 @@ extension TransformPipeline {
       hint: "check the transforms of the store and their keys, or write the entry anew")
   }
 
-  /// The fields before the transforms; nil if the three are damaged, or have not passed a required transform.
+  /// The fields before the transforms; nil if the three fields are damaged, or have not passed a required transform.
   private func plain(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields? {

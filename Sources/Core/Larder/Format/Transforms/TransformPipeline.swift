@@ -51,14 +51,14 @@ struct TransformPipeline: Sendable {
     return try revert(steps, bytes, entry)
   }
 
-  /// Whether an entry may be read: it has passed every required transform.
+  /// Whether an entry may be read: it has passed every required transform, or is negative.
   func accepts(_ header: EntryHeader, _ record: Span<UInt8>) -> Bool {
     if !hasRequired || header.flags.contains(.negative) { return true }
     let range = header.flags.contains(.transformed) ? header.field(.transforms, in: record) : nil
     return isComplete(range.flatMap { TransformSteps(record.extracting($0)) })
   }
 
-  /// Whether an entry that a write has found may be read: it has passed every required transform.
+  /// Whether an entry that a write has found may be read: it has passed every required transform, or is negative.
   func accepts(_ entry: StoredEntry) -> Bool {
     if !hasRequired || entry.header.flags.contains(.negative) { return true }
     return isComplete(entry.fields.transforms)

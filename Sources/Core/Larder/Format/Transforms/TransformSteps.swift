@@ -19,7 +19,7 @@ struct TransformSteps: Equatable {
     }
   }
 
-  /// The most steps.
+  /// The most steps of an entry.
   static let most = 8
 
   private(set) var all: [Step] = []
@@ -82,8 +82,8 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// Whether the fields of a record say that transforms changed the value: the field of transforms is the first one, or the one
-  /// behind the whole key.
+  /// Whether the fields of a record say that transforms changed the value: the field of transforms is the first field, or
+  /// follows the whole key.
   static func isTransformed(_ fields: Span<UInt8>) -> Bool {
     var reader = FieldReader(fields)
     guard let first = reader.next() else { return false }

@@ -20,7 +20,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
 
   private struct State {
     var waiting: [Member] = []
-    /// Until ``begin()`` keys are added, and no call begins.
+    /// Whether a call is under way. Also true before ``begin()``, while keys are added.
     var isCalling = true
   }
 
@@ -33,7 +33,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     self.source = source
   }
 
-  // The load of each key waits for this closure, which runs as this load: so it cannot wait for such a load.
+  // The loads of the keys wait for this load. So its closure, which runs as this load, cannot wait for one of those loads.
   var callers: Int { 0 }
   var isComplete: Bool { false }
 
@@ -148,7 +148,7 @@ private final class Wanted: Sendable {
 
   init(_ count: Int) { self.count = Atomic(count) }
 
-  /// Notes that one key is no longer awaited; true if it was the last one.
+  /// Notes that one key is no longer awaited; true if no awaited key is left.
   func removeOne() -> Bool {
     count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
   }

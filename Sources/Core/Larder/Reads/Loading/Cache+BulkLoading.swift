@@ -24,10 +24,10 @@ extension Cache {
   /// policy, timeouts and windows of the options apply. The values of a call are committed together, at most 1,000 of them or 8
   /// MB in a commit.
   ///
-  /// - Parameter load: called once with the keys that are missing or too old, in their order and without duplicates, with their
-  ///   stored values. It is called again only for keys that another process was loading and has not stored. It returns an
-  ///   answer for each key, in any order. A key without an answer is absent. If the closure throws, every key has that error;
-  ///   ``Loaded/failed(_:)`` is the error of one key.
+  /// - Parameter load: called with the keys that are missing or too old and that no other caller is loading. The keys are in
+  ///   the order of `keys`, without duplicates, with their stored values. A later call has only keys that another process was
+  ///   loading and has not stored. The closure returns an answer for each key, in any order. A key without an answer is absent.
+  ///   If the closure throws, every key of the call has that error; ``Loaded/failed(_:)`` is the error of one key.
   /// - Returns: the results in the order of the keys; nil for a key without a value.
   /// - Throws: `CancellationError` if the task is cancelled.
   public func results<Name: StoreKey & Sendable>(

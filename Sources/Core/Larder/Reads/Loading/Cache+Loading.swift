@@ -21,7 +21,7 @@ import LarderSystem
 /// under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if the load took longer than
 /// ``LoadOptions/timeout``.
 extension Cache {
-  /// The fresh value under `key`; otherwise the value that `load` returns, which is then stored.
+  /// The fresh value under `key`, or a stale value within its window; otherwise the value that `load` returns, which is stored.
   ///
   ///     let board = try await boards.value(for: station, expires: .after(.minutes(2))) {
   ///       try await api.board(station)
@@ -86,8 +86,8 @@ extension Cache {
     try await result(for: key, options: options, load: load)?.value
   }
 
-  /// The value under `key`, read or loaded, with its source and age. Nil if the load finds no value; that is stored for
-  /// ``LoadOptions/absent``.
+  /// The value under `key`, read or loaded, with its source and age. Nil if the load finds no value; a negative entry then
+  /// records that for ``LoadOptions/absent``.
   ///
   ///     let page = try await pages.result(for: url) { stored in
   ///       let answer = try await api.page(url, unlessMatching: stored?.validators.entityTag)
@@ -131,8 +131,8 @@ extension Cache {
     }
   }
 
-  /// The value of a request for which ``stored(_:_:)`` had no value; nil if the load finds none. It is the loaded value, or the
-  /// stored value if the load fails or runs in the background.
+  /// The value of a request for which ``stored(_:_:)`` had no result: the loaded value, or the stored value if the load fails
+  /// or runs in the background. Nil if the key has no value.
   package func result(
     after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>

@@ -21,7 +21,7 @@ extension CacheLoad {
 
   /// Takes the key's lease, unless another process has it, and then looks the key up.
   ///
-  /// - Parameter waits: false inside another load, because two processes whose loads wait for each other would wait for ever.
+  /// - Parameter waits: false inside another load: the loads of two processes could wait for each other, until a lease ends.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()
@@ -77,7 +77,7 @@ extension CacheLoad {
 }
 
 extension Cache {
-  /// The hash of a key that chooses its lease. A removal changes the hash, so an earlier load delays no later load.
+  /// The hash of a key that chooses its lease. A removal of the key changes the hash, so an earlier load delays no later load.
   func leaseHash(_ key: [UInt8]) throws -> UInt64 {
     let engine = namespace.engine
     let id = try engine.reader.identify(namespace.handle, in: engine.reader.beginRead())
@@ -91,7 +91,7 @@ extension Cache {
     return id == .store ? namespace : namespace + [Checksum.keyHash(of: key, in: id)]
   }
 
-  /// Whether a load began after the last removal of its key, and of its own tags and owners and those in `links`.
+  /// Whether nothing with the load's key, its tags and owners, or `links` was removed since the load looked its key up.
   func isNewest(
     _ load: InFlightLoad<LoadedValue<Value>>, _ key: Span<UInt8>, in id: NamespaceID,
     links: [UInt64] = []
@@ -103,7 +103,7 @@ extension Cache {
 }
 
 extension EntryLookup {
-  /// Whether the entry was written, or its lifetime began again, after the lookup `other`.
+  /// Whether the entry is fresh, and was written or began its lifetime again after the lookup `other`.
   fileprivate func isChanged(since other: EntryLookup) -> Bool {
     guard let header = entry?.header, entry?.state == .fresh else { return false }
     guard let before = other.entry?.header else { return true }

@@ -53,7 +53,7 @@ extension CacheLoad {
     }
   }
 
-  /// Stores that the key has no value, if the options give a lifetime for that; otherwise removes the outdated stored value.
+  /// Stores a negative entry, if the load or the options give it a lifetime; otherwise removes the outdated stored value.
   func storeAbsence(
     _ given: EntryAttributes, _ turn: Turn
   ) throws(LarderError) -> LoadedValue<Value> {

@@ -51,7 +51,7 @@ extension Cache {
     try lookUp(key, for: .request)
   }
 
-  /// The lookup of a load. It does not count, and also reads the fields of the entry.
+  /// The lookup of a load. It counts neither as a read nor as an access, and also reads the fields of the entry.
   func lookUpForLoad(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
     try lookUp(key, for: .load)
   }
@@ -67,7 +67,7 @@ extension Cache {
 
   /// One lookup: it finds that the value in memory is still the entry's value, or lends the bytes to decode.
   ///
-  /// The value is separate from the result, because each read would have to look up the generic type of the result.
+  /// The value is separate from the result: otherwise each read would have to look up the generic type of the result.
   ///
   /// - Parameter value: receives the value; nil before the call.
   @inline(__always)

@@ -12,7 +12,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
     case shared
     /// This caller or another caller of the key just loaded the value, or its origin confirmed it as unchanged.
     case loaded
-    /// The value is past its expiry: a refresh runs in the background, the load failed, or the policy asked for no load.
+    /// The stored value was served although it is not fresh, or although a load was asked for and failed or is late.
     case stale
   }
 
@@ -22,7 +22,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
   public var source: Source
   /// Time since the value was written, at least zero; zero for a value loaded just now.
   public var age: Duration
-  /// Why a stale value was served instead of a newer one, or why a loaded value could not be stored; otherwise nil.
+  /// Why the stored value was served instead of a newer value, or why a loaded value could not be stored; otherwise nil.
   public var error: (any Error)?
 
   /// Whether the store has the value, so that every process finds it. False for a value that was just loaded and waits for its
@@ -33,7 +33,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
   /// changes of other machines. Always true in a ``Cache``.
   public var isConfirmed = true
 
-  /// Whether the value is past its expiry.
+  /// Whether ``source`` is ``Source/stale``.
   public var isStale: Bool { source == .stale }
 
   /// Makes a result without a cache, for tests and for caches of other kinds.

@@ -9,7 +9,7 @@ struct CachedEntry {
   /// The fields; nil for a lookup that counts as a read: a hit needs no fields, and reading them copies each.
   var fields: EntryFields?
 
-  /// Whether the entry may be served within `window` after its expiry.
+  /// Whether the entry may be served within `window` after its expiry; nil means its whole stale window.
   func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
     guard state != .expired else { return false }
     guard let window else { return true }
@@ -27,7 +27,7 @@ extension EntryReader {
   /// - Parameters:
   ///   - id: the namespace's id in this transaction; ``NamespaceID/store`` if it does not exist.
   ///   - isKnown: called before the value is lent; true if the caller already has the value.
-  /// - Returns: nil without an entry, or for an expired entry.
+  /// - Returns: nil without an entry, or for an expired or damaged entry.
   func lendCounted(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, recordsAccess: Bool,
@@ -71,7 +71,7 @@ extension EntryReader {
     return try withValue(of: found, key: key, in: transaction, body) ? cached : nil
   }
 
-  /// The entry of a lookup; nil without an entry, or for an expired entry.
+  /// The entry of a lookup; nil without an entry, or for an expired or damaged entry.
   private func cachedEntry(_ found: borrowing Lookup, at now: Int64) -> CachedEntry? {
     let state: Store.Entry.State
     switch found.outcome {

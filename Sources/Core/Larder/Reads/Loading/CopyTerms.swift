@@ -8,8 +8,8 @@ package struct CopyTerms: Sendable {
   package var origin: Origin
   /// The error that the result reports, for example because the shared tier cannot be reached.
   package var error: (any Error)?
-  /// Decides, in the transaction that would store the value, whether it may be stored. It replaces the rule of other loads that
-  /// no other version was written meanwhile.
+  /// Decides whether the value may be stored, in the transaction that would store it. Without such a condition, a loaded value
+  /// is stored only if no other version was written meanwhile.
   package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
 
   package init(

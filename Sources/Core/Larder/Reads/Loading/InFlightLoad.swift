@@ -11,7 +11,7 @@ protocol AnyInFlightLoad: AnyObject, Sendable {
 
 /// One load of one key, and the callers that wait for its outcome.
 ///
-/// The load runs while a caller waits for it or it is detached. The cancellation of the last caller cancels the load.
+/// A detached load runs to its end. Any other load is cancelled when its last caller gives up.
 package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
     /// The number of joined callers, whether or not they wait yet.
@@ -31,7 +31,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
 
   var callers: Int { state.withLock { $0.callers } }
 
-  /// The outcome of a load that has succeeded, until its value is committed.
+  /// The outcome of a load that has succeeded; nil while the load runs, and after a failure.
   var value: Outcome? {
     state.withLock { state in
       if case .success(let value) = state.outcome { value } else { nil }
@@ -46,7 +46,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   /// The moment before the load last looked its key up; nil before its first lookup.
   var began: RemovalTable.Mark? { state.withLock { $0.began } }
 
-  /// Notes the moment at which the load begins, and returns it. A caller that finds no moment joined before that.
+  /// Notes the moment at which the load begins, and returns it. A caller that finds no moment has joined before that moment.
   func begin(_ moment: () -> RemovalTable.Mark) -> RemovalTable.Mark {
     state.withLock { state in
       let moment = moment()

@@ -69,7 +69,7 @@ struct LeaseTable {
     return view.exchange(known, for: word, at: place) ? word : nil
   }
 
-  /// Replaces the word of a lease; 0 ends it. False if the lease had expired and another process has taken the word.
+  /// Replaces the word of a lease; 0 ends the lease. False if another process has taken the word, or it cannot be written.
   func replace(_ word: UInt64, by new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return view.isWritable && view.exchange(word, for: new, at: place)

@@ -42,7 +42,7 @@ final class LoadLeases: Sendable {
   private let machine: @Sendable () -> Int64
   /// The time until which this process uses no leases, because it could not map the file.
   private let pauseEnd = Atomic(Int64.min)
-  /// The length of that time, in milliseconds.
+  /// How long this process uses no leases after it could not map the file, in milliseconds.
   static let pause: Int64 = 10_000
 
   init(table: LeaseTable, machine: @escaping @Sendable () -> Int64) {

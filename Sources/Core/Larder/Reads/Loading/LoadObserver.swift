@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Runs the calls of the origin; each is for one load or for several keys that share it. It sees no read without a load.
+/// Runs the calls of the origin. Each call loads one key or several keys. The observer sees no read without a load.
 package protocol LoadObserver: Sendable {
   /// Runs `call` and returns its result or throws its error.
   func run<Result>(_ load: ObservedLoad, _ call: () async throws -> Result) async throws -> Result

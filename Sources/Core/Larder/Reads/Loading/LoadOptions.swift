@@ -47,9 +47,9 @@ public struct LoadOptions: Sendable {
   /// How long the caller waits for a load, by the store's clock, before it gets ``LarderError/Code/timedOut``; nil means no
   /// limit. The load continues for other callers. Without other callers it is cancelled.
   public var timeout: Duration?
-  /// How long a caller waits for a load if the store has a stale value within the window for errors. After this time the caller
-  /// gets the stale value, with ``LarderError/Code/timedOut`` in ``CacheResult/error``. The load continues in the background
-  /// and stores its value. Without such a stale value the caller waits until ``timeout``. Nil turns this off.
+  /// How long a caller waits for a load if the store has a value that may be served on an error. After this time the caller
+  /// gets the stored value, with ``LarderError/Code/timedOut`` in ``CacheResult/error``. The load continues in the background
+  /// and stores its value. Without such a stored value the caller waits until ``timeout``. Nil turns this off.
   public var softTimeout: Duration?
   /// How long a load in the background may take while no caller waits for it.
   public var refreshTimeout: Duration
@@ -63,7 +63,7 @@ public struct LoadOptions: Sendable {
   /// Receives the errors of background loads and of the commits of loaded values.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?
 
-  /// Whether a stale value counts as a miss if a load is possible, for example in a prefetch.
+  /// Whether a request with the standard policy waits for the load of a value that needs a refresh, as in a prefetch.
   var requiresFresh = false
   /// Whether the processes of the machine take turns to load a key; false if another rule chooses the loading process.
   package var takesLease = true

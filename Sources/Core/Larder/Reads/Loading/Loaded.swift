@@ -25,7 +25,7 @@ public struct Loaded<Value: Sendable>: Sendable {
   /// The stored value is still current, and its lifetime starts again. Without a stored value this is an error.
   public static var unchanged: Loaded { Loaded(.unchanged) }
 
-  /// The origin has no value for the key. ``LoadOptions/absent`` says for how long that is stored.
+  /// The origin has no value for the key. ``LoadOptions/absent`` gives the lifetime of the negative entry.
   public static var absent: Loaded { absent(EntryAttributes()) }
 
   /// The origin has no value for the key; with attributes for the negative entry.
@@ -41,8 +41,8 @@ public struct Loaded<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - expires: how long the value stays fresh.
   ///   - stale: how long the value is kept after its expiry.
-  ///   - tags: replace the tags of the options; an empty list keeps those. The same applies to `owners`.
-  ///   - validators: with these a later load asks the origin.
+  ///   - tags: replace the tags of the options; an empty list keeps these. The same applies to `owners`.
+  ///   - validators: a later load asks the origin with these validators.
   ///   - metadata: bytes beside the value; see ``EntryAttributes/metadata``.
   public init(
     _ value: Value, expires: Expiration? = nil, stale: Duration? = nil, tags: [String] = [],
@@ -67,7 +67,7 @@ public struct Loaded<Value: Sendable>: Sendable {
   }
 }
 
-/// The fields that tell an origin which value is stored, so that it can say whether that is current; byte for byte.
+/// The fields that tell an origin which value is stored, so that the origin can say whether the value is current.
 public struct Validators: Sendable, Hashable {
   /// The entity tag (RFC 9110, section 8.8.3).
   public var entityTag: [UInt8]?

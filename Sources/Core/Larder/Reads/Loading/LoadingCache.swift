@@ -2,9 +2,9 @@ import LarderSystem
 
 /// A cache with a loader: reads load values that are missing or stale.
 ///
-/// ``Cache/loading(options:_:)`` makes one.
+/// ``Cache/loading(options:_:)`` makes a loading cache.
 ///
-/// It adds nothing to the store: a ``Cache`` of the same namespace sees the same entries and shares loads of a key.
+/// It adds nothing to the store: a ``Cache`` of the same namespace and type sees the same entries and shares loads of a key.
 public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable {
   /// The cache that is read and written.
   public let cache: Cache<Value>
@@ -36,7 +36,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
     try await value(for: key, policy: .reload)
   }
 
-  /// Loads the values of keys that are not fresh; see ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``.
+  /// Loads the values that are not fresh; see ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``.
   public func prefetch(
     _ keys: some Sequence<Key>, concurrency: Int = 2, pause: Duration = .zero,
     priority: TaskPriority? = .utility

@@ -53,9 +53,9 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   /// - Parameters:
   ///   - concurrency: the number of loads at a time, 1 or more.
   ///   - clock: the clock for the pauses, usually the clock of the store.
-  ///   - pause: how long each of the concurrent loads waits before the next one, given the number of finished keys. A key that
-  ///     was present needs no pause.
-  ///   - load: returns whether a load was needed. Its error becomes the outcome of the key.
+  ///   - pause: how long each of the concurrent tasks waits before its next load, given the number of finished keys. There is
+  ///     no pause after a key that was present.
+  ///   - load: returns the outcome of the key. An error that it throws becomes the outcome, too.
   public convenience init(
     _ keys: some Sequence<Key>, concurrency: Int = 2, clock: any LarderClock = SystemClock(),
     priority: TaskPriority? = .utility, pause: @escaping @Sendable (Int) -> Duration,
@@ -113,7 +113,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Cache {
-  /// Loads the keys that are not fresh, in their order, before any caller asks for them.
+  /// Loads the values that are not fresh, in the order of the keys, before any caller asks for them.
   ///
   /// A step is done when its value is committed. A caller that asks for a key during its load shares the load. A key without a
   /// value counts as present if a negative entry was stored, and as loaded if its load found no value. Throws
@@ -121,7 +121,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - concurrency: the number of loads at a time, 1 or more.
-  ///   - pause: how long each of the concurrent loads waits before the next one, by the store's clock.
+  ///   - pause: how long each of the concurrent tasks waits before its next load, by the store's clock.
   ///   - load: loads the value of a key; it gets the stored value of the key.
   public func prefetch<Name: StoreKey & Sendable>(
     _ keys: some Sequence<Name>, options: LoadOptions = LoadOptions(), concurrency: Int = 2,

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.
 ///
-/// Values from it are always current. Each value carries the ``ReadTransaction/moment`` at which it last matched its entry. A
-/// read returns the value without a lookup only if no process has written since; otherwise one lookup compares the versions.
+/// Its values are always current. Each value carries the ``ReadTransaction/moment`` at which it last matched its entry. A read
+/// returns the value without a lookup only if no process has written since; otherwise one lookup compares the versions.
 ///
 /// Caches of one store and namespace share a memory if their codecs have the same type and are interchangeable: the type has no
 /// stored properties, or the codecs are equal. Any other cache has its own memory.
@@ -68,7 +68,7 @@ public final class CacheMemory: Sendable {
   /// Whether no cache uses the memory and it keeps no value.
   var isUnused: Bool { owners.load(ordering: .relaxed) == 0 && usage.entries == 0 }
 
-  /// The usage, and the hits and misses since the start of the process.
+  /// The usage, the limits, and the counts of reads and evictions since this memory was made.
   public var statistics: MemoryStatistics {
     let (usage, limits) = state.withLock { ($0.policy.usage, $0.limits) }
     return MemoryStatistics(
@@ -97,7 +97,7 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// Evicts values with a total cost of `cost`, to make room in the budget of the store.
+  /// Evicts values with a total cost of at least `cost`, or all values, to make room in the budget of the store.
   func evict(_ cost: Int) {
     change { policy, leaving in
       let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)

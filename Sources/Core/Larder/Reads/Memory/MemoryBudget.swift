@@ -12,7 +12,7 @@ final class MemoryBudget: Sendable {
   private struct State {
     var limit = MemoryBudget.defaultLimit
     var used = 0
-    /// Strong references: a weak one would slow each reference count, and so each hit.
+    /// Strong references: a weak reference would slow each reference count, and so each hit.
     var members: [CacheMemory] = []
   }
 

@@ -63,7 +63,7 @@ class MemoryItem: @unchecked Sendable {
 
   final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
-  /// Whether the value was known to be current in that state or a later one. 0 means no state.
+  /// Whether the value was known to be current in the state `transaction` or in a later state.
   @inline(__always)
   final func isCurrent(at transaction: UInt64) -> Bool {
     stamp.load(ordering: .relaxed) >= transaction

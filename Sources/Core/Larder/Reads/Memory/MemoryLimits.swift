@@ -1,4 +1,4 @@
-/// The limits of the decoded values of a namespace in memory; nil for no limit.
+/// The limits of the decoded values in memory, for a cache and all caches that share its values; nil for no limit.
 ///
 /// They hold after every operation, separately in each process.
 public struct MemoryLimits: Hashable, Sendable {

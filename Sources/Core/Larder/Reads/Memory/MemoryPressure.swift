@@ -28,7 +28,7 @@ extension MemoryPressure {
   /// Computes the pressure from the files of Linux.
   ///
   /// - Parameters:
-  ///   - stalls: the file `memory.pressure` or `/proc/pressure/memory`; nil means no pressure.
+  ///   - stalls: the file `memory.pressure` or `/proc/pressure/memory`; nil means no stalls.
   ///   - limit: the file `memory.max`: a number, or `max` for no limit.
   ///   - statistics: the file `memory.stat`. Its `anon` bytes can be reclaimed only by swapping, unlike the bytes of files.
   package init(stalls: String?, limit: String?, statistics: String?) {
@@ -94,7 +94,7 @@ extension MemoryPressure {
       return "/sys/fs/cgroup" + line.dropFirst(3)
     }()
 
-    /// The present pressure: reads three small files.
+    /// The present pressure: reads at most four small files.
     package static func current() -> MemoryPressure {
       let stalls = group.flatMap { text($0 + "/memory.pressure") }
       return MemoryPressure(

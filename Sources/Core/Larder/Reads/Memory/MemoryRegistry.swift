@@ -27,7 +27,7 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [Place: [Shared]] = [:]
-    /// With this many places the unused memories are released, for O(1) each: then it becomes twice the number of places left.
+    /// At this many places, unused memories are released. The bound becomes twice the places left: O(1) for each new place.
     var most = fewest
   }
 
@@ -37,7 +37,7 @@ final class MemoryRegistry: Sendable {
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
-  /// The memory for a cache; nil for limits of 0.
+  /// The memory for a cache; nil for ``MemoryLimits/off``.
   ///
   /// - Parameter limits: nil, or limits that were asked for before, leave the limits of an existing memory; with nil a new
   ///   memory has the default limits.

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The memory that decoded values use in this process, and the outcomes of reads since the start of the process.
+/// The memory that decoded values use in this process, and the outcomes of the reads since that memory was made.
 public struct MemoryStatistics: Hashable, Sendable {
   /// The cost and the number of the values that are kept now.
   public var usage: MemoryUsage
@@ -14,7 +14,7 @@ public struct MemoryStatistics: Hashable, Sendable {
   public var revalidatedHits: UInt64
   /// Reads that memory could not answer.
   public var misses: UInt64
-  /// Values evicted to make room.
+  /// Values evicted to make room, or dropped by a lower limit or a trim.
   public var evictions: UInt64
 
   /// The fraction of reads that memory answered; nil before the first read.
@@ -96,7 +96,7 @@ struct MemoryTallies {
 extension Store {
   /// The memory that the decoded values of all caches of the store use in this process, and the outcomes of reads.
   ///
-  /// The cost in the capacity is the store's limit ``StoreLimits/memory``, which the caches share.
+  /// The cost in the capacity is at most the store's limit ``StoreLimits/memory``, which the caches share.
   public var memory: MemoryStatistics {
     let members = engine.memory.budget.members
     var sum = members.reduce(MemoryStatistics()) { $0 + $1.statistics }

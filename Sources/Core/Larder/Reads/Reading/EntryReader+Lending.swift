@@ -29,8 +29,8 @@ extension EntryReader {
   /// - Parameters:
   ///   - id: the namespace's id in this transaction; see ``identify(_:in:)``.
   ///   - recordsAccess: whether the access is recorded in the access table, and an expired entry is queued for removal.
-  ///   - isKnown: called with the version that would be lent. True means that the caller already has that value: the read is
-  ///     counted as a hit, but not as an access, and nothing is lent.
+  ///   - isKnown: called with the version that would be lent. True means that the caller already has that value: the read
+  ///     counts as a hit, and as an access only for the time to idle. Nothing is lent.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
@@ -64,7 +64,7 @@ extension EntryReader {
     try body(found.payload)
   }
 
-  /// Lends a fresh value that has a time to idle, is in chunks, or was changed by transforms.
+  /// Lends a fresh value of an entry that is not plain; see ``Lookup/isPlain``.
   @inline(never)
   private func lendUncommon(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,

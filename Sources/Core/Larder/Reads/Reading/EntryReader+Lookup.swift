@@ -5,8 +5,8 @@ import LarderSystem
 ///
 /// ``EntryReader/lookUp(_:in:keyHash:at:_:)`` has no side effects. A caller that serves a read of the application reports the
 /// read with ``EntryReader/recordMiss(_:key:of:in:recordsAccess:)`` or ``EntryReader/recordAccess(_:key:at:)``. A caller that
-/// only inspects does not. ``EntryReader/withValue(of:in:_:)`` lends the value, and ``EntryReader/entry(_:key:of:in:)`` makes
-/// the facts. The snapshot lends the record.
+/// only inspects reports nothing. ``EntryReader/withValue(of:key:in:_:)`` lends the value, and
+/// ``EntryReader/entry(_:key:of:in:)`` makes the facts. The snapshot lends the record.
 struct Lookup: ~Escapable {
   /// The kinds of result.
   enum Outcome {
@@ -18,9 +18,9 @@ struct Lookup: ~Escapable {
     case negative
     /// An expired entry that is still stored.
     case expired
-    /// The key has no entry, or a tag invalidation has removed it.
+    /// The key has no entry, or an invalidated tag hides the entry.
     case absent
-    /// A record that cannot be read, or whose checksum does not match.
+    /// A record that cannot be read, has a wrong checksum, or has not passed a required transform.
     case damaged
   }
 
@@ -71,9 +71,9 @@ extension EntryHeader {
 }
 
 extension EntryReader {
-  /// Finds the entry of a key in a snapshot: one descent of the tree, one parse, one checksum. If the entry has a short key, a
-  /// value in one piece, no tags and no time to idle, this copies, allocates, locks and counts nothing. The first lookup after
-  /// a commit also looks up the root of the tree.
+  /// Finds the entry of a key in a snapshot: one descent of the tree, one parse, one checksum. For an entry whose header has no
+  /// flag except `pinned`, this copies, allocates, locks and counts nothing. The first lookup after a commit also looks up the
+  /// root of the tree.
   ///
   /// - Parameters:
   ///   - id: the namespace's id in this snapshot; ``NamespaceID/store`` if the namespace does not exist.
@@ -104,7 +104,7 @@ extension EntryReader {
   }
 
   /// Looks up keys of more than 250 bytes, values in chunks or changed by transforms, entries with a time to idle or tags,
-  /// negative entries, and damaged records.
+  /// negative entries, damaged records, and all entries of a store with a required transform.
   @inline(never)
   @_lifetime(borrow transaction)
   private func lookUpUncommon(
@@ -166,7 +166,7 @@ extension EntryReader {
     }
   }
 
-  /// Whether the checksum matches. The checksum of a large value is computed once a second; see ``VerifiedValues``.
+  /// Whether the checksum matches. That of a large value is not computed at each read; see ``VerifiedValues``.
   @inline(__always)
   func isIntact(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > VerifiedValues.threshold

@@ -16,7 +16,7 @@ extension Store.Namespace {
   /// Copies the bytes `range` of the value under `key`, as far as they exist.
   ///
   /// For slow readers of a large value: no snapshot is held between two pieces. O(log n) and O(bytes of the piece). The first
-  /// piece of a version also reads the whole value once per process, to verify its checksum.
+  /// piece of a version in a process also reads the whole value, to verify its checksum; see ``VerifiedValues``.
   ///
   /// - Parameters:
   ///   - role: how the read of the piece is counted.
@@ -41,7 +41,7 @@ extension Store.Namespace {
   ///
   /// For a caller that knows the rest of the entry: it makes no facts. O(log n).
   ///
-  /// - Returns: nil, without counting, for another version, a value in chunks, and a value changed by transforms.
+  /// - Returns: nil, without counting, unless the value is fresh, has the version, is in one piece and has no transforms.
   package func withValue<Result>(
     of key: some StoreKey, version: UInt64, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -112,8 +112,8 @@ extension EntryReader {
 
   /// A piece of a value that transforms have changed; nil if the value is damaged.
   ///
-  /// The whole value is restored for the first piece. It stays in memory until its last piece is read, or another value is read
-  /// in pieces.
+  /// The whole value is restored for the first piece. A value of up to 64 MiB then stays in memory until its last piece is
+  /// read, or another value with transforms is read in pieces.
   fileprivate func transformedPiece(
     of found: borrowing Lookup, _ range: Range<Int>, ofSize size: Int, key: Span<UInt8>,
     in transaction: borrowing ReadTransaction

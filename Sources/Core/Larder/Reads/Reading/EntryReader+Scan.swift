@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// The most records, and their most bytes, that a scan reads in one snapshot.
+  /// In one snapshot a scan reads at most this many records, and ends after the run of records that reaches this many bytes.
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 

@@ -28,9 +28,9 @@ struct ScannedRecord: ~Escapable {
 }
 
 extension EntryReader {
-  /// Visits the keys and values of the fresh entries of a namespace, like ``scan(_:prefix:behind:in:_:)``.
+  /// Visits the keys and values of the fresh entries of a namespace, like ``scan(_:prefix:behind:in:damaged:_:)``.
   ///
-  /// It allocates nothing for an entry with a short key, a value in one piece, no tags and no time to idle.
+  /// It allocates nothing for an entry whose header has no flag except `pinned`.
   func scanValues(
     of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
@@ -46,7 +46,7 @@ extension EntryReader {
     }
   }
 
-  /// Visits the keys of the entries of a namespace that have not expired. It reads neither values nor the last uses of entries.
+  /// Visits the keys of the entries of a namespace that have not expired. It assembles no chunks and reverts no transforms.
   func scanKeys(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
@@ -93,7 +93,7 @@ extension EntryReader {
     return found
   }
 
-  /// The header of an entry with a short key and a value in one piece; nil for any other record.
+  /// The header of an entry with a short key and no flag except `pinned`; nil for other records, or if a transform is required.
   private func plainHeader(of found: ScannedRecord) -> EntryHeader? {
     let count = found.entryKey.count
     guard count > 5, found.entryKey[count - 1] == 0, !transforms.hasRequired,
@@ -111,7 +111,7 @@ extension EntryReader {
         header, record: found.record, keyHash: Checksum.keyHash(of: found.key, in: id))
   }
 
-  /// Visits a record without a plain header, or an entry that is not fresh.
+  /// Visits a record that was not verified with its run, if the record is a fresh entry.
   @inline(never)
   private func visitOther(
     _ found: ScannedRecord, of namespace: Store.Namespace, _ id: NamespaceID, _ prefix: [UInt8],

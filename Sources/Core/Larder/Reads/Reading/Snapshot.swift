@@ -3,8 +3,8 @@ import LarderSystem
 
 /// A consistent view of the store: every read through it sees the same writes, even beside other writes.
 ///
-/// ``Store/read(_:)`` lends the snapshot, and the compiler keeps it from leaving the closure. Keep it short: until it ends, the
-/// store cannot reuse pages that are freed meanwhile.
+/// ``Store/read(_:)`` lends the snapshot, and the compiler keeps it from leaving the closure. Keep the closure short: until it
+/// ends, the store cannot reuse pages that are freed meanwhile.
 public struct Snapshot: ~Copyable {
   let transaction: ReadTransaction
   let engine: StoreEngine
@@ -80,9 +80,9 @@ public struct Snapshot: ~Copyable {
 }
 
 extension Store {
-  /// Calls `body` with a snapshot for several consistent reads. If the write buffer has entries, it first commits them, and so
-  /// may wait for ``Options/lockTimeout``. Throws the error of `body`; of that commit ``LarderError/Code/busy``,
-  /// ``LarderError/Code/full`` or ``LarderError/Code/damaged``; or ``LarderError/Code/busy`` if the table of readers is full.
+  /// Calls `body` with a snapshot for several consistent reads. First commits the entries of the write buffer, and so may wait
+  /// for ``Options/lockTimeout``. Throws the error of `body`; ``LarderError/Code/busy``, ``LarderError/Code/full`` or
+  /// ``LarderError/Code/damaged`` if the commit fails; and ``LarderError/Code/busy`` if the table of readers is full.
   public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
     try body(Snapshot(transaction: engine.beginRead(), engine: engine))
   }
