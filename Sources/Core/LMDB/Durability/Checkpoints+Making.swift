@@ -115,7 +115,7 @@ extension Checkpoints {
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)
   }
 
-  /// Also clears the pins of killed processes, which would keep LMDB from reusing pages. The caller owns the writer lock.
+  /// Clears the pins of killed processes, which block the reuse of pages, and begins a pin. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Pin {
     // LMDB reads a meta page through its map. An opening with a limit, or a read, may move the map without the writer lock.
     handle.readers.enterWriter()

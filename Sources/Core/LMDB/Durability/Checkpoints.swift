@@ -109,7 +109,7 @@ final class Checkpoints: Sendable {
       * handle.meta.pageSize
   }
 
-  /// At opening: schedules a checkpoint for commits that a killed process left without one, as if they were made now.
+  /// At opening: schedules a checkpoint for commits that a killed process left unsaved, as if they were made now.
   func noteFormerCommits() {
     do throws(LMDBError) {
       if try isNewestSaved { return }

@@ -55,7 +55,7 @@ struct Recovery {
     return (file, record)
   }
 
-  /// The record of another store does not tell whether the data are whole. At the level durable they are.
+  /// The record of another store does not tell whether the data are whole. At the level durable the data are whole.
   private func refuseUnlessDurable() throws(OpenError) {
     if try QuickCheck.durability(of: files) == .durable { return }
     throw OpenError(.otherRecovery, path: files.recovery)

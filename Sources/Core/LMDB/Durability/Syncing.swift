@@ -63,7 +63,7 @@ struct Syncing: Sendable {
   /// Throws after a failed sync of any process, until the environment is recovered.
   func checkSynced() throws(LMDBError) { try recovery?.checkSynced() }
 
-  /// Why a sync of the data file failed, in any process; nil if none failed.
+  /// Why a sync of the data file failed, in any process; nil if no sync failed.
   var failure: LMDBError? {
     do throws(LMDBError) {
       guard let record = try recovery?.read(), record.failure != 0 else { return nil }

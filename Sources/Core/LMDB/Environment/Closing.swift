@@ -12,7 +12,7 @@ final class Closing: Sendable {
   private let timer: TimerThread?
   /// Whether closing has flushed the files that the durability level requires of each process.
   private let isFlushed = Atomic(false)
-  /// The code of the first error that kept closing from flushing; 0 without one.
+  /// The code of the first error that kept closing from flushing; 0 without an error.
   private let failure = Atomic<Int32>(0)
 
   init(_ handle: EnvironmentHandle, files: OpenFiles, syncing: Syncing, timer: TimerThread?) {

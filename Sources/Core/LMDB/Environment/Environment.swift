@@ -27,7 +27,7 @@ package import Synchronization
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// Opens the environment in `directory`. If this process already has it open, returns that environment, with its options.
+  /// Opens the environment in `directory`. An environment that this process already has open is returned, with its own options.
   ///
   /// - Parameter fill: fills a new environment before any process can see it; not called for an existing environment.
   package static func open(
@@ -107,7 +107,7 @@ package import Synchronization
   package func close() -> Bool { closing.run() }
 
   /// Replaces the data file by a compact copy and closes the environment. No other process may have the environment open, and
-  /// none can open it meanwhile. Reads of this process may continue until the file is replaced; its writes wait.
+  /// no process can open it meanwhile. Reads of this process may continue until the replacement; writes wait.
   ///
   /// A kill, a power failure or an error leaves either the old or the new file. After an error before the replacement the
   /// environment stays open.

@@ -106,7 +106,7 @@ extension LMDBError {
   }
 }
 
-/// Why an environment could not be opened: what, where, and the cause if the system or LMDB named one.
+/// Why an environment could not be opened: the kind, the path, and the cause if the system or LMDB named a cause.
 package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
@@ -237,6 +237,6 @@ package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LMDBError {
-  /// A page of the data file is damaged; nothing was read from it or written to it.
+  /// A page of the data file is damaged; nothing was read from the page or written to it.
   package static let damagedPage = LMDBError(code: -31_010)
 }

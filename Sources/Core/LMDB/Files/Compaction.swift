@@ -86,7 +86,7 @@ struct Compaction {
     var all = try snapshot.statistics(of: .main).records
     for database in databases { all += try snapshot.statistics(of: database).records }
     var done = 0
-    // LMDB creates the records that name the databases itself.
+    // LMDB itself creates the records with the names of the databases.
     let nameKeys = names.map { Array($0.utf8) }
     let named: [(Database, String?)] = zip(databases, names).map { ($0, $1) }
     for (source, name) in [(.main, nil)] + named {
@@ -108,7 +108,7 @@ struct Compaction {
 ///
 /// No other process uses the file before it is renamed, so it is written without locks and synced when it is complete.
 @safe private struct CompactFile: ~Copyable {
-  /// The size of one transaction, which keeps its pages in memory. The copy can be stopped between two transactions.
+  /// The bytes of the records in one transaction: LMDB keeps its pages in memory. The copy can be stopped between transactions.
   private static let bytesPerTransaction = 8 << 20
 
   private let handle: OpaquePointer

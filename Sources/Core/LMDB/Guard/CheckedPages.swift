@@ -7,17 +7,17 @@ struct CheckedPages {
     var page: UInt64 = 0
     /// The number of the last write that used the page; the following properties belong to that write.
     var write: UInt32 = 0
-    /// The bytes that the write has added to the records of this page, and the bytes that it has removed.
+    /// The bytes that the write has added to the records of this page, and the bytes that the write has removed.
     var added: Int32 = 0
     var removed: Int32 = 0
-    /// Removals below a branch page that may make LMDB merge its pages.
+    /// Removals below a branch page after which LMDB may merge the pages below it.
     var removals: Int32 = 0
     /// The number of pages below a branch page that LMDB may have merged.
     var drained: Int32 = 0
     var isDrained = false
     /// Up to this distance, the neighbours of a drained page were checked.
     var covered: Int32 = 0
-    /// Bytes used by all pages below; 0 unless all of them were checked.
+    /// Bytes used by all pages below; 0 unless all these pages were checked.
     var total: Int32 = 0
     /// Whether the page behind a leaf was checked.
     var hasCheckedNext = false
@@ -34,7 +34,7 @@ struct CheckedPages {
   private var write: UInt32 = 0
   /// The number of pages of the last commit whose records the current write has changed.
   private(set) var changed = 0
-  /// Whether the lists of free pages are known. Then a write compares each page with them once.
+  /// Whether the lists of free pages are known. Then a write compares each page with the lists once.
   var hasLists = false
 
   init() { slots = [Facts](repeating: Facts(), count: 1024) }
@@ -64,7 +64,7 @@ struct CheckedPages {
   enum Visit {
     /// The first visit since the pages were forgotten.
     case first
-    /// The first visit of this write through the same record as in an earlier write, or the first since the lists are known.
+    /// The first visit of this write through the same record as in an earlier write, or since the lists are known.
     case same
     /// This write has visited the page through the same record, and nothing is left to check.
     case again
@@ -104,7 +104,7 @@ struct CheckedPages {
     @inline(__always) _modify { yield &slots[place(of: page)] }
   }
 
-  /// Notes the bytes that the current write adds to the records of a page, and the bytes that it removes.
+  /// Notes the bytes that the current write adds to the records of a page, and the bytes that the write removes.
   ///
   /// - Precondition: this write has visited the page.
   mutating func note(added: Int, removed: Int, on page: UInt64) {

@@ -22,7 +22,7 @@ struct PagesInUse {
     add(tree.root, level: 1, of: tree)
   }
 
-  /// A damaged page is skipped here: a write that uses it fails, and reads find nothing below it.
+  /// A damaged page is skipped here: a write that uses the page fails, and reads find nothing below the page.
   private mutating func add(_ number: UInt64, level: Int, of tree: Tree) {
     // A damaged reference may lead back to a page above it.
     if pages.contains(number) || !pages.insert(number) { return }

@@ -5,7 +5,7 @@
 struct RecentPaths {
   /// Two paths for each tree.
   private var paths: [TreePath] = []
-  /// A bit for each tree; a store has six. It is set if the second path of the tree is the newer one.
+  /// A bit for each tree; a store has six trees. The bit is set if the second path of the tree is the newer path.
   private var isSecondNewer: UInt64 = 0
 
   /// Forgets the paths and keeps their memory.
@@ -33,7 +33,7 @@ struct RecentPaths {
     return index
   }
 
-  /// The number of the older path in a tree; this path becomes the newer one.
+  /// The number of the older path in a tree; this path becomes the newer path.
   mutating func reuseOlder(in database: Database, _ tree: Tree) -> Int {
     while paths.count < 2 * Int(database.handle) + 2 { paths.append(TreePath(.empty)) }
     isSecondNewer ^= 1 << UInt64(database.handle)

@@ -145,7 +145,7 @@ extension WriteGuard {
     if !tree.isEmpty { try checkValues(of: path(toLast: atLast, in: tree).leaf) }
   }
 
-  /// Checks the values of a leaf on overflow pages: a cursor leads LMDB to any of them.
+  /// Checks the values of a leaf on overflow pages: a cursor leads LMDB to any of these values.
   private func checkValues(of leaf: TreePath.Level) throws(PageDamage) {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {

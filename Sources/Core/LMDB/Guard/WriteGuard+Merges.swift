@@ -5,7 +5,7 @@
 extension WriteGuard {
   /// From this removal below a branch on, all pages below the branch are checked, not only the neighbours.
   private static let removalsBeforeAll = 4
-  /// LMDB keeps at least two children in a branch. A branch with fewer children than this may lose so many that LMDB merges it.
+  /// LMDB keeps at least two children in a branch. A branch with fewer children than this may lose so many that it is merged.
   private static let fewChildren = 3
 
   /// Checks the pages that LMDB may merge with the leaf of `path`, and then with the branch pages above the leaf.

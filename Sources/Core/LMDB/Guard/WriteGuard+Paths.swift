@@ -1,4 +1,4 @@
-/// The paths from a tree's root to a record. Each page on them is checked once.
+/// The paths from a tree's root to a record. Each page on a path is checked once.
 extension WriteGuard: PageOpener {
   /// Takes the path to the record of `key`, or to the record behind which `key` would be inserted, and remembers it in
   /// ``recentPaths``.

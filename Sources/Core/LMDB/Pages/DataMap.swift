@@ -19,7 +19,7 @@ import Synchronization
     let length: Int
   }
 
-  /// The readable pages: those that both the file and the mapping have.
+  /// The readable pages: the pages that both the file and the mapping have.
   @safe struct Extent {
     let start: UnsafeRawPointer
     let pages: UInt64
@@ -39,8 +39,8 @@ import Synchronization
     }
   }
 
-  /// Why the system cannot read a page of the file; nil if it can. An unreadable sector is an error here, but a signal where
-  /// the map is used.
+  /// Why the system cannot read a page of the file; nil if the page can be read. An unreadable sector is an error here, but a
+  /// signal where the map is used.
   func failureToRead(_ page: UInt64) -> LMDBError? {
     do throws(LMDBError) {
       let bytes = try file.contents(at: Int(page) << shift, count: pageSize)

@@ -16,8 +16,8 @@ struct PageCheck {
 
   /// Proves that the page's records lie side by side from `upper` to the end of the page, that their keys ascend and lie from
   /// `low` on and before `high`, and that their kinds occur in Larder's files.
+  ///
   /// - Throws: the first violation. A branch page must have at least two records, and one record in the free list's tree.
-  /// - Throws: the first violation. A branch page must have at least two records, in the free list's tree one.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {

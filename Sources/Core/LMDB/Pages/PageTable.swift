@@ -3,7 +3,7 @@
 /// Bytes outside these pages are never read, whatever a page contains.
 @safe struct PageTable {
   let start: UnsafeRawPointer
-  /// The number behind the last existing page.
+  /// One more than the number of the last existing page.
   let end: UInt64
   let shift: Int
 
@@ -104,8 +104,7 @@ extension PageTable {
     }
   }
 
-  /// The consecutive pages from `first` on, if their header says that they hold a value and they are enough for `count` bytes;
-  /// nil if they are damaged.
+  /// The consecutive pages of a value from `first` on; nil unless their header is sound and they are enough for `count` bytes.
   private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
     guard contains(first) else { return nil }
     let start = unsafe address(of: first)

@@ -83,7 +83,7 @@ extension ReadTransaction {
 }
 
 extension TreeCursor {
-  /// Puts a record and the records behind it in its leaf into `records`, and moves to the last of them.
+  /// Puts a record and the following records of its leaf into `records`, and moves to the last of these records.
   ///
   /// The run ends in front of a damaged record or a record with overflow pages. The next move reaches that record.
   ///

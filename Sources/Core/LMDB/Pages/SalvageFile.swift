@@ -3,7 +3,7 @@ import LarderSystem
 
 /// A data file that is read without LMDB. Its pages may have any damage.
 ///
-/// The file and its directory are not changed. No process may write to the file meanwhile; ``hold(_:_:)`` prevents that.
+/// The file and its directory are not changed. No other process may write meanwhile; ``hold(_:lockTimeout:_:)`` prevents that.
 package struct SalvageFile: ~Copyable {
   private let map: DataMap
   private let table: PageTable
@@ -128,7 +128,7 @@ extension SalvageFile {
   ///
   /// - Parameters:
   ///   - databases: the named databases, whose reachable pages are not lost.
-  /// - pause: called for each record of these databases and for each page; an error ends the search.
+  ///   - pause: called for each record of these databases and for each page; an error ends the search.
   package func forEachLostRecord(
     besides walk: Walk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void

@@ -59,7 +59,7 @@
     return unsafe compareRest(other.start, count: other.count) > 0
   }
 
-  /// Like `isBefore`, also for keys that are numbers in the machine's byte order; then false unless both have 8 bytes.
+  /// Like `isBefore`, also for keys that are numbers in the machine's byte order; then false unless both keys have 8 bytes.
   @inline(__always)
   func isBefore(_ other: SearchKey, numberKeys: Bool) -> Bool {
     guard numberKeys else { return unsafe isBefore(other) }

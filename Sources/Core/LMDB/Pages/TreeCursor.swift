@@ -27,7 +27,7 @@ import LarderSystem
     path = TreePath(tree)
   }
 
-  /// The first record whose key is at least `start`.
+  /// The first record whose key is at least `start`; nil without such a record.
   mutating func seek(_ start: SearchKey) throws(LMDBError) -> Record? {
     forget()
     if path.tree.isEmpty {
@@ -71,7 +71,7 @@ import LarderSystem
     return try record()
   }
 
-  /// The record after the last returned record. At the beginning it is the first record, at the end nil.
+  /// The record after the last returned record: the first record at the beginning, and nil at the end.
   @inline(__always)
   mutating func next() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
@@ -88,7 +88,7 @@ import LarderSystem
     return try record(after: true)
   }
 
-  /// The record before the last returned record. At the beginning and behind the end it is the last record.
+  /// The record before the last returned record: the last record at the beginning and behind the end.
   mutating func previous() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
       return state == .beforeFirst ? nil : try last()

@@ -1,6 +1,6 @@
 import CLarderSystem
 
-/// A page of a tree with a proven header: the page exists, has the requested number and kind, and its bounds lie within it.
+/// A page of a tree with a proven header: the page exists, has the requested number and kind, and has bounds within the page.
 @safe struct TreePage {
   let start: UnsafeRawPointer
   /// The lowest offset at which a record may begin.
@@ -69,7 +69,7 @@ import CLarderSystem
     var flags: UInt16 { unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self) }
   }
 
-  /// Record `index`; nil if it does not lie within the page.
+  /// Record `index`; nil if the record does not lie within the page.
   ///
   /// - Precondition: `index` is at least 0 and less than `count`.
   @inline(__always)

@@ -20,7 +20,7 @@ protocol PageOpener {
   associatedtype Failure: Error
   var pageSize: Int { get }
   func open(_ reference: PageReference, isLeaf: Bool) throws(Failure) -> TreePage
-  /// The error for a page whose records do not lie within it.
+  /// The error for a page whose records do not lie within the page.
   func failure(_ damage: PageDamage) -> Failure
 }
 
@@ -75,7 +75,7 @@ protocol PageOpener {
 }
 
 extension TreePath {
-  /// Leads to the last record whose key is at most `key`, or to the first record of the leaf if there is none.
+  /// Leads to the last record whose key is at most `key`; without such a record, to the first record of the leaf.
   @inline(__always)
   mutating func seek<Opener: PageOpener>(
     _ key: SearchKey, by opener: Opener
@@ -91,7 +91,7 @@ extension TreePath {
     try descend(by: opener) { page in atLast ? page.count &- 1 : 0 }
   }
 
-  /// Moves to the next or previous page of a level; false at the end, and then the path stays as it is.
+  /// Moves to the next or previous page of level `bottom`; false at the end. The levels below `bottom` stay where they are.
   @inline(never)
   mutating func move<Opener: PageOpener>(
     forward: Bool, at bottom: Int, by opener: Opener

@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// A cursor cannot outlive its transaction, and a write transaction cannot change anything while a cursor exists.
 @safe package struct Cursor: ~Copyable, ~Escapable {
-  /// LMDB's cursor, in a write transaction; nil for a cursor that reads.
+  /// LMDB's cursor, in a write transaction; nil in a read transaction.
   private let handle: OpaquePointer?
   private var pages: TreeCursor?
   /// In a write transaction: proves the pages that the cursor reaches.

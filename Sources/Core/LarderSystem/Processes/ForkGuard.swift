@@ -33,7 +33,7 @@ public import Synchronization
 
   package var isForked: Bool { unsafe state.pointee.current == ForkState.forked }
 
-  /// Takes over an open file; returns its index. The end of this object closes the file, and so does a fork in the child.
+  /// Takes over an open file; returns its index. The end of this object closes the file, and a forked child closes it, too.
   func adopt(_ file: consuming FileDescriptor) -> Int {
     let index = count.add(1, ordering: .relaxed).oldValue
     precondition(index < Self.capacity)

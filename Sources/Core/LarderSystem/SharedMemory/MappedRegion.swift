@@ -26,7 +26,7 @@ public import Synchronization
   @usableFromInline let isWritable: Bool
   /// The mapped file; nil without a file.
   let file: FileIdentity?
-  /// Another file replaced this file but could not be mapped, so this file stays in use.
+  /// Whether another file replaced this file but could not be mapped: then this file stays in use.
   @usableFromInline let isDetached = Atomic(false)
 
   private init(

@@ -6,7 +6,7 @@ extension SharedTable {
   /// and a stopped process must not block other processes for ever.
   private static let openingTimeout = Duration.seconds(2)
 
-  /// Maps the file for reading and writing; if no file is usable, makes a file with `count` words, 0 before `prepare`.
+  /// Maps the file for reading and writing; if no file is usable, makes a file with `count` words, all 0 until `prepare`.
   ///
   /// - Parameter prepare: fills a new file before other processes can see it.
   /// - Returns: false if the file can neither be mapped nor made; the current map stays.

@@ -162,7 +162,7 @@ extension SharedTable {
       ).exchanged
     }
 
-    /// The number of 64-bit words in the header for the owner's use. A replacement file has words of its own.
+    /// The number of 64-bit words in the header for the owner's use. A replacement file has such words of its own.
     public static var noteCount: Int { 8 }
 
     @inlinable @inline(__always)

@@ -10,7 +10,7 @@ package var threadIdentity: UInt64 {
   #endif
 }
 
-/// Describes a thread of this process in messages: its identity, with its name if it has one.
+/// Describes a thread of this process in messages: its identity, and its name if the thread has a name.
 ///
 /// - Precondition: the thread runs.
 package func threadDescription(of identity: UInt64) -> String {

@@ -15,7 +15,7 @@ struct BufferRecord: Equatable {
     static let removal = Kind(rawValue: 1)
     /// An earlier record of the key was a removal, so this record replaces no entry of the data.
     static let afterRemoval = Kind(rawValue: 2)
-    /// The first record of the key was an entry, which replaced the entry in the data if there was one.
+    /// The first record of the key was an entry, which replaced the entry in the data, if any.
     static let replacesData = Kind(rawValue: 4)
   }
 

@@ -40,7 +40,7 @@ extension ChangeFeed {
     return seen
   }
 
-  /// Takes the lease, or renews it before it expires.
+  /// Takes the lease, or renews it when its end is near or past.
   func hold(_ state: inout State) {
     // The commit is read before the time: if the lease is live at `now`, every change up to that commit is published.
     let commit = newest()
@@ -65,8 +65,8 @@ extension ChangeFeed {
     publishStuck(&state, newest: commit)
   }
 
-  /// Publishes the changes of a writer that was killed right after its commit, unless another writer has done so since the last
-  /// poll.
+  /// Publishes the changes of a writer that was killed right after its commit, unless another writer has published them since
+  /// the last poll.
   private func publishStuck(_ state: inout State, newest commit: UInt64) {
     let unpublished = ring.unpublished
     if let unpublished, unpublished.target == state.stuck, unpublished.transaction <= commit,

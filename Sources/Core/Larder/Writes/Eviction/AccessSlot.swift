@@ -2,7 +2,7 @@
 struct AccessStats: Equatable {
   /// The frequency of use, 0 to 15; halved from time to time.
   var frequency: UInt32 = 0
-  /// 0 to 3; the clock hand lowers it as it passes.
+  /// 0 to 3; the clock hand lowers this number as it passes the entry.
   var clock: UInt32 = 0
 
   static let mostFrequency: UInt32 = 15
@@ -63,7 +63,7 @@ struct GhostSlot: Equatable {
   let bits: UInt32
 
   static let empty = GhostSlot(bits: 0)
-  /// The number of stamps; after the last one the count begins again.
+  /// The number of stamps; after the last stamp the count begins again.
   static let stamps: UInt64 = 1 << 11
 
   init(bits: UInt32) { self.bits = bits }

@@ -28,7 +28,7 @@ extension AccessTable {
     view[place] = AccessSlot(tag: slot.tag, stats: stats, minute: slot.minute).bits
   }
 
-  /// Sets the entries of a namespace that are too new for their uses to count; none if `first` is after `last`.
+  /// Sets the entries of a namespace that are too new for their uses to count; no entries if `first` is after `last`.
   func setRecent(from first: UInt64, through last: UInt64, of id: NamespaceID) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

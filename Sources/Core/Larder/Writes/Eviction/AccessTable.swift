@@ -133,8 +133,8 @@ extension SharedTable.View {
     find(hash, in: bucket(of: hash))
   }
 
-  /// Gives a slot to an entry without one: an empty slot of the bucket, otherwise a slot with clock 0, otherwise the slot whose
-  /// last use is longest ago.
+  /// Gives a slot to an entry that has none: an empty slot of the bucket, otherwise a slot with clock 0, otherwise the slot
+  /// whose last use is longest ago.
   @inline(never)
   func claim(_ hash: UInt64, _ slot: AccessSlot) {
     let bucket = bucket(of: hash)

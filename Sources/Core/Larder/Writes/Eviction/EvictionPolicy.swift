@@ -18,7 +18,7 @@ struct Ghost: Equatable {
 /// compiler specialises the policy for each cache.
 protocol EvictionQueue: ~Copyable {
   associatedtype Entry: Equatable
-  /// A place in the order; it outlives its entry.
+  /// A place in the order; it stays valid without its entry.
   associatedtype Position
   associatedtype Failure: Error
 

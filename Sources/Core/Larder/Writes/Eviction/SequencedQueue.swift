@@ -76,7 +76,7 @@ extension SequencedQueue where Self: ~Copyable {
     let newest = entry.sequence
     let recent = (max(1, state.windowEntries) - 1) / 4
     table.setRecent(from: newest &+ 1 &- min(newest, recent), through: newest, of: id)
-    // A promoted entry of a full cache must compete; it does so when the batch makes room.
+    // A promoted entry of a full cache must compete: that happens when the batch makes room.
     if !isNearlyFull { try shrinkWindow { _, _ throws(LarderError) in } }
   }
 

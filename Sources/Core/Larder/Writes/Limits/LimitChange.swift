@@ -199,7 +199,7 @@ extension WriteBatch {
 extension NamespaceRecord.RuleSet {
   /// Raises each limit that is below the usage to the usage.
   ///
-  /// A change of the overrides must not change the limits that code declared. So it raises the overrides, even if the change
+  /// A change of the overrides must not change the limits that code declared. So such a change raises the overrides, even if it
   /// removes them. A change of the declared rules raises the limit in force.
   fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
     let limits = effective.limits

@@ -6,7 +6,7 @@ public struct Limits: Hashable, Sendable, Codable {
   public var entries: Int?
   /// Bytes of the entries' values, without keys and metadata.
   public var bytes: Int?
-  /// Bytes of values that the namespace never loses to writes of other namespaces when the store is full; nil for none.
+  /// Bytes of values that the namespace never loses to writes of other namespaces when the store is full; nil for 0.
   ///
   /// The namespace's own limits and writes still evict from these bytes, and entries expire. The store makes no eviction
   /// elsewhere that would also remove such bytes as a dependent or an owner. The guarantees of all namespaces together must fit
@@ -17,7 +17,7 @@ public struct Limits: Hashable, Sendable, Codable {
     case entries, bytes, guaranteed
   }
 
-  /// Limits; nil for none.
+  /// Limits; nil for no limit.
   public init(entries: Int? = nil, bytes: Int? = nil, guaranteed: Int? = nil) {
     self.entries = entries
     self.bytes = bytes

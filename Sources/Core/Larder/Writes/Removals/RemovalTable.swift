@@ -101,7 +101,7 @@ package struct RemovalTable {
     if view.isWritable { view.release(number, to: Self.place(of: hash)) }
   }
 
-  /// Marks removals as finished: those that began before `number`, or all of them if `number` is nil. The transactions of other
+  /// Marks as finished the removals that began before `number`, or all removals if `number` is nil. The transactions of other
   /// writers have ended.
   ///
   /// - Returns: the number of the last removal that has begun.

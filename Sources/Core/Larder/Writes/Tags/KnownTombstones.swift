@@ -7,7 +7,7 @@ import Synchronization
 /// Only reads of entries with tags need tombstones. The cache remembers a commit without tombstones, so a read of that commit
 /// costs one load.
 final class KnownTombstones: Sendable {
-  /// A commit without tombstones; 0 if none is known.
+  /// A commit without tombstones; 0 if no such commit is known.
   private let quiet = Atomic<UInt64>(0)
   private let listed = Mutex<(generation: UInt64, tombstones: [Tombstone])?>(nil)
 

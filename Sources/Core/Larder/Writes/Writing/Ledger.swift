@@ -94,7 +94,7 @@ struct Ledger {
 
   // MARK: Entries
 
-  /// Replaces the old weight of an entry by its new one, in the counters of a loaded namespace; nil stands for no entry.
+  /// Replaces the old weight of an entry by its new weight, in the counters of a loaded namespace; nil stands for no entry.
   ///
   /// - Parameter reason: why the old value leaves, if removals of that kind are counted.
   mutating func charge(

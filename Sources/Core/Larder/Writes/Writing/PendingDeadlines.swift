@@ -60,7 +60,7 @@ struct PendingDeadlines {
     return nil
   }
 
-  /// Removes and returns a change of the last two blocks, to be written; nil if none is left.
+  /// Removes and returns a change of the last two blocks, to be written; nil if no such change is left.
   mutating func next() -> Change? {
     if let change = older {
       older = nil

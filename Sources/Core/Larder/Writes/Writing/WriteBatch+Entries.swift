@@ -48,7 +48,7 @@ extension WriteBatch {
     try value(for: key, in: namespace) != nil
   }
 
-  /// Removes the record under `key`, even an expired or damaged one. A load of the key that began earlier stores nothing,
+  /// Removes the record under `key`, even an expired or damaged record. A load of the key that began earlier stores nothing,
   /// whether or not the record exists.
   ///
   /// - Returns: whether the record was an entry that was neither expired nor invalidated.

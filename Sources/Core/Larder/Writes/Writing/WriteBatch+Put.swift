@@ -41,7 +41,7 @@ extension WriteBatch {
 
   /// - Parameters:
   ///   - known: the namespace; nil if it must be made.
-  /// - transformed: the value and metadata after the transforms; `value` is already transformed.
+  ///   - transformed: the value and metadata after the transforms; `value` is already transformed.
   private mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
     _ terms: PutTerms, _ transformed: TransformedValue? = nil

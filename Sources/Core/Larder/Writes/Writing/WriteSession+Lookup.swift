@@ -53,7 +53,7 @@ extension WriteSession {
     return found
   }
 
-  /// The entry with this key, if it has not expired and none of its tags was invalidated.
+  /// The entry with this key; nil if it is absent, expired, invalidated or damaged.
   mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
   {
     guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id)

@@ -29,7 +29,7 @@ extension WriteSession {
     return namespace
   }
 
-  /// The namespace `name`; makes it if it is absent.
+  /// The namespace `name`; a missing namespace is made.
   mutating func namespaceOrNew(_ name: String) throws(LarderError) -> KnownNamespace {
     if let namespace = try namespace(name) { return namespace }
     try NamespaceName.validate(name)
