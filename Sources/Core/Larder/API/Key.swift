@@ -24,8 +24,8 @@ import LarderSystem
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
-/// Listings are in key order, byte by byte. Only keys of more than 250 bytes that share their first 238 bytes are in any order
-/// among one another.
+/// Listings are in key order, byte by byte. Only a key of more than 250 bytes may have any place among the keys that share its
+/// first 238 bytes.
 ///
 /// With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
 /// ``LarderError/Code/invalidArgument``.
@@ -155,7 +155,7 @@ extension StoreKey where Self: RawRepresentable, RawValue: StoreKey {
   }
 }
 
-/// The first bytes of integer keys. UTF-8 contains none of them.
+/// The first bytes of integer keys. UTF-8 contains no such byte.
 private enum IntegerKey {
   static let wideNegative: UInt8 = 0xF5
   static let negative: UInt8 = 0xF6

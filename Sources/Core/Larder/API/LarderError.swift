@@ -61,7 +61,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreachable
     /// The shared tier did not answer in time: the change may or may not have been made there.
     case unanswered
-    /// A removal has taken effect on this machine. The store keeps it until the shared tier can be reached.
+    /// A removal has taken effect on this machine. The store keeps the removal until the shared tier can be reached.
     case pending
   }
 

@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The rules of a namespace. The store keeps them, so every process and the shell obey them.
 public struct Rules: Hashable, Sendable, Codable {
-  /// The time for which an entry stays fresh if its write sets none (soft lifetime).
+  /// The time for which an entry stays fresh if its write sets no expiration (soft lifetime).
   public var expires: Expiration
   /// How long after that time the entry may be served stale (hard lifetime); zero by default.
   public var stale: Duration
@@ -95,7 +95,7 @@ public struct Rules: Hashable, Sendable, Codable {
     try expires.validate()
   }
 
-  /// Refuses numbers that no machine accepts. Does not check a time zone: it may be missing on this machine alone.
+  /// Refuses numbers that no machine accepts. Does not check a time zone: this machine alone may lack the zone.
   func validateNumbers() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw LarderError(

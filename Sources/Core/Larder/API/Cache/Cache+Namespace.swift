@@ -3,12 +3,12 @@ import LarderSystem
 
 /// Verbs of the namespace that need no codec.
 extension Cache {
-  /// Whether a fresh entry is under `key`. Decodes nothing, and does not count as a read.
+  /// Whether a fresh value is under `key`. Decodes nothing, and does not count as a read.
   public func contains(_ key: some StoreKey) throws(LarderError) -> Bool {
     try namespace.contains(key)
   }
 
-  /// The entry under `key`, even an expired one, or nil. Decodes nothing, and does not count as a read.
+  /// The entry under `key`, even an expired entry, or nil. Decodes nothing, and does not count as a read.
   public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
     try namespace.entry(for: key)
   }

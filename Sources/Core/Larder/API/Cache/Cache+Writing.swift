@@ -43,7 +43,7 @@ extension Cache {
     return try namespace.engine.commit(updating(key, expires, change))
   }
 
-  /// Removes the entry under `key`; false if there was no entry, or an expired one.
+  /// Removes the entry under `key`; false if there was no entry, or an expired entry.
   @discardableResult
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool {
     let wasThere = try namespace.remove(key)
@@ -58,7 +58,7 @@ extension Cache {
     return value
   }
 
-  /// Starts the entry's lifetime again; false if there is no entry, or an expired one.
+  /// Starts the entry's lifetime again; false if there is no entry, or an expired entry.
   @discardableResult
   public func touch(
     _ key: some StoreKey, expires: Expiration? = nil
@@ -110,7 +110,7 @@ extension Cache where Value: FixedWidthInteger {
 /// Writes for tasks. A write that needs a transaction suspends the task until its commit.
 ///
 /// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
-/// of type ``LarderError``, except those of the caller's closures.
+/// of type ``LarderError``, except the errors of the caller's closures.
 extension Cache {
   /// Stores `value` under `key` in place of any other value; see the blocking form.
   public func set(
@@ -154,7 +154,7 @@ extension Cache {
     return try await namespace.engine.commit(updating(key, expires, change))
   }
 
-  /// Removes the entry under `key`; false if there was no entry, or an expired one.
+  /// Removes the entry under `key`; false if there was no entry, or an expired entry.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
     let wasThere = try await namespace.remove(key)
@@ -169,7 +169,7 @@ extension Cache {
     return value
   }
 
-  /// Starts the entry's lifetime again; false if there is no entry, or an expired one.
+  /// Starts the entry's lifetime again; false if there is no entry, or an expired entry.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
     try await namespace.touch(key, expires: expires)

@@ -8,17 +8,17 @@ import Synchronization
   import Foundation
 #endif
 
-/// A typed view of a namespace. A codec encodes and decodes its values, which are of one type.
+/// A typed view of a namespace. All its values have one type, and a codec encodes and decodes the values.
 ///
 /// Decoded values stay in memory, within ``MemoryLimits``. A value from memory is never older than the last write of any
 /// process: see ``CacheMemory``.
 public struct Cache<Value: Sendable>: Sendable {
   /// The namespace, which has the same entries as bytes.
   public let namespace: Store.Namespace
-  /// The rules that code declares. This opening declares them once, together with the first value that such a cache writes. Nil
+  /// The rules that code declares. This opening declares them once, with the first value that a cache with them writes. Nil
   /// leaves the store's rules as they are.
   public let rules: Rules?
-  /// The decoded values in memory; nil if the cache keeps none.
+  /// The decoded values in memory; nil if the cache keeps no values in memory.
   public let memory: CacheMemory?
   private let memoryOwner: MemoryOwner?
   let codec: any Codec<Value>
@@ -107,7 +107,7 @@ extension Store {
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil
   ) -> Cache<Value> {
-    // Compares the type itself, so that generic code stores the same bytes.
+    // Compares the type itself, so generic code stores the same bytes as other code.
     let raw: (any Sendable)? =
       type == Data.self ? DataCodec() : type == [UInt8].self ? BytesCodec() : nil
     if let raw = raw as? any Codec<Value> {

@@ -3,7 +3,7 @@ import LarderSystem
 /// Writes for tasks. A write that needs a transaction suspends the task until its commit.
 ///
 /// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
-/// of type ``LarderError``, except those of the caller's own closures.
+/// of type ``LarderError``, except the errors of the caller's own closures.
 extension Store.Namespace {
   /// Stores `value` under `key` in place of any other value; see the blocking form.
   public func set(
@@ -50,7 +50,7 @@ extension Store.Namespace {
     try await engine.commit(updating(key, attributes, change))
   }
 
-  /// Removes the entry under `key`; false if there was no entry, or an expired one.
+  /// Removes the entry under `key`; false if there was no entry, or an expired entry.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
     try await engine.commit(removing(key))
@@ -69,19 +69,19 @@ extension Store.Namespace {
     try await engine.commit(incrementing(key, by: amount, expires))
   }
 
-  /// Starts the entry's lifetime again; false if there is no entry, or an expired one.
+  /// Starts the entry's lifetime again; false if there is no entry, or an expired entry.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
     try await engine.commit(rescheduling(key, expires))
   }
 
-  /// Protects the entry from eviction; false if there is no entry, or an expired one.
+  /// Protects the entry from eviction; false if there is no entry, or an expired entry.
   @discardableResult
   public func pin(_ key: some StoreKey) async throws -> Bool {
     try await engine.commit(pinning(key, true))
   }
 
-  /// Ends the protection from eviction; false if there is no entry, or an expired one.
+  /// Ends the protection from eviction; false if there is no entry, or an expired entry.
   @discardableResult
   public func unpin(_ key: some StoreKey) async throws -> Bool {
     try await engine.commit(pinning(key, false))

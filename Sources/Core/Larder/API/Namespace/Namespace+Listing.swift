@@ -74,7 +74,7 @@ public struct Page<Item: Sendable>: Sendable {
 extension Store.Namespace {
   /// Up to `limit` entries in key order, after `cursor`, without expired entries. First commits the write buffer.
   ///
-  /// All pages together list every entry that exists the whole time exactly once, even beside other writes. Throws
+  /// An entry that exists the whole time is on exactly one page, even if other writes come between two pages. Throws
   /// ``LarderError/Code/badCursor`` for a malformed cursor or a cursor of another namespace,
   /// ``LarderError/Code/invalidArgument`` for a limit below 1, and the errors of ``Store/read(_:)``.
   public func page(

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Writes of one entry as values that can share a commit. The public verbs run them, blocking or suspending.
+/// Writes of one entry as values that can share a commit. The public verbs run these writes, blocking or suspending.
 extension Store.Namespace {
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes

@@ -57,7 +57,7 @@ extension Store.Namespace {
     try engine.commit(updating(key, attributes, change))
   }
 
-  /// Removes the entry under `key`; false if there was no entry, or an expired one.
+  /// Removes the entry under `key`; false if there was no entry, or an expired entry.
   @discardableResult
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool { try write(removing(key)) }
 
@@ -89,7 +89,7 @@ extension Store.Namespace {
   ///
   /// - Parameter expires: the new lifetime, ``Expiration/never`` to remove the expiration; nil takes the namespace's rule. In a
   ///   namespace without a rule, nil lets the entry never expire, whatever its lifetime was: pass a lifetime or declare a rule.
-  /// - Returns: false if there is no entry, or an expired one.
+  /// - Returns: false if there is no entry, or an expired entry.
   @discardableResult
   public func touch(
     _ key: some StoreKey, expires: Expiration? = nil
@@ -97,7 +97,7 @@ extension Store.Namespace {
     try write(rescheduling(key, expires))
   }
 
-  /// Protects the entry from eviction, whatever limit is reached; false if there is no entry, or an expired one.
+  /// Protects the entry from eviction, whatever limit is reached; false if there is no entry, or an expired entry.
   ///
   /// The entry still expires and can be removed. An overwrite keeps the pin unless it sets ``EntryAttributes/isPinned``.
   @discardableResult
@@ -105,7 +105,7 @@ extension Store.Namespace {
     try write(pinning(key, true))
   }
 
-  /// Ends the protection from eviction; false if there is no entry, or an expired one.
+  /// Ends the protection from eviction; false if there is no entry, or an expired entry.
   @discardableResult
   public func unpin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, false))

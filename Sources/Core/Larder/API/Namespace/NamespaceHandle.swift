@@ -23,8 +23,8 @@ final class NamespaceHandle: Sendable {
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared. Each is declared once, so programs that declare different rules do not overwrite
-  /// each other's rules with every write.
+  /// The rules that this opening has declared. An opening declares rules once. So programs that declare different rules do not
+  /// overwrite each other's rules with every write.
   private let declared = Mutex<[Rules]>([])
 
   private struct Merged {
@@ -138,13 +138,13 @@ final class NamespaceHandle: Sendable {
 
   var hasUnmerged: Bool { unmerged() != ReadCounters() }
 
-  /// Whether only this handle has some facts: counts that are not merged, or rules that this opening has declared.
+  /// Whether the handle must stay: it has unmerged counts, or the list of the rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
   /// Drops the unmerged counts if commit `epoch` reset the store's counters; the caller read `epoch` in commit `moment`.
   ///
-  /// A reset gives the metadata a new generation, so the first read after it calls this method. Earlier reads then do not
-  /// count, and later reads do. Only reads under way in other threads may be lost.
+  /// A reset gives the metadata a new generation, so the first read after a reset calls this method. Earlier reads then do not
+  /// count, and later reads do. Only reads that other threads are making may be lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in

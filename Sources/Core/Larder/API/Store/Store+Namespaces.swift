@@ -5,7 +5,7 @@ package import LarderSystem
 public struct NamespaceInfo: Sendable, Hashable {
   /// The name, unique in the store.
   public var name: String
-  /// The number of stored entries, including expired ones.
+  /// The number of stored entries, including expired entries.
   public var entries: Int
   /// Bytes of the entries' values.
   public var bytes: Int
@@ -54,7 +54,7 @@ extension Store {
 
   /// Like ``override(_:for:)``, but only while `shouldContinue` returns true; it is called between two transactions.
   ///
-  /// - Returns: false if it was stopped; then the reached usage becomes the limit in force.
+  /// - Returns: false if the call was stopped; then the reached usage becomes the limit in force.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

@@ -24,7 +24,7 @@ public struct Store: Sendable {
 
   /// Options for opening a store.
   public struct Options: Sendable {
-    /// Whether to make a missing store; if false, its opening throws ``LarderError/Code/notFound``.
+    /// Whether to make a missing store; if false, the opening of a missing store throws ``LarderError/Code/notFound``.
     public var create = true
     /// Whether to refuse every change through this handle. A read-only handle never makes a store.
     public var readOnly = false
@@ -45,8 +45,8 @@ public struct Store: Sendable {
     public var durability: Durability?
     /// The longest time from a write to its commit and, at ``Durability/checkpointed``, from a commit to its checkpoint.
     public var checkpointInterval = Duration.milliseconds(200)
-    /// Transforms of values on their way into the store and back, in this order: compression, then encryption. Entries without
-    /// them are read as they are, unless a transform is required. All openings of a store in a process must agree.
+    /// Transforms of values on their way into the store and back, in this order: compression, then encryption. An entry without
+    /// transforms is read as it is, unless a transform is required. All openings of a store in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if memory
     /// is critical. Asks the system at most once a second, when a value is kept. The first opening in a process decides.
@@ -156,13 +156,13 @@ public struct Store: Sendable {
   /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
   /// nothing.
   ///
-  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read or a write does not end; the
+  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read or write goes on; the
   ///   store is closed all the same. ``LarderError/Code/failed``, once, if the last writes would not survive a power failure.
   public func close() throws(LarderError) {
     try engine.close()
   }
 
-  /// The durability of the store; ``Durability/scratch`` for a temporary one.
+  /// The durability of the store; ``Durability/scratch`` for a temporary store.
   public var durability: Durability { Durability(engine.environment.durability) }
 
   /// Flushes every write so far to the disk, so that it survives a power failure, whatever the store's ``durability``.

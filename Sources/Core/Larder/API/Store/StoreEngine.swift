@@ -15,7 +15,7 @@ final class StoreEngine: Sendable {
   let reader: EntryReader
   let chunksAbove: Int?
   let pageSize: Int
-  /// Whether this process has had a handle for writing. Otherwise closing makes no waiting writes.
+  /// Whether this process has had a handle for writing. Without such a handle, closing makes no waiting writes.
   let isWritable = Atomic(false)
   /// The wall clock and the monotonic clock at the opening of the store.
   let opened: (now: Timestamp, monotonic: Duration)
@@ -33,7 +33,7 @@ final class StoreEngine: Sendable {
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   /// The longest time from a write in the write buffer to its commit and checkpoint.
   let checkpointInterval: Duration
-  /// When the next commit of the write buffer was scheduled, by the machine's clock; 0 if none is scheduled.
+  /// When the next commit of the write buffer was scheduled, by the machine's clock; 0 if no commit is scheduled.
   let settlingSince = Atomic<Int64>(0)
   private let counted = CountedHandles()
   private let handles: Mutex<NamespaceHandles>
@@ -64,7 +64,7 @@ final class StoreEngine: Sendable {
     reader.leftovers.accesses.whenDue { [weak self] in self?.writeDueAccessTimes() }
   }
 
-  // The environment closes itself with its last reference. By then it may already belong to another opening.
+  // The environment closes itself with its last reference. By then another opening may already share the environment.
   deinit {
     // The memory tiers and their budget refer to each other.
     memory.budget.remove { _ in true }

@@ -16,7 +16,7 @@ public struct Salvage: Sendable, Hashable {
   public var leftOut = 0
   /// The number of ``entries`` that were found on pages without a reference.
   public var found = 0
-  /// The damage in the old file, one line for each, with the page number. Entries on those pages may be lost.
+  /// The damage in the old file: a line with the page number for each damaged page. Entries on these pages may be lost.
   public var damage: [String] = []
 
   /// Whether no damage was found in the old store.

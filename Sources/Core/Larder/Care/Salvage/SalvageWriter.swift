@@ -75,7 +75,7 @@ struct SalvageWriter {
     }
   }
 
-  /// Writes all entries, or none if an entry is impossible, for example because of an empty tag.
+  /// Writes all entries, or no entry if one of them is impossible, for example because of an empty tag.
   private func isWritten(_ entries: [SavedEntry]) throws -> Bool {
     do {
       try store.write { batch in

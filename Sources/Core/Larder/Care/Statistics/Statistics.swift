@@ -108,7 +108,7 @@ public struct Statistics: Sendable {
   public var file: File
   /// The readers of all processes.
   public var readers: [Reader]
-  /// The write buffer; nil if the store has none.
+  /// The write buffer; nil if the store has no write buffer.
   public var writeBuffer: WriteBuffer?
 
   /// The reads of all namespaces.

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// Compares every record of the store with the other records that depend on it.
 ///
-/// The checks are in extensions, one for each kind of record. They collect the faults in ``result``.
+/// The checks are in extensions, one extension for each kind of record. They collect the faults in ``result``.
 struct Verifier {
   let engine: StoreEngine
   var result: Verification
@@ -40,7 +40,7 @@ struct Verifier {
     self.shouldContinue = shouldContinue
   }
 
-  /// Runs all checks. The checks of counts come last, because they need the results of the others.
+  /// Runs all checks. The checks of counts come last, because they need the results of the other checks.
   ///
   /// - Returns: false if the check was stopped.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {

@@ -29,8 +29,8 @@ struct NamespaceCounters: Equatable {
     self.epoch = epoch
   }
 
-  /// The number of given numbers: one for each write, and one for each pin that was removed. A recount after damage skips at
-  /// least 2^40 numbers.
+  /// How many numbers were given: one number for each write, and for each pin that was removed. A recount after damage skips
+  /// at least 2^40 numbers.
   var numbersGiven: UInt64 { next - 1 }
 
   /// Nil if the record of the namespace is damaged or has impossible numbers.
@@ -175,7 +175,7 @@ public struct RemovalCounters: Sendable, Equatable {
 public struct ReadCounters: Sendable, Equatable {
   // The record of the counters has the cases in this order, and the vector of counts has no room for a ninth case.
   enum Kind: Int, CaseIterable {
-    /// A value was lent, whether or not its codec could decode it.
+    /// A fresh value was found, whether or not its codec could decode the value.
     case hits
     case misses, expired, stale, damaged, undecodable
     /// Hits whose value was already decoded in memory.

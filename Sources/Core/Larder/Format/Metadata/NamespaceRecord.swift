@@ -22,7 +22,7 @@ struct NamespaceRecord: Equatable, Sendable {
 
     var effective: Rules { overrides.applied(to: declared) }
 
-    /// Replaces the declared rules, unless those have a higher version.
+    /// Replaces the declared rules, unless the declared rules have a higher version.
     mutating func declare(_ rules: Rules) {
       if rules.version >= declared.version { declared = rules }
     }

@@ -35,7 +35,7 @@ package struct ResponseMetadata {
     metadata.starts(with: versionWithParts.utf8)
   }
 
-  /// Nil for bytes that are no such metadata, or have another version.
+  /// Nil for bytes that are not the metadata of a response, or have another version.
   package init?(_ metadata: [UInt8]) {
     var lines = metadata.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
     isInParts = Self.mayHaveParts(metadata)

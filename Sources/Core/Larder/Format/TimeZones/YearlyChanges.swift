@@ -9,7 +9,7 @@ struct YearlyChanges: Sendable, Hashable {
   let standard: Int64
   let summer: Summer?
 
-  /// The summer offset and its period. In the south the period begins after its end in the same year.
+  /// The summer offset and its period. South of the equator, the start of summer comes later in the year than the end.
   struct Summer: Sendable, Hashable {
     let offset: Int64
     let start: Day

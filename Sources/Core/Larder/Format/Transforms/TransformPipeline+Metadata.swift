@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-// Metadata, entity tag and modification date are one record. The transforms change it separately from the value.
+// Metadata, entity tag and modification date are one record. The transforms change this record separately from the value.
 extension TransformPipeline {
   /// The transformed metadata record; nil if the entry has no metadata or no transform changes it.
   func metadata(

@@ -33,7 +33,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     self.source = source
   }
 
-  // The loads of the keys wait for this load. So its closure, which runs as this load, cannot wait for one of those loads.
+  // The loads of the keys wait for this load. So its closure, which runs as this load, cannot wait for a load of a key.
   var callers: Int { 0 }
   var isComplete: Bool { false }
 

@@ -12,7 +12,7 @@ struct LoadName: Hashable, Sendable {
 struct LoadedValue<Value: Sendable>: Sendable {
   /// The result; nil if the key has no value.
   var result: CacheResult<Value>?
-  /// The write of the outcome; nil if there is nothing to write, or if it could not be queued.
+  /// The write of the outcome; nil if the outcome needs no write or cannot be written.
   var write: LoadWrite?
   /// When the value stops being fresh, if the load gave it an end.
   var end: Timestamp?

@@ -10,7 +10,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
     case disk
     /// The value was just read from the shared tier; only a cache with such a tier returns it.
     case shared
-    /// This caller or another caller of the key just loaded the value, or its origin confirmed it as unchanged.
+    /// A load of this caller or of another caller just returned the value, or the origin confirmed the value as unchanged.
     case loaded
     /// The stored value was served although it is not fresh, or although a load was asked for and failed or is late.
     case stale

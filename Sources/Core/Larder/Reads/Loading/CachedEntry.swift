@@ -25,7 +25,7 @@ extension EntryReader {
   /// entry has no value.
   ///
   /// - Parameters:
-  ///   - id: the namespace's id in this transaction; ``NamespaceID/store`` if it does not exist.
+  ///   - id: the namespace's id in this transaction; ``NamespaceID/store`` if the namespace does not exist.
   ///   - isKnown: called before the value is lent; true if the caller already has the value.
   /// - Returns: nil without an entry, or for an expired or damaged entry.
   func lendCounted(
@@ -55,8 +55,8 @@ extension EntryReader {
     return nil
   }
 
-  /// Like `lendCounted` for the load itself: it does not count, and the entry has its fields, except those that transforms
-  /// hide.
+  /// Like `lendCounted`, but for the load itself: the lookup does not count, and the entry has its fields, except fields that
+  /// transforms hide.
   func lendWithFields(
     _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction,
     unless isKnown: (CachedEntry) -> Bool, _ body: (Span<UInt8>) throws -> Void

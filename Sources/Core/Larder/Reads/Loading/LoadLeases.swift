@@ -15,7 +15,7 @@ struct LoadLease: Sendable {
 /// The leases of this process on the loads of a store, and the task that renews them.
 ///
 /// A lease ends with its load, ``LeaseTable/length`` after the last renewal if the process was killed, and after ``longest``
-/// even if the load continues. It only saves loads: no code depends on one load at a time.
+/// even if the load continues. A lease only saves loads: no code depends on having one load at a time.
 final class LoadLeases: Sendable {
   /// How long a lease covers a load, and how long other processes wait for the load, in milliseconds.
   static let longest: Int64 = 60_000
@@ -134,7 +134,7 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Extends the held leases, except those of loads that have run for ``longest``.
+  /// Extends the held leases, except the leases of loads that have run for ``longest``.
   func renew() {
     state.withLock { state in
       let now = now

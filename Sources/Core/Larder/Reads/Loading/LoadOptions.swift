@@ -39,7 +39,7 @@ public struct LoadOptions: Sendable {
   public var expires: Expiration?
   /// How long a loaded value may be served after its expiry; nil takes the namespace's rule for both windows.
   public var stale: Staleness?
-  /// The lifetime of a negative entry, which records that a key has no value; nil stores none.
+  /// The lifetime of a negative entry, which records that a key has no value; nil stores no negative entry.
   public var absent: Expiration?
   /// A fresh value whose lifetime ends within this time is returned, and a newer value is loaded in the background. If the
   /// whole lifetime is not longer than this time, that load begins after half of the lifetime. Nil turns this off.

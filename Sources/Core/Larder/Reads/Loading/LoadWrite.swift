@@ -134,7 +134,7 @@ final class LoadWrites: Sendable {
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
 
-  /// Takes no lock: readers with a miss ask this.
+  /// Takes no lock, because every read with a miss asks this.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   func add(_ write: LoadWrite) {

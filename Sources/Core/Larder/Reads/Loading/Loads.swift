@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The loads of a store in this process; all of its caches share them.
+/// The loads of a store in this process; all caches of the store share the loads.
 struct Loads: ~Copyable, Sendable {
   /// The loads in flight, one for each key.
   let running = SingleFlight<LoadName>()

@@ -72,7 +72,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
 
   /// - Parameters:
   ///   - batch: the number of keys in a load, 1 or more.
-  ///   - load: returns an outcome for each key. Its error becomes the outcome of all its keys.
+  ///   - load: returns an outcome for each key. An error that it throws becomes the outcome of all these keys.
   init(
     _ keys: some Sequence<Key>, batch: Int, concurrency: Int, clock: any LarderClock,
     priority: TaskPriority?, pause: @escaping @Sendable (Int) -> Duration,
@@ -188,7 +188,7 @@ package final class AskedKeys: Sendable {
   package func contains(_ key: Key) -> Bool { keys.withLock { $0.contains(key) } }
 }
 
-/// The keys of a prefetch. Its workers take them one after another.
+/// The keys of a prefetch. The tasks of the prefetch take the keys, batch after batch.
 private final class PrefetchQueue<Key: Sendable>: Sendable {
   private struct State {
     var next = 0

@@ -19,7 +19,7 @@ class MemoryItem: @unchecked Sendable {
   /// The end of the value's life in memory, even if the entry lives longer.
   let end: Int64
 
-  /// The mark of the state in which this was last known to be the entry's value; see ``ReadTransaction/moment``.
+  /// The mark of the newest state in which the entry is known to have this value; see ``ReadTransaction/moment``.
   private let stamp: Atomic<UInt64>
   /// From this time on the value must not be returned without a lookup of the entry.
   private let expires: Atomic<Int64>

@@ -1,6 +1,6 @@
 /// The limits of the decoded values in memory, for a cache and all caches that share its values; nil for no limit.
 ///
-/// They hold after every operation, separately in each process.
+/// The limits hold after every operation, separately in each process.
 public struct MemoryLimits: Hashable, Sendable {
   /// The largest total cost of the values: bytes of their encoded form, unless the cache has a cost function. A value with a
   /// higher cost is not kept.
@@ -21,7 +21,7 @@ public struct MemoryLimits: Hashable, Sendable {
 
   /// 16 MB of encoded values, and 10,000 values.
   ///
-  /// Enough for the values that an application shows again within minutes, and small enough for ten such caches in one process.
+  /// Enough for the values that an application shows again within minutes, and small enough for ten caches in one process.
   /// A decoded value can take several times its bytes as JSON, and some hundreds of bytes more. All caches of a store also
   /// share its ``StoreLimits/memory``.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)

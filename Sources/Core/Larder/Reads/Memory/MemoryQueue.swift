@@ -104,7 +104,7 @@ struct MemoryGhosts {
   /// The largest number of entries so far; at least 16.
   private(set) var entries = 16
 
-  /// Removes and returns the ghost of a key; nil if the key has no ghost, or an outdated one. Time is counted in evictions.
+  /// Removes and returns the ghost of a key; nil if the key has no ghost, or an outdated ghost. Time is counted in evictions.
   mutating func take(_ hash: UInt64, at now: UInt64) -> Ghost? {
     let print = Self.print(hash)
     for index in bucket(of: print) where words[index] != 0 && words[index] >> 32 == print {

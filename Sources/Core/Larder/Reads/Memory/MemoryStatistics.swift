@@ -106,7 +106,7 @@ extension Store {
 
   /// Drops decoded values until each cache has at most this fraction of its own values, in number and cost; 0 to 1.
   ///
-  /// Call this when the system warns that memory is scarce.
+  /// Call this function when the system warns that memory is scarce.
   public func trimMemory(toFraction fraction: Double) {
     for memory in engine.memory.budget.members { memory.trim(toFraction: fraction) }
   }

@@ -96,8 +96,8 @@ struct MemoryTable {
 
 /// A hash of keys with two random secrets, so that nobody can choose keys that collide.
 ///
-/// Each pair of words is multiplied after both words were mixed with a secret. ``Checksum`` mixes one of them with a constant:
-/// a key with that constant makes the product 0, whatever the seed is, and all such keys collide.
+/// Each pair of words is multiplied after both words were mixed with a secret. ``Checksum`` mixes one word with a constant.
+/// There, a key with that constant makes the product 0, whatever the seed is, and all keys with the constant collide.
 struct KeyHash: Sendable {
   private let first = UInt64.random(in: .min ... .max)
   private let second = UInt64.random(in: .min ... .max)

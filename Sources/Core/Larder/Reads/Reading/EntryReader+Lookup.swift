@@ -166,7 +166,7 @@ extension EntryReader {
     }
   }
 
-  /// Whether the checksum matches. That of a large value is not computed at each read; see ``VerifiedValues``.
+  /// Whether the checksum matches. The checksum of a large value is not computed at each read; see ``VerifiedValues``.
   @inline(__always)
   func isIntact(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > VerifiedValues.threshold

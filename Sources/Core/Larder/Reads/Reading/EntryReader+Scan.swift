@@ -30,7 +30,7 @@ extension EntryReader {
     }
   }
 
-  /// The entry of a record, and its key; nil if the key has another prefix, or the entry is damaged or invalidated.
+  /// The entry of a record, and its key; nil for another prefix, a damaged or invalidated entry, or a lacking transform.
   func intactEntry(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID, _ prefix: [UInt8],
     in transaction: borrowing ReadTransaction

@@ -20,7 +20,7 @@ final class EntryReader: Sendable {
   /// The size of a chunk: a page without LMDB's header, so that chunks need no consecutive pages.
   let chunkSize: Int
   let tombstones = KnownTombstones()
-  /// The write buffer; nil in a store without one.
+  /// The write buffer; nil in a store without a write buffer.
   let buffer: WriteBuffer?
   let verified = VerifiedValues()
   /// The last value with transforms that was read in pieces.

@@ -56,7 +56,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether an entry is under `key`, even an expired one. This counts neither as a read nor as an access.
+  /// Whether an entry is under `key`, even an expired entry. This counts neither as a read nor as an access.
   package func hasEntry(
     _ key: [UInt8], in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
@@ -100,7 +100,7 @@ extension Store {
 // The facts of an entry together with its value, in one lookup.
 
 extension Store.Namespace {
-  /// Lends the entry under `key`, even an expired one, and its value to `body`, in one lookup; returns nil without an entry.
+  /// Lends the entry under `key`, even an expired entry, and its value to `body`, in one lookup; returns nil without an entry.
   ///
   /// This inspection counts neither as a read nor as an access. The value of a negative entry is empty. The bytes cannot leave
   /// `body`. Keep `body` short: until it ends, the store cannot reuse pages that are freed meanwhile. O(log n), and

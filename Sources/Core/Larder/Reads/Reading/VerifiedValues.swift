@@ -20,7 +20,7 @@ struct VerifiedValues {
 
   func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
 
-  /// The mark of a value, which makes it due for verification again in the next second unless it is very large.
+  /// The mark of a value for this second of the clock: in the next second the value is verified again, unless it is very large.
   static func limited(_ mark: UInt64, ofSize size: Int, at now: Int64) -> UInt64 {
     size > largestRepeated ? mark : mark ^ UInt64(bitPattern: now / validity) &<< 16
   }
