@@ -31,7 +31,7 @@ let package = Package(
     .target(
       name: "FoundStores", dependencies: ["BenchData"],
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    // Compares Larder with stores that could replace it. It calls C, so it is not memory-safe in the strict sense.
+    // Compares Larder with stores that could replace Larder. The target calls C, so it is not memory-safe in the strict sense.
     .executableTarget(
       name: "LarderBench",
       dependencies: [

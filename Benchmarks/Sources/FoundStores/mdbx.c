@@ -52,7 +52,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void load(void) {
   static const char *const names[] = {
       "libmdbx.so", "libmdbx.dylib",
-      // Scripts/bench-packages installs the Python package `libmdbx` there.
+      // Scripts/bench-packages installs the Python package `libmdbx` in this folder.
       ".build/python/lib/python3*/site-packages/mdbx/lib/libmdbx.*", NULL};
   const found_symbol symbols[] = {
       SYMBOL(env_create), SYMBOL(env_set_option), SYMBOL(env_set_geometry), SYMBOL(env_open), SYMBOL(env_close_ex),

@@ -127,7 +127,7 @@ int lsm_scan(lsm_store *store, bench_tally *tally) {
   return lsm_failed(library, error);
 }
 
-// Deletes the entries with a deadline up to `now`, which UINT64_MAX makes all entries, `batch` entries a write.
+// Deletes the entries with a deadline up to `now` (all entries for UINT64_MAX), `batch` entries in each write.
 static int delete_due(lsm_store *store, uint64_t now, size_t batch, uint64_t *removed) {
   const lsm_library *library = store->library;
   void *iterator = library->create_iterator(store->db, store->read);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-// Sets the next place to the one behind the newest entry of the queue.
+// Sets the next place in the queue to the place behind the newest entry.
 static int find_sequence(raw_store *store, MDB_txn *txn) {
   MDB_cursor *cursor;
   int result = mdb_cursor_open(txn, store->queue, &cursor);

@@ -173,7 +173,7 @@ struct Report {
     return "\(summaries.first?.cells ?? 0) cells of a trace and a capacity\n" + markdown(rows)
   }
 
-  /// Whether the row is of the store: it may have fewer cells, so its mean cannot be compared.
+  /// Whether the row is of the store: such a row may have fewer cells, so its mean cannot be compared.
   private func isStore(_ policy: String) -> Bool {
     StoreReplay.Variant(rawValue: policy) != nil
   }

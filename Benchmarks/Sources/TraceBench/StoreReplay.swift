@@ -13,8 +13,8 @@ struct StoreReplay: Sendable {
     var name: String { rawValue }
   }
 
-  /// The most misses that are written together; a small cache writes each at once. Evictions for them come as late. A miss
-  /// is written before its key is requested again.
+  /// The most misses that are written together; a small cache writes each miss at once. The evictions for misses come with the
+  /// writes. A miss is written before its key is requested again.
   private static func mostWaiting(capacity: Int) -> Int { min(max(capacity / 30, 1), 16) }
   /// The time between requests, equal in every run: uses age as in a day's traffic.
   private static let timeBetweenRequests = Duration.milliseconds(100)

@@ -7,7 +7,7 @@ struct Trace: Sendable {
   var requests: [Int32] = []
   /// The size of each request in bytes; empty if the trace has no sizes.
   var sizes: [Int32] = []
-  /// The capacity for which the trace is made; nil if it is replayed at several.
+  /// The capacity for which the trace is made; nil if it is replayed at several capacities.
   var capacity: Int?
   /// The position of the next request of the same key for each request, or `Request.never`.
   private(set) var nextRequests: [Int32] = []

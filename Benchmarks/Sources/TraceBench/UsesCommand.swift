@@ -120,7 +120,7 @@ private struct Uses {
     let order = order(of: distinct, operations * rounds)
     var times = kinds.map { _ in [Double]() }
     for round in 0..<rounds {
-      // Each kind reads each key, in rounds far apart, so no kind profits from reads of another.
+      // Each kind reads each key, in rounds far apart, so no kind profits from reads of another kind.
       for (index, kind) in kinds.enumerated() {
         let part = (round + index * rounds / kinds.count) % rounds
         let keys = Array(order[part * operations..<(part + 1) * operations])

@@ -65,7 +65,7 @@ struct SequenceTests {
   }
 
   @Test func `adaptive lets an entry in over an unused one only if it was used`() {
-    // The window aims at less than 1 of 5. A to E fill the cache; F pushes E over the edge, unused, and E leaves at once.
+    // The window aims at less than 1 of 5. A to E fill the cache; F pushes E out of the window. E is unused and leaves at once.
     #expect(
       outcome(Adaptive<ExactTable>.self, capacity: 5, "ABCDEF" + "ABCDF") == "......"
         + "HHHHH")

@@ -69,7 +69,7 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
     return nil
   }
 
-  /// CBOR decodes these integers itself. Other integer types may have a coding of their own.
+  /// The decoder itself decodes these integers. Other integer types may have a coding of their own.
   private static let integers: Set<ObjectIdentifier> = [
     ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
     ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(UInt.self),

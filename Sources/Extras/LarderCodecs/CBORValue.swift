@@ -19,7 +19,7 @@ package indirect enum CBORValue: Equatable, Sendable {
 
   /// Reads an item that fills `bytes` exactly; throws a `DecodingError` otherwise.
   ///
-  /// It takes memory in proportion to `bytes`, whatever lengths the bytes claim.
+  /// The initializer takes memory in proportion to `bytes`, whatever lengths the bytes claim.
   package init(_ bytes: Span<UInt8>) throws(DecodingError) {
     var reader = CBORReader(bytes)
     self = try reader.item(depth: 0)

@@ -49,7 +49,7 @@ public struct VersionedCodec<Base: Codec>: Codec {
     ValueEnvelope(.versioned, codec: base.id, number: version).wrap(try base.encode(value))
   }
 
-  /// The value, migrated if its version is lower; throws for a higher version.
+  /// The value, migrated if its version is lower or its codec is another codec; throws for a higher version.
   public func decode(_ bytes: Span<UInt8>) throws -> Base.Value {
     guard let envelope = ValueEnvelope(bytes), envelope.kind == .versioned else {
       return try migrate(OlderValue(version: 0, codec: base.id, bytes: bytes.copied))

@@ -38,10 +38,10 @@
     /// ``/Larder/TransformID/zstd``.
     public var id: TransformID { .zstd }
 
-    /// The bytes that a compressed entry stores beside the frame. Compression must save more than these.
+    /// The bytes that a compressed entry stores beside the frame. Compression must save more bytes.
     private static let overhead = 16
 
-    /// The value as a frame; nil if the frame does not save enough bytes.
+    /// The value as a frame; nil for metadata, for a size out of the limits, or if the frame does not save enough bytes.
     public func apply(
       _ bytes: Span<UInt8>, for context: TransformContext
     ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
@@ -107,9 +107,9 @@
 
     /// Makes a dictionary from the values of a namespace, for later values of this namespace. Stored values stay as they are.
     ///
-    /// Call it once the namespace has some hundred values, and again when the values have changed much. It reads up to 2,000
-    /// values, or 100 times the size of the dictionary. The dictionaries are pinned entries of the namespace
-    /// `larder.transforms`: if one is removed, the values that it compressed are lost.
+    /// Call this method once the namespace has some hundred values, and again when the values have changed much. It stops
+    /// reading after 2,000 values, or after 100 times the size of the dictionary. The dictionaries are pinned entries of the
+    /// namespace `larder.transforms`: if a dictionary is removed, the values that it compressed are lost.
     ///
     /// - Parameter size: bytes of the dictionary, 1 kB to 1 MB; other sizes are changed to the nearest of these.
     /// - Throws: ``/Larder/LarderError/Code/invalidArgument`` if the namespace has too few values.

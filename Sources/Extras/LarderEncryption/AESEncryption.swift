@@ -19,7 +19,7 @@
   ///
   /// Each value has a random nonce of its own. The store, the namespace, the key and the version of the entry are
   /// authenticated: an entry whose bytes were changed or come from another entry is damaged, and reads miss it. Nothing
-  /// detects that a whole entry was replaced by its own earlier state.
+  /// detects that a whole entry was replaced by an earlier state of the entry.
   ///
   /// Keys (see ``KeyedHash``), names of namespaces, tags, owners, times and sizes are not encrypted. Put this transform after
   /// compression: encrypted bytes cannot be compressed.
@@ -33,7 +33,7 @@
     ///
     /// - Parameters:
     ///   - currentKey: the name of the key that encrypts; 1 to 100 bytes. To rotate keys, name a new key, and let `key` return
-    ///     the old key while entries may need it; one write may use a key for at most 2^32 values.
+    ///     the old key while entries may need it. Encrypt at most 2^32 values with a key.
     ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add such entries. Turn it
     ///     off while a store still has such entries.
     ///   - key: returns the key of a name, of 128, 192 or 256 bits; nil for a retired key, whose entries are damaged then. Each
@@ -113,8 +113,8 @@
     }
   }
 
-  /// Hides keys: replaces each by 32 bytes of HMAC with SHA-256 (RFC 2104). Only holders of the secret can compute or
-  /// verify them.
+  /// Hides keys: replaces each key by 32 bytes of HMAC with SHA-256 (RFC 2104). Only holders of the secret can compute or
+  /// verify these bytes.
   ///
   ///     let hidden = KeyedHash(secret: secret)
   ///     try sessions.set(session, for: hidden(email))

@@ -6,7 +6,7 @@ public struct Metric: Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable {
     /// The value goes up and down.
     case gauge
-    /// The value goes up, and begins at 0 again when the statistics are reset.
+    /// The value goes up. A reset of the statistics sets the counters of namespaces to 0.
     case counter
   }
 
@@ -18,7 +18,7 @@ public struct Metric: Hashable, Sendable {
     public let value: String
   }
 
-  /// The name begins with `larder_` and ends with the unit.
+  /// The name begins with `larder_`, and ends with the unit or with the counted things.
   public let name: String
   /// The labels of the metric.
   public let dimensions: [Dimension]

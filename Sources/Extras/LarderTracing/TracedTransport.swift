@@ -16,7 +16,7 @@
 
     /// - Parameters:
     ///   - tracer: makes the spans; nil takes the tracer of the program at each request.
-    ///   - secretParameters: names of query parameters, in lower case, whose values are left out of `url.full`.
+    ///   - secretParameters: names of query parameters, in lower case, whose values become `REDACTED` in `url.full`.
     public init(
       _ transport: any HTTPTransport, tracer: (any Tracer)? = nil,
       secretParameters: Set<String> = HTTPCachePolicy().secretParameters

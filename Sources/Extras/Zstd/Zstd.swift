@@ -37,7 +37,7 @@
 
   /// The content of a frame. Memory is allocated only if the bytes are one frame that declares the expected size.
   ///
-  /// - Throws: ``Failure`` for anything else, and for bytes that are damaged.
+  /// - Throws: ``Failure`` for other bytes, and for a damaged frame.
   package func decompress(
     _ bytes: Span<UInt8>, size: Int, with dictionary: Dictionary? = nil
   ) throws -> [UInt8] {
@@ -115,7 +115,7 @@
 
   /// A dictionary, prepared for use by any number of threads.
   @safe package final class Dictionary: @unchecked Sendable {
-    /// The number of the dictionary, which each frame names, too.
+    /// The number of the dictionary. Each frame of the dictionary has this number, too.
     package let id: UInt32
     fileprivate let compressing: OpaquePointer
     fileprivate let decompressing: OpaquePointer

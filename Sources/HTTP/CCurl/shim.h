@@ -23,8 +23,8 @@ static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO information, long *
   return curl_easy_getinfo(easy, information, value);
 }
 
-// Whether the server has ended the connection of the last transfer, or has sent input on it that no request asked for. Curl
-// before 8.1 sends the next request on such a connection and takes the input for the answer.
+// Whether the server has ended the connection of the last transfer, or has sent input on this connection without a request.
+// Curl before 8.1 sends the next request on such a connection and takes the input for the answer.
 static inline int ccurl_has_input(CURL *easy) {
   curl_socket_t socket = CURL_SOCKET_BAD;
   if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) return 0;

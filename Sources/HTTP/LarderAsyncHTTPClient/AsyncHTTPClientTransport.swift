@@ -18,7 +18,7 @@
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
       configuration.decompression = .disabled
-      // Without repeated attempts a failure comes early: a stored response may replace the failed one.
+      // Without repeated attempts a failure comes early: a stored response may replace the failed response.
       configuration.connectionPool.retryConnectionEstablishment = false
       client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
@@ -45,7 +45,7 @@
 
   /// The pieces of a body, for its reader.
   private actor Pieces {
-    /// The transport is kept because its connections end with it.
+    /// Keeps the transport until the end of the body, because the connections of the transport end with it.
     private let transport: AsyncHTTPClientTransport
     private var iterator: HTTPClientResponse.Body.AsyncIterator
 
@@ -88,7 +88,7 @@
   }
 
   extension NIOSSLExtraError: TransportFailure {
-    /// The certificate does not belong to the host.
+    /// `insecure`: for example, the certificate does not belong to the host.
     public var failure: TransportFailureKind { .insecure }
   }
 
@@ -100,7 +100,7 @@
   }
 
   extension HTTPClientError: TransportFailure {
-    /// Whether there was no connection in time, the answer did not come whole, or the request cannot be sent.
+    /// `offline` without a connection in time, `interrupted` without a whole answer in time, `unusable` for any other failure.
     public var failure: TransportFailureKind {
       switch self {
       case .connectTimeout, .getConnectionFromPoolTimeout: .offline

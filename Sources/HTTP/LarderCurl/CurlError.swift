@@ -14,7 +14,7 @@
       case refusedByProxy
       /// The host did not accept the connection in time.
       case timedOut
-      /// The connection ended before the response did, or before it began.
+      /// The connection ended before the response began or was complete.
       case interrupted
       /// There is no secure connection: the certificate is not trusted, or the host does not speak TLS.
       case insecure
@@ -28,7 +28,7 @@
 
     /// The kind of the failure.
     public let kind: Kind
-    /// The message of curl.
+    /// The message of curl or of the transport.
     public let description: String
     /// The meaning of the kind for a client.
     public var failure: TransportFailureKind {
@@ -77,8 +77,8 @@
         CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT:
         .insecure
       // The scheme of a request is checked before, so this code means an answer without a status line.
-      // The last two codes mean a line of more than 100 KB, and a first field that continues another. Newer versions of curl
-      // report such a line with a code of its own.
+      // The last two codes mean a line of more than 100 KB, and a first field that continues another field. Newer versions of
+      // curl report the long line with the code `tooLarge`.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
         CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
         .notHTTP

@@ -94,7 +94,7 @@
         idle.lastIndex { $0.origin == message.origin }.map { idle.remove(at: $0).handle }
       }
       let handle = try kept ?? EasyHandle()
-      // The handle is returned before the end is known, so that the next request finds its connection.
+      // The pool gets the handle back before the reader sees the end, so that the next request finds the connection.
       defer { give(handle, for: message.origin) }
       try handle.perform(message, for: transfer)
     }

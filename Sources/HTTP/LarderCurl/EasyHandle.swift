@@ -4,7 +4,7 @@
   import LarderHTTP
   import Synchronization
 
-  /// A handle of curl with the connection that it keeps. One transfer at a time uses the handle; others wait for its lock.
+  /// A handle of curl with the connection that it keeps. One transfer at a time uses the handle; other transfers wait.
   @safe final class EasyHandle: Sendable {
     /// The time limit for a connection in seconds, TLS included.
     private static let connectTimeout = 10
@@ -31,7 +31,7 @@
       _ message: Message, by easy: UnsafeMutableRawPointer, for transfer: Transfer
     ) throws {
       let receiver = Receiver(transfer)
-      // The options point to these words, the lines and the receiver, so they are reset at the end. The connection stays.
+      // The options point to these words, the lines and the receiver, so the end resets the options. The connection stays.
       var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
       let lines = try unsafe list(message.lines)
       defer { unsafe curl_slist_free_all(lines) }
@@ -83,7 +83,7 @@
   final class Receiver {
     let transfer: Transfer
     private(set) var head = HeadParser()
-    /// The reason to end the transfer, if the receiver found it.
+    /// The reason to end the transfer, if the receiver has found a reason.
     private(set) var failure: (any Error)?
 
     init(_ transfer: Transfer) { self.transfer = transfer }

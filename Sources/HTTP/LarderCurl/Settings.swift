@@ -5,7 +5,7 @@
   @unsafe struct Settings {
     let easy: UnsafeMutableRawPointer
 
-    /// Turns off everything that is not needed for one request: other protocols, redirections, names from files, signals.
+    /// Turns off other protocols, redirections, names from files and signals, and turns on the checks of TLS.
     func limit(connectTimeout: Int) throws {
       try unsafe check(ccurl_allow_http_alone(easy))
       try unsafe set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_1_1))

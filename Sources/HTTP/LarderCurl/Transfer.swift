@@ -30,7 +30,7 @@
       }
     }
 
-    /// The most unread bytes of the body; beyond it the thread waits for the reader.
+    /// The number of unread bytes of the body from which on the thread waits for the reader.
     private static let largestSize = 256 << 10
 
     private let state = Mutex(State())
@@ -48,7 +48,7 @@
       readers.resume()
     }
 
-    /// Takes a piece of the body as soon as the buffer has room for it; false if the reader of the body is gone.
+    /// Takes a piece of the body as soon as fewer than ``largestSize`` bytes are unread; false if the body's reader is gone.
     func receive(body piece: [UInt8]) -> Bool {
       while true {
         let isTaken = state.withLock { state -> Bool? in

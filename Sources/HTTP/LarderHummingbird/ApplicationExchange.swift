@@ -8,7 +8,7 @@
 
   /// A client's request, and the application that answers it if the cache cannot.
   final class ApplicationExchange: Sendable {
-    /// The exchange of the running task. A transport gets only the request, but the application needs its context, too.
+    /// The exchange of the running task. A transport gets the request alone, but the application needs the context, too.
     @TaskLocal static var current: ApplicationExchange?
 
     private let request: Request
@@ -30,7 +30,7 @@
       return HTTPBody(count: length, next: { try await received.next() })
     }
 
-    /// Whether the body of the request was read, or the application was called.
+    /// Whether the body of the request was read, or the application has responded.
     var isBegun: Bool {
       get async {
         if last.withLock({ $0 != nil }) { return true }
@@ -38,7 +38,7 @@
       }
     }
 
-    /// The newest response of the application; nil as soon as its body is being read.
+    /// The newest response of the application; nil without a response, or once the reading of its body has begun.
     var unreadResponse: Response? {
       get async {
         guard let (head, body) = last.withLock({ $0 }), let body = await body.take() else {

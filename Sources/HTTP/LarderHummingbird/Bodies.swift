@@ -12,7 +12,7 @@
 
     init(_ body: RequestBody) { self.body = body }
 
-    /// Whether a piece was asked for.
+    /// Whether a reader has asked for a piece.
     var isBegun: Bool { iterator != nil }
 
     func next() async throws -> [UInt8]? {
@@ -41,7 +41,7 @@
     /// Stops the writing, because the reader is gone.
     deinit { writing?.cancel() }
 
-    /// The body, unread; nil if its reading has begun.
+    /// The unread body; nil if the reading has begun, or if the body was taken before.
     func take() -> ResponseBody? {
       defer { body = nil }
       return body
@@ -51,7 +51,7 @@
       if let body = take() { begin(body) }
       let piece = try await pieces?.next()
       guard let left else { return piece }
-      // Otherwise a client would wait for missing bytes, or take surplus bytes for the next response.
+      // Without this check a client would wait for missing bytes, or take surplus bytes for the next response.
       guard let count = piece?.count ?? (left == 0 ? 0 : nil), count <= left else {
         throw HandlerFailure(
           error: LarderError(
@@ -87,7 +87,7 @@
       if buffer.readableBytes > 0 { await source.yield(buffer) }
     }
 
-    /// Marks the end of the whole body, so that an error after it still counts.
+    /// Does nothing: an error after this call still counts, so only the end of `write` ends the body.
     func finish(_ trailingHeaders: HTTPFields?) {}
   }
 

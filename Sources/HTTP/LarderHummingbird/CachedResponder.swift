@@ -3,7 +3,7 @@
   public import Larder
   public import LarderHTTP
 
-  /// Answers requests through an `HTTPCache` whose origin is the application, any other responder.
+  /// Answers requests through an `HTTPCache` whose origin is the application: any other responder.
   ///
   ///     let responder = CachedResponder(router.buildResponder(), in: store.namespace("responses"))
   ///     let app = Application(responder: responder)
@@ -41,7 +41,7 @@
         in: namespace, over: ApplicationTransport(), policy: policy, report: report)
     }
 
-    /// The response of the cache, or of the application. Throws the error of the application.
+    /// The response of the cache or of the application; a 504 after the time limit. Throws the error of the application.
     public func respond(to request: Request, context: Context) async throws -> Response {
       // A request without a host has no key: it is HTTP/1.0, or its target is an absolute URI.
       guard request.head.uri != nil else {
@@ -77,8 +77,8 @@
   }
 
   extension HTTPCachePolicy {
-    /// A policy for an application as the origin: shared, with an hour for the head of a response. Only the application
-    /// decides how long a response is fresh, and when it may be served stale.
+    /// A policy for an application as the origin: shared, with an hour for the head and for each piece of a response. Only the
+    /// application decides how long a response is fresh, and when it may be served stale.
     public static var application: HTTPCachePolicy {
       HTTPCachePolicy(
         kind: .shared, whenDisconnected: .zero, longestHeuristic: .zero, timeout: .seconds(3600))

@@ -30,7 +30,7 @@
 
     /// Stores a value; an earlier value is replaced.
     ///
-    /// - Parameter expires: the lifetime; nil keeps the expiry of the present value.
+    /// - Parameter expires: the lifetime; nil keeps the expiry and the time to idle of the present value.
     /// - Throws: `LarderError` as ``create(key:value:expires:)`` does.
     public func set<Object: Codable & Sendable>(
       key: String, value: Object, expires: Duration?
@@ -48,7 +48,7 @@
       }
     }
 
-    /// The value; nil if there is none or it has expired.
+    /// The value; nil if the key has no value, or an expired value.
     ///
     /// - Throws: `PersistError.invalidConversion` if the value is not of this type; `LarderError` if the store fails.
     public func get<Object: Codable & Sendable>(

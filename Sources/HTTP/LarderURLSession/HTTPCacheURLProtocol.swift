@@ -22,8 +22,8 @@
   ///     configuration.urlCache = nil
   ///     let session = URLSession(configuration: configuration)
   ///
-  /// `cachePolicy` and `timeoutInterval` of each request apply. The protocol follows up to 20 redirections, each through the
-  /// cache, and asks no delegate about them. It does not put cookies of responses into the storage of the session.
+  /// `cachePolicy` of each request applies, and a `timeoutInterval` shorter than the limit of the cache. The protocol follows
+  /// up to 20 redirections through the cache and asks no delegate about them. It puts no cookies of responses into the session.
   ///
   /// On Linux, protocols have limits: additional headers and the cache policy of the configuration have no effect, a body
   /// arrives in one piece, an upload task fails (use a data task with `httpBody`), and a download task gets no file.
@@ -92,7 +92,7 @@
 
   /// Reports the progress of a request to its session, until the task of the request is cancelled.
   ///
-  /// The protocol object only identifies the request here; a subclass of it need not be sendable.
+  /// The protocol object only identifies the request here; a subclass of `URLProtocol` need not be sendable.
   private struct SessionEvents: @unchecked Sendable {
     private let identity: URLProtocol
     private let client: (any URLProtocolClient)?

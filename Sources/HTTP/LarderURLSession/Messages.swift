@@ -7,7 +7,7 @@
     import FoundationNetworking
   #endif
 
-  // Conversions of requests and responses between the types of Foundation and those of `HTTPTypes`.
+  // Conversions of requests and responses between the types of Foundation and the types of `HTTPTypes`.
 
   extension URLRequest {
     /// - Parameter isPlain: whether the answer must have no content coding.
@@ -22,7 +22,7 @@
       if !body.isEmpty { httpBody = Data(body) }
     }
 
-    /// The cache, with the time limit of this request if that is shorter.
+    /// The cache, with the time limit of this request if that limit is shorter than the limit of the cache.
     func limiting(_ cache: HTTPCache) -> HTTPCache {
       // A longer limit, which may not fit a `Duration`, is longer than the limit of any policy.
       guard timeoutInterval > 0, timeoutInterval < 1e9,
@@ -132,7 +132,7 @@
         ?? false
     }
 
-    /// Whether it is an error if the body is cut off, because the body has a length or comes in chunks.
+    /// Whether `URLSession` can find out that the body is cut off: the body has a length or comes in chunks.
     var hasKnownEnd: Bool {
       ["Content-Length", "Transfer-Encoding"].contains { value(forHTTPHeaderField: $0) != nil }
     }

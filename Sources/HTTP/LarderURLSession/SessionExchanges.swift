@@ -51,7 +51,7 @@
   final class SessionExchanges: NSObject, URLSessionDataDelegate {
     private let underWay = Mutex<[Int: Arrivals]>([:])
 
-    /// Starts a task. It is cancelled when its reader stops.
+    /// Starts a task. The task is cancelled when its reader stops.
     func begin(_ task: URLSessionDataTask) -> Arrivals {
       let arrivals = Arrivals(of: task)
       underWay.withLock { $0[task.taskIdentifier] = arrivals }

@@ -12,14 +12,14 @@
   /// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
   ///
   /// `URLSession` decodes bodies, joins and reorders fields, and reports no interim responses. It reads a body as fast as the
-  /// origin sends it, even if nobody takes the bytes: a body with 64 MB of unread bytes ends with `HTTPCacheError.bodyUnread`.
+  /// origin sends it, even if nobody takes the bytes: a body with over 64 MB unread ends with `HTTPCacheError.bodyUnread`.
   /// For large bodies use `CurlTransport` of the module `LarderCurl`, or `AsyncHTTPClientTransport`. The body of a request is
   /// read into memory first, at most 64 MB.
   ///
   /// On Linux a response whose header fields are cut off ends the process: a fault of `URLSession`, which nothing can catch. If
   /// that must not happen, use `CurlTransport` of the module `LarderCurl`.
   ///
-  /// On Linux `URLSession` does not report either that a compressed body was cut off. So the transport asks for plain
+  /// On Linux `URLSession` does not report that a compressed body was cut off. So the transport asks there for plain
   /// bodies unless the request or the configuration has `Accept-Encoding`. A request with an effect gets its own connection.
   public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
@@ -64,8 +64,8 @@
       return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
     }
 
-    /// Starts a task. On Linux `URLSession` repeats any request if a kept connection ends without an answer; with a body, it
-    /// first waits until the time limit. On a new connection it does neither.
+    /// Starts a task. On Linux `URLSession` repeats any request if a kept connection ends without an answer; before it
+    /// repeats a request with a body, it waits until the time limit. On a new connection it repeats no request.
     private func begin(
       _ request: URLRequest, hasEffect: Bool
     ) -> Arrivals {

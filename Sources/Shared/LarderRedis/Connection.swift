@@ -57,7 +57,7 @@
                 completion(.failure(ConnectionError(reason: reason)))
               } else {
                 completion(.success(connection))
-                // Registered last, so that a connection that has already ended is never used after its end.
+                // This callback is registered last, so that a connection that has already ended is never used after its end.
                 channel.closeFuture.whenComplete { _ in onClose(connection) }
               }
             }
@@ -74,7 +74,7 @@
         do throws(LarderError) {
           switch try await reply.value() {
           case .bytes: completion(nil)
-          // The server's own message is not shown: it has no password, but a foreign server could send anything.
+          // The server's own message is not shown. It has no password, but a foreign server could send anything.
           default: completion("the server refused the user or password, or asks for one")
           }
         } catch {

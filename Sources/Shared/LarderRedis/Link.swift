@@ -15,7 +15,7 @@
 
   /// A connection to one server. It is made at the first command, and again after a loss.
   ///
-  /// After a failed attempt to connect, commands fail at once for a while: 50 ms at first and up to 2 s, with a random part.
+  /// After a failed attempt to connect, commands fail at once for a while: at most 50 ms at first and at most 2 s later.
   final class Link: Sendable {
     private enum State {
       case idle
@@ -60,7 +60,7 @@
       }
     }
 
-    /// - Parameter asking: whether to send `ASKING`, so that the server serves a key that is moving to it.
+    /// - Parameter asking: whether to send `ASKING`, so that the server serves a key that is moving to this server.
     func send(_ command: Command, asking: Bool) async throws(LarderError) -> Reply {
       let reply = PendingReply()
       let deadline = NIODeadline.now() + .nanoseconds(command.timeout.nanoseconds)

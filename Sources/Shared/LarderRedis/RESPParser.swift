@@ -126,7 +126,7 @@ package struct RESPParser {
     }
   }
 
-  /// The bytes before the next CR LF; nil if it has not arrived yet.
+  /// The bytes before the next CR LF; nil if CR LF has not arrived yet.
   private func line(_ cursor: inout Int) throws(ProtocolError) -> ArraySlice<UInt8>? {
     let limit = min(buffer.count, cursor + Self.longestLine)
     var index = cursor

@@ -24,11 +24,11 @@
   /// Sends commands to a Redis or Valkey server over one connection; commands that block have further connections.
   ///
   /// The commands of all tasks share the connection; the server answers them in order. A command that blocks has a connection
-  /// of its own, so that the log of one store does not wait for the log of another; from the 33rd such command on they share
+  /// of its own, so that the log of one store does not wait for the log of another; more than 32 such commands at a time share
   /// connections. A command is abandoned at its timeout: a late reply is read and dropped.
   ///
-  /// If it has several addresses, it uses another server when a server cannot be reached or says that it is a replica. In
-  /// a cluster it follows redirections. All its commands must concern keys of one slot, as those of an application do.
+  /// A sender with several addresses uses another server when a server cannot be reached or says that it is a replica. In a
+  /// cluster it follows redirections. All its commands must concern keys of one slot, as the commands of an application do.
   public final class RedisSender: CommandSender {
     private struct Route {
       var known: [ServerAddress]
@@ -78,7 +78,7 @@
     ///   - user: the user of the server's access control list; nil for the default user.
     ///   - password: the password, which no error shows; nil for a server without a password.
     ///   - tls: the settings for TLS; nil for a connection without TLS.
-    /// - Throws: `LarderError/Code/invalidArgument` for certificates or keys that cannot be read.
+    /// - Throws: `LarderError/Code/invalidArgument` for an impossible port, or for certificates or keys that cannot be read.
     public init(
       host: String, port: Int = 6379, others: [ServerAddress] = [], user: String? = nil,
       password: String? = nil, tls: TLSConfiguration? = nil

@@ -35,7 +35,7 @@
       context.fireChannelActive()
     }
 
-    /// Gives the connection up if the server is silent for too long, so that the next command tries another server.
+    /// Closes the connection if the server is silent for too long, so that the next command connects again.
     private func startWatch(_ context: ChannelHandlerContext) {
       guard watch == nil else { return }
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

@@ -16,7 +16,7 @@
 
     public func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       let reply = PendingReply()
-      // In valkey-swift a cancelled command ends the connection of all others. So a late command is not cancelled, and its
+      // In valkey-swift a cancelled command ends the connection of all commands. So a late command is not cancelled, and its
       // reply is dropped.
       Task { [client] in
         do throws(ValkeyClientError) {
@@ -88,7 +88,7 @@
   }
 
   extension Reply {
-    /// Makes a reply from one in RESP3, in the types of RESP2.
+    /// Makes a reply in the types of RESP2 from a reply in RESP3.
     fileprivate init(_ token: RESPToken) {
       switch token.value {
       case .null: self = .null

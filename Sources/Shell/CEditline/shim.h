@@ -1,6 +1,6 @@
 #pragma once
-// libedit's setters are variadic, which Swift cannot call, and its streams are mutable globals, which
-// Swift 6 rightly refuses. Each needed use has one function of fixed arity here.
+// Swift cannot call libedit's variadic setters, and Swift 6 refuses C's mutable global streams.
+// Each needed use has one function of fixed arity here.
 #include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -80,12 +80,12 @@ static inline int cel_history_enter(History *h, const char *line) {
   return history(h, &event, H_ENTER, line);
 }
 
-// Removes the entry equal to the line, if there is one: H_SETUNIQUE looks at the newest entry only.
+// Removes the newest entry equal to `line`, if there is such an entry. H_SETUNIQUE compares only the newest entry of all.
 static inline void cel_history_forget(History *h, const char *line) {
   HistEvent event;
   for (int more = history(h, &event, H_FIRST); more != -1; more = history(h, &event, H_NEXT)) {
     if (strcmp(event.str, line) != 0) continue;
-    if (history(h, &event, H_DEL, event.num) != -1) free((void *)event.str);  // H_DEL hands out a copy
+    if (history(h, &event, H_DEL, event.num) != -1) free((void *)event.str);  // H_DEL returns a copy
     return;
   }
 }
@@ -94,6 +94,6 @@ static inline int cel_codeset_is_utf8(void) {
   return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-// Declared here because glibc hides it from programs that do not ask for X/Open.
+// Declared here because glibc hides `wcwidth` from programs that do not ask for X/Open.
 int wcwidth(wchar_t character);
 static inline int cel_width(wchar_t character) { return wcwidth(character); }

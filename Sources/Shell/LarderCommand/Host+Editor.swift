@@ -33,14 +33,14 @@ extension Host.Draft {
       path: path,
       run: {
         try release()
-        // The variable may hold arguments, so a shell reads it; the path is quoted.
+        // VISUAL or EDITOR may hold arguments, so a shell runs the text; the path is quoted.
         let problem = try ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8)).run()
         Interrupts.acknowledge()
         return problem
       },
       contents: { try Self.contents(of: path) },
       remove: {
-        // Editors leave copies beside the file.
+        // The whole directory is removed, because editors leave copies beside the file.
         do { try FileManager.default.removeItem(atPath: directory) } catch {
           throw FileProblem.failed("cannot remove \(directory)")
         }

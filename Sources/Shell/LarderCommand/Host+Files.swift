@@ -35,7 +35,7 @@ extension Host.Writer {
 }
 
 extension Host.Sink {
-  /// Permissions of a new file: its owner alone reads it, because a value may be private.
+  /// The permissions of a new file. Only its owner can read the file, because a value may be private.
   private static let permissions: UInt32 = 0o600
 
   init(_ redirection: Redirection) throws {
@@ -84,8 +84,8 @@ extension Host.Sink {
 }
 
 extension Terminal {
-  /// Moves the cursor to the beginning of a line; a terminal does not say where the cursor is. If it is within a line, spaces
-  /// for a whole line reach the next line. If it is at the beginning, they end in the last column of the same line.
+  /// Moves the cursor to the beginning of a line; its present column is unknown. As many spaces as a line has columns are
+  /// written. From within a line the spaces reach the next line; from its beginning they end in its last column.
   static func beginLine() throws {
     let environment = ProcessInfo.processInfo.environment
     guard movesCursor(on: .output, environment: environment), let columns = size()?.columns else {
@@ -96,7 +96,7 @@ extension Terminal {
 }
 
 extension FileProblem {
-  /// Describes a refusal of the system in the shell's words.
+  /// Runs `body`; throws an error of the system as a `FileProblem`, and an interrupted call as an `Interruption`.
   ///
   /// - Parameter path: the file that `body` opens.
   static func explaining<Result>(

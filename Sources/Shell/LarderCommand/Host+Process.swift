@@ -21,7 +21,7 @@ extension Settings {
     mode = options.mode
     isTerminal = Terminal.isTerminal(.output)
     hasColor = !options.has("--no-color") && Terminal.showsColors(environment: environment)
-    // A terminal that cannot move its cursor may not draw lines and blocks either.
+    // A terminal that cannot move its cursor may also be unable to draw lines and blocks.
     hasUnicode =
       Terminal.speaksUTF8(environment: environment)
       && (!isTerminal || Terminal.movesCursor(on: .output, environment: environment))
@@ -41,7 +41,7 @@ extension Settings {
 extension Host {
   /// The streams of this process.
   ///
-  /// - Parameter readsCommands: Commands come from standard input.
+  /// - Parameter readsCommands: Whether commands come from standard input.
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,
@@ -63,7 +63,7 @@ extension Host {
     useTerminal(environment, output)
   }
 
-  /// The services that need a person at a terminal.
+  /// Adds the services that need a terminal.
   private mutating func useTerminal(_ environment: [String: String], _ output: PagedOutput) {
     if Terminal.isTerminal(.input), Terminal.isTerminal(.error) {
       ask = { question in
@@ -87,7 +87,7 @@ extension Host {
         return try Screen(FullScreen())
       }
     }
-    // Progress appears on terminals only; it would fill a log.
+    // Progress appears only on terminals, because progress would fill a log file.
     if Terminal.movesCursor(on: .error, environment: environment) {
       progress = { words in
         try output.release()
@@ -116,7 +116,7 @@ extension Host {
     try Terminal.write("\r\u{1B}[K\(text)", to: .error)
   }
 
-  /// Asks on standard error, so that standard output stays data.
+  /// Asks on standard error, so that standard output contains only data.
   private static func ask(_ question: SafeText) throws -> Bool {
     let text = DisplayWidth.wrap(
       "\(question) [y/N] ", columns: Terminal.size(of: .error)?.columns, indent: 2)
@@ -125,7 +125,7 @@ extension Host {
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {
       try Terminal.write("\n", to: .error)
-      // ^C answers no; it must not stop the next command, too.
+      // ^C means the answer no, and must not also stop the next command.
       Interrupts.acknowledge()
       return false
     }
@@ -133,7 +133,7 @@ extension Host {
     return ["y", "yes"].contains(word)
   }
 
-  /// Sleeps in short steps: ^C may arrive on another thread.
+  /// Sleeps in short steps, because ^C may arrive on another thread; false if ^C ended the sleep.
   private static func pause(_ duration: Duration) -> Bool {
     let end = ContinuousClock.now + duration
     while !Interrupts.isPending {

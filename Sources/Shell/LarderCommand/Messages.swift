@@ -3,7 +3,7 @@ import ShellLanguage
 
 /// Writes errors and notes to standard error.
 struct Messages {
-  /// Errors are written as JSON.
+  /// Whether errors are written as JSON.
   var isJSON: Bool
 
   /// Writes an error and returns its exit code.

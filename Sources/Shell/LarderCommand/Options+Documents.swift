@@ -45,7 +45,7 @@ enum CompletionScript {
     shell == "bash" ? bash : shell == "zsh" ? zsh : fish
   }
 
-  /// The words that the value of an option can be; nil for files and free text.
+  /// The possible values of an option; nil for files, free text, and options without a value.
   private static func words(_ option: OptionSpec) -> String? {
     switch option.kind {
     case .subject: commands

@@ -3,8 +3,8 @@ import ShellLanguage
 
 /// The arguments of the program: its own options, the store, and the words of a command.
 ///
-/// The first word that is not a program option is STORE and the next one is COMMAND. Every word from
-/// COMMAND on belongs to the command and is not parsed here.
+/// The first word that is neither a program option nor the value of an option is STORE. The next such word is COMMAND.
+/// Every word from COMMAND on belongs to the command and is not parsed here.
 struct Options {
   /// A command or file to run. Steps run in the order in which they were written.
   enum Step: Equatable {
@@ -132,7 +132,7 @@ struct Options {
   private mutating func take(
     _ option: OptionSpec, _ value: [UInt8], at position: Int
   ) throws(ShellError) {
-    // The value of a variable may be any bytes.
+    // The value of a variable need not be UTF-8.
     switch option.name {
     case "--arg": return try variables.define(value, isJSON: false)
     case "--argjson": return try variables.define(value, isJSON: true)
@@ -149,7 +149,7 @@ struct Options {
     }
   }
 
-  /// The clock for values of options. No option has a time, so any clock does.
+  /// The clock for values of options. No option has a time, so the time of the clock does not matter.
   private static let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
 
   private static func text(
@@ -169,7 +169,7 @@ struct Options {
       hint: hint(for: option) ?? "`larder --help` lists the options")
   }
 
-  /// The words to type instead of an option that the program does not have.
+  /// The words to type instead of an unknown option; nil without a suggestion.
   private static func hint(for option: String) -> SafeText? {
     if option == "--json" { return "use `-o json`" }
     if let near = Suggestions.question(option, among: ProgramOptions.all.map(\.name)) {

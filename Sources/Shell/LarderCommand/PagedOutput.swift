@@ -5,7 +5,7 @@ import ShellLanguage
 /// Standard output. The answer to a typed command goes through a pager as soon as it is longer than the
 /// screen.
 ///
-/// Output of a command that waits, for an answer or the next change, appears at once. A command writes
+/// Before a command waits for an answer or for the next change, its output so far is shown. A command writes
 /// between its reads of the store, so that no snapshot is held while the person reads.
 final class PagedOutput {
   private enum State {
@@ -20,7 +20,7 @@ final class PagedOutput {
   private var state = State.straight
   /// Whether a note has ended the line on which the terminal shows ^C.
   private(set) var hasLeftInterrupt = false
-  /// Whether the command waited for a person, so that its duration means nothing.
+  /// Whether the command waited for a person or for some time, so that its duration means nothing.
   private(set) var hasWaited = false
   private let command: String?
 
@@ -35,7 +35,7 @@ final class PagedOutput {
     hasWaited = false
   }
 
-  /// Shows all output so far, because the command now waits for a person.
+  /// Shows the gathered output, because the command now waits for a person or for some time.
   func wait() throws {
     hasWaited = true
     try release()
@@ -85,7 +85,7 @@ final class PagedOutput {
     state = .straight
   }
 
-  /// Whether the person left the pager. If so, the error that the rest was not written is ignored.
+  /// Whether the person left the pager. The error about the unwritten rest is then ignored.
   var wasLeft: Bool {
     if case .left = state { true } else { false }
   }
@@ -100,7 +100,7 @@ final class PagedOutput {
     }
   }
 
-  /// The rows of the screen that the text takes.
+  /// The number of screen rows that the text takes.
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
     text.lines.dropLast().reduce(0) { rows, line in
       // A byte takes at most one column, so a short line needs no measuring.

@@ -4,7 +4,7 @@ import LarderTerminal
 import ShellLanguage
 
 extension Program {
-  /// `larder` without a store.
+  /// The text that `larder` prints without arguments and without LARDER_STORE.
   static let introduction = """
     larder STORE     open a store
     larder demo      create a small store to try
@@ -62,7 +62,7 @@ extension Program {
     return path
   }
 
-  /// Creates the store and opens the prompt; without a terminal, prints the path instead.
+  /// Creates the store, then opens the prompt or, without a terminal, prints the path.
   static func runDemo(at path: String, _ environment: [String: String]) throws -> Int32 {
     do {
       try DemoStore.create(at: path)

@@ -20,13 +20,13 @@ import ShellLanguage
   import LarderCompression
 #endif
 
-/// The program `larder`: explore a store at a prompt, run commands, or be one end of a pipe.
+/// The program `larder`: a prompt that explores a store, and commands and scripts, also in a pipe.
 @main enum LarderCommand {
   static let version = Store.version
 
   static func main() {
     do {
-      // The standard descriptors are claimed before any file is opened: otherwise a file could take the number of one.
+      // The standard descriptors are claimed before any file is opened: otherwise a file could get their numbers.
       try StandardDescriptors.claim()
     } catch {
       exit(1)
@@ -76,8 +76,8 @@ enum Program {
     var storeOptions = Store.Options()
     storeOptions.create = options.has("--create")
     storeOptions.readOnly = options.has("--read-only")
-    // The programs of a store choose its write buffer.
-    storeOptions.keepsWriteBuffer = FileManager.default.fileExists(atPath: path)
+    // The programs that use a store choose its write buffer; the shell keeps that buffer.
+    storeOptions.keepsWriteBuffer = FileManager.default.fileExists(atPath: path + "/data.mdb")
     #if Compression
       // The shell reads compressed values and writes plain values, which a program without the trait can read.
       let largest = Rules.largestPossibleValue
@@ -117,7 +117,7 @@ extension Program {
       else { return nil }
       return String(validating: call.bytes("DIRECTORY") ?? [], as: UTF8.self)
     } catch {
-      // The error of opening the store is reported, not this one.
+      // The caller reports the error of opening the store, not this error.
       return nil
     }
   }

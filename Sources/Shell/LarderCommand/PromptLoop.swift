@@ -5,16 +5,16 @@ import ShellLanguage
 
 /// The prompt: reads commands until the person leaves.
 ///
-/// An error appears under the line and does not end the prompt. No snapshot is held between commands.
+/// An error of a command appears under the line and does not end the prompt. No snapshot is held between commands.
 struct PromptLoop {
-  /// The shortest duration of a command that is printed.
+  /// The duration of a command is printed if it is longer than this.
   private static let longTime = Duration.seconds(1)
 
   private let runner: ShellRunner
   private let editor: LineEditor?
   private var plain = PlainLines()
   private var reader: CommandReader
-  /// The lines of a command whose quote is still open.
+  /// The lines so far of a command with an open quote.
   private var open: [UInt8] = []
   private let highlighter: LineHighlighter
   /// Changes by other processes while the prompt waits.
@@ -48,7 +48,7 @@ struct PromptLoop {
     self.editor = editor
   }
 
-  /// The exit code to end with.
+  /// Runs commands until the person leaves; returns the exit code of the program.
   mutating func run() throws -> Int32 {
     Interrupts.endure()
     if session.settings.isTerminal { try greet() }
@@ -78,7 +78,7 @@ struct PromptLoop {
         try greet(remark.description)
       }
     } catch let error as ShellError {
-      // The prompt starts in spite of the error: it may be needed to inspect a damaged store.
+      // The prompt starts in spite of the error: a person may need the prompt to inspect a damaged store.
       _ = runner.messages.tell(error)
     }
     try greet(
@@ -139,7 +139,7 @@ struct PromptLoop {
           for command in commands {
             switch try run(command) {
             case .quit(let code): return code
-            // An answer such as "no" stops the rest of the line, like an error.
+            // An answer such as "no" stops the rest of the text, like an error.
             case .exitCode: return nil
             case .done: continue
             }
@@ -209,7 +209,7 @@ struct PromptLoop {
   }
 }
 
-/// The colors of the line that is typed, which depend on the lines before it while a quote is open.
+/// The colors of the typed line. While a quote is open, the colors also depend on the lines before.
 private final class LineHighlighter {
   var open: [UInt8] = []
   private let session: Session
@@ -224,7 +224,7 @@ private final class LineHighlighter {
 }
 
 extension CompletionSource {
-  /// The candidates of Tab when the cursor is at a byte of a line.
+  /// The candidates of Tab for a line whose cursor is at the byte `cursor`.
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
     let candidates = found.candidates.map { candidate in

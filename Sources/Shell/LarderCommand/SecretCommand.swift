@@ -11,8 +11,8 @@ enum SecretCommand {
   /// Names of secrets that are too short to look for within longer words.
   private static let words: Set<String> = ["jwt", "otp", "totp", "pin", "pat"]
 
-  /// Whether a word of a line looks like the name of a secret and may have its value after it. Only three kinds of line count:
-  /// a `set`, a line that cannot be read, and the command line of another program.
+  /// Whether a line seems to contain the name of a secret, and so perhaps its value. Only three kinds of line count: a `set`,
+  /// a line that cannot be read, and a line that runs another program.
   static func matches(_ text: [UInt8]) -> Bool {
     var reader = CommandReader(.prompt)
     do throws(ShellError) {

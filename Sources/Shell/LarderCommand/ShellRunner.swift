@@ -30,7 +30,7 @@ final class ShellRunner {
     if let name = options.namespace { try session.use(name) }
   }
 
-  /// The exit code of the program.
+  /// Runs everything that the options name; returns the exit code of the program.
   func run() throws -> Int32 {
     if !options.words.isEmpty { return try runWords() ?? failure ?? 0 }
     var number = 0
@@ -71,7 +71,7 @@ final class ShellRunner {
     return try prompt.run()
   }
 
-  /// Runs a script; nil to continue, otherwise the exit code to end with.
+  /// Runs the script in a file; returns nil to continue, or the exit code with which the program ends.
   func runFile(_ path: String) throws -> Int32? {
     let text: [UInt8]
     do {
@@ -124,7 +124,7 @@ final class ShellRunner {
     }
   }
 
-  /// Runs a command of a script; nil to continue, otherwise the exit code to end with.
+  /// Runs a command of a script; returns nil to continue, or the exit code with which the program ends.
   func run(_ command: ShellLanguage.CommandLine) throws -> Int32? {
     guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
     let start = ContinuousClock.now
@@ -141,7 +141,7 @@ final class ShellRunner {
 
   private func fail(_ error: ShellError) -> Int32? { recordFailure(messages.tell(error)) }
 
-  /// Records a failure. It ends the script unless --keep-going is given; ^C always ends it.
+  /// Records a failure. A failure ends the script unless --keep-going is given; ^C always ends the script.
   private func recordFailure(_ code: Int32) -> Int32? {
     failure = failure ?? code
     failures += 1

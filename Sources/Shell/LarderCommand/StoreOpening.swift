@@ -16,7 +16,7 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// Opens the store that the program names, or explains why it cannot be opened.
+/// Opens the store at a path, or explains why it cannot be opened.
 struct StoreOpening {
   private let path: String
   private let options: Store.Options
@@ -83,7 +83,7 @@ struct StoreOpening {
     return !names.isEmpty
   }
 
-  /// The user that owns the store; nil if that is the user of this process.
+  /// The user that owns the store; nil if it is the user of this process, is unknown, or is allowed by the options.
   private var otherOwner: Int? {
     guard !options.allowsForeignOwner, let owner = ByteFile.owner(of: path) else { return nil }
     return owner == geteuid() ? nil : Int(owner)

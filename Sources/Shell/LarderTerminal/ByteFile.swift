@@ -6,8 +6,8 @@
 
 /// A file on a disk, a named pipe or a device, which is read or written a piece at a time.
 ///
-/// A new file on a disk replaces the old one when it is complete, so that a failed write loses nothing. Pipes and devices
-/// are written in place. A link stands for the file that it names.
+/// A new file on a disk replaces the old file when the new file is complete, so that a failed write loses nothing. Pipes,
+/// devices and appended files are written in place. A link stands for the file that it names.
 package final class ByteFile {
   private var descriptor: Int32 = -1
   /// The path of the complete file.
@@ -46,9 +46,9 @@ package final class ByteFile {
   /// Creates a file to write.
   ///
   /// - Parameters:
-  ///   - replaces: An existing file is replaced when the new file is complete.
+  ///   - replaces: If true, the complete new file replaces an existing file. If false, an existing file is an error.
   ///   - permissions: The mode of a new file, before the umask.
-  ///   - owner: The owner of the file instead of the present user.
+  ///   - owner: The owner of a file that replaces another file, instead of the present user.
   package init(
     writing path: String, replaces: Bool, permissions: UInt32 = 0o666,
     owner: (user: UInt32, group: UInt32)? = nil

@@ -14,7 +14,7 @@ package final class ChildProgram {
 
   /// Runs the program and waits for it.
   ///
-  /// - Returns: A report of an exit code other than 0 or of a signal; nil for success.
+  /// - Returns: A report of an exit code other than 0 or of a signal; nil for success and for an end by SIGPIPE.
   package func run() throws(TerminalError) -> String? {
     process = try unsafe start(reading: nil)
     return wait()
@@ -99,7 +99,7 @@ package final class ChildProgram {
 package final class Pager {
   private let program: ChildProgram
 
-  /// `less` keeps colors and only prints a short text. Its prompt says how to leave, unless `$LESS` sets options of the person.
+  /// `less` keeps colors, and ends at once after a short text. Its prompt says how to leave, unless `$LESS` has options.
   private static let less = "less -FRX"
   private static let lessWithPrompt = less + " '-PSpace continues, q leaves'"
 

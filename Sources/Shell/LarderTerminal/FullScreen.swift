@@ -6,8 +6,8 @@
 
 /// The whole screen of the terminal. Each key is read when it is typed; the earlier screen returns at the end.
 ///
-/// The terminal is restored in any case, also when a signal or a fault ends the process. A process may have one object at a
-/// time, and none while a `LineEditor` reads.
+/// The terminal is also restored when a signal of `EmergencyExit` ends the process. A process may have one object at a time,
+/// and none while a `LineEditor` reads.
 package final class FullScreen {
   package enum Event {
     case bytes([UInt8])
@@ -37,7 +37,7 @@ package final class FullScreen {
     try enter()
   }
 
-  /// Waits for the next typed bytes or another event, at most for the time.
+  /// Waits for the next typed bytes or another event, at most for `limit`.
   package func next(within limit: Duration) throws(TerminalError) -> Event {
     let result = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
@@ -48,7 +48,7 @@ package final class FullScreen {
     }
     if counts.continuations != seen.continuations {
       seen.continuations = counts.continuations
-      // SIGSTOP stopped the process, which no handler can catch. A shell may have changed the modes meanwhile.
+      // SIGSTOP, a signal that no handler can catch, stopped the process. A shell may have changed the modes meanwhile.
       try enter()
       return .redraw
     }
@@ -116,7 +116,7 @@ package final class FullScreen {
 /// Restores the terminal when a signal ends the process: signals that ask for the end, signals of timers and limits, and
 /// signals of faults.
 ///
-/// Its handler makes only calls that a signal handler may make: `write`, `tcsetattr` and `raise`.
+/// Its handler makes only calls that a signal handler may make: `write`, `tcsetattr`, `signal` and `raise`.
 enum EmergencyExit {
   private static let ends = [
     SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ, SIGSEGV, SIGBUS, SIGILL,
@@ -159,7 +159,7 @@ enum EmergencyExit {
     return action
   }
 
-  /// Restores the terminal if this process has taken the whole screen; a signal handler may call it.
+  /// Restores the terminal if this process has taken the whole screen. A signal handler may call this function.
   static func restore() {
     guard unsafe isArmed else { return }
     _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &modes)

@@ -29,7 +29,7 @@ import CEditline
       afterCursor: Self.text(from: info.cursor, to: info.lastchar))
   }
 
-  /// Inserts text at the cursor, up to a NUL; false if there is no room for it.
+  /// Inserts text at the cursor, up to a NUL; false if there is no room for the text.
   func insert(_ text: some StringProtocol) -> Bool {
     var wide = text.unicodeScalars.map { wchar_t(bitPattern: $0.value) }
     wide.append(0)
@@ -95,12 +95,12 @@ import CEditline
 }
 
 extension LineBuffer.Line {
-  /// The scalars of the character before the cursor.
+  /// The number of scalars of the character before the cursor.
   var clusterBefore: Int { String(beforeCursor).last?.unicodeScalars.count ?? 0 }
-  /// The scalars of the character behind the cursor.
+  /// The number of scalars of the character behind the cursor.
   var clusterAfter: Int { String(afterCursor).first?.unicodeScalars.count ?? 0 }
 
-  /// The scalars of the word before the cursor, and of the space between the word and the cursor.
+  /// The number of scalars of the word before the cursor, and of the separators between the word and the cursor.
   var wordBefore: Int {
     let isOfWord = { (character: Character) in character.isLetter || character.isNumber }
     let before = String(beforeCursor)

@@ -6,7 +6,7 @@ import CEditline
   import Darwin
 #endif
 
-/// The rows of the terminal that the prompt and the line take, with the colors and the hint, which libedit does not support.
+/// Draws the prompt and the line with colors and a hint, which libedit does not support.
 @safe final class LineDisplay {
   /// A place in the rows that the prompt and the line take, as libedit lays them out.
   struct Place: Equatable {
@@ -85,7 +85,7 @@ import CEditline
     drawnColumns = windowColumns
   }
 
-  /// Puts the cursor of the terminal after the line, so that later output is below the line.
+  /// Puts the cursor of the terminal after the line, so that output after a newline is below the line.
   ///
   /// libedit is not told: either the line is over, or `redraw` follows.
   func leaveLine() throws(TerminalError) {
@@ -98,8 +98,8 @@ import CEditline
 
   /// Erases the rows of the prompt and the line, and puts the cursor where they began.
   ///
-  /// When the width changes, some terminals wrap the rows again and others cut them. The column of the cursor tells which,
-  /// unless both give one column. Then the smaller row is used: old rows may stay, but nothing above them is lost.
+  /// When the width changes, some terminals wrap the rows again and others cut them. The column of the cursor tells which they
+  /// did. If both give the same column, or without a column, the smaller row is used: nothing above the line is lost.
   func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
     let (wrapped, cut) = places
     let edge = min(cut.column, windowColumns - 1)
@@ -138,7 +138,7 @@ import CEditline
   }
 
   /// Draws a line again if it has characters without a width, such as joiners and marks. libedit counts such a character as one
-  /// cell when it is typed but not later, so it would write to the wrong places.
+  /// cell when it is typed but not later, so libedit would write to the wrong places.
   func settleLine() throws(TerminalError) {
     let line = line
     let scalars = line.beforeCursor + line.afterCursor
@@ -156,18 +156,18 @@ import CEditline
     Terminal.width(of: CollectionOfOne(scalar)) == 0
   }
 
-  /// Whether the highlighted line draws a scalar. libedit draws no scalars without a width. Of these, only marks are drawn
-  /// here: a joiner would make a terminal draw several characters in the cells of one.
+  /// Whether the highlighted line draws a scalar. libedit draws no scalars without a width. Of these scalars, only marks are
+  /// drawn here: a joiner would make a terminal draw several characters in the cells of one character.
   private static func isDrawn(_ scalar: Unicode.Scalar) -> Bool {
     guard isWidthless(scalar) else { return true }
     let isMark = [.nonspacingMark, .enclosingMark].contains(scalar.properties.generalCategory)
     return isMark && !(0xFE00...0xFE0F).contains(scalar.value)
   }
 
-  /// Draws the line with its colors and marks over libedit's plain line; libedit does not know it.
+  /// Draws the line with its colors and marks over libedit's plain line. libedit is not told.
   ///
-  /// The same characters go to the same places, so nothing moves. Two kinds of line stay plain: lines with control characters,
-  /// which libedit draws in another form, and lines taller than the window.
+  /// The same characters go to the same places, so nothing moves. Two kinds of line stay plain: lines taller than the window,
+  /// and lines with control characters other than newline, which libedit draws in another form.
   func highlightLine() throws(TerminalError) {
     let line = line
     let runs = style.showsColors ? highlight(line.bytes) : []
@@ -206,7 +206,7 @@ import CEditline
     isPainted = !runs.isEmpty
   }
 
-  /// Writes the hint after the line and moves the cursor back; libedit does not know it.
+  /// Writes the hint after the line and moves the cursor back. libedit is not told.
   func showHint() throws(TerminalError) {
     guard style.showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line

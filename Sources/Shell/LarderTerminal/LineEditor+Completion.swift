@@ -87,7 +87,7 @@ extension LineEditor {
 }
 
 extension Completion {
-  /// Lays the labels out in columns, read downwards, in at most `limit` rows.
+  /// Lays the labels out in columns, read downwards, in at most `limit` rows. If labels are left out, one more row says so.
   ///
   /// - Parameters:
   ///   - isCut: Whether more labels exist than these.

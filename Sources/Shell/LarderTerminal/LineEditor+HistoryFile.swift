@@ -7,17 +7,17 @@
 extension LineEditor {
   /// The entries of all sessions in a plain file, one entry a line, the oldest first; only the owner can read the file.
   ///
-  /// Sessions append under a lock, so that no session loses the entries of another. A newline within an entry is written
-  /// as `\n`, a backslash as `\\`.
+  /// Sessions append under a lock, so that no session loses the entries of another session. A newline within an entry is
+  /// written as `\n`, a backslash as `\\`.
   package struct HistoryFile: Sendable {
-    /// The number of entries that can be recalled. A file with twice as many is cut back to this number.
+    /// The most entries that can be recalled. A file with more than twice as many entries is cut back to this number.
     package static let limit = 1_000
 
     package let path: String
 
     package init(at path: String) { self.path = path }
 
-    /// `$XDG_STATE_HOME/larder/history`, by default in `~/.local/state`; nil for a person without a home.
+    /// `$XDG_STATE_HOME/larder/history`, by default in `~/.local/state`; nil if neither variable is an absolute path.
     package static func standard(environment: [String: String]) -> HistoryFile? {
       let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state" }
       let state = [environment["XDG_STATE_HOME"], home].lazy.compactMap { $0 }
@@ -101,7 +101,7 @@ extension LineEditor.HistoryFile {
   }
 
   private func openFile() throws(TerminalError) -> Int32 {
-    // The path may be a pipe, which must not make the prompt wait for a writer, or a device, whose mode must not change.
+    // A pipe at the path must not make the prompt wait for a writer, and the mode of a device must not change.
     let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }

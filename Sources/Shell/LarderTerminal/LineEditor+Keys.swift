@@ -55,7 +55,7 @@ extension LineEditor {
     return CC_REFRESH
   }
 
-  /// Keys that libedit does not bind but other shells have, with every code that terminals send for them.
+  /// Keys that other shells have but libedit does not bind, or binds to another function, with the codes that terminals send.
   private static let emacsKeys: KeyValuePairs = [
     "^R": "em-inc-search-prev",
     "^W": "larder-delete-word",
@@ -98,7 +98,7 @@ extension LineEditor {
     unsafe cel_add_function(editor, name, help, function)
   }
 
-  /// Runs a function of this editor for libedit. Its error ends the line, and `readLine` throws it.
+  /// Runs a function of this editor for libedit. An error of the function ends the line, and `readLine` throws the error.
   @unsafe private static func perform(
     _ editor: OpaquePointer?, _ function: (LineEditor) throws(TerminalError) -> Int32
   ) -> UInt8 {
@@ -128,7 +128,7 @@ extension LineEditor {
     return buffer.insert(Self.pasted(text)) ? CC_REFRESH : CC_ERROR
   }
 
-  /// The next byte of the terminal; nil at its end, and after half a second without a byte.
+  /// The next byte of the terminal; nil at the end of the input, and after half a second without a byte.
   private static func byteSoon() throws(TerminalError) -> UInt8? {
     while true {
       switch try Terminal.wait(for: .input, atMost: .milliseconds(500)) {
@@ -140,7 +140,7 @@ extension LineEditor {
   }
 
   /// The text to insert for a pasted text. Terminals send Return for a newline. The last newline is left out, so that the
-  /// cursor stays after the text; control characters other than tab are left out, because they would disturb the screen.
+  /// cursor stays after the text. Control characters other than tab and newline are left out: they would disturb the screen.
   static func pasted(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

@@ -33,7 +33,7 @@ extension LineEditor {
     return String(validating: bytes, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
   }
 
-  /// Reads one byte at a time. Input that is typed ahead stays in the terminal, for a pager and for ^C to discard.
+  /// Reads one byte at a time. Input that is typed ahead stays in the terminal: a pager can read it, and ^C can discard it.
   private func nextByte() throws(TerminalError) -> UInt8? {
     while !wasInterrupted {
       if !held.isEmpty { return held.removeFirst() }
@@ -93,12 +93,12 @@ extension LineEditor {
     guard report != .missing else { return nil }
     try Terminal.write("\u{1B}[6n")
     let column = try reportedColumn(within: .seconds(2))
-    // After a further change of the window the terminal is asked again; after mere silence never again.
+    // If a signal ended the wait, the terminal may be asked again; after mere silence it is never asked again.
     if column == nil { report = TerminalSignals.counts != seen ? .late : .missing }
     return column
   }
 
-  /// Reads up to the report `ESC [ row ; column R`, and keeps other bytes for later keys.
+  /// Reads up to the report `ESC [ row ; column R`, and keeps other bytes for later keys; nil after `limit`, or after a signal.
   ///
   /// - Parameter bytes: The bytes that were read already.
   private func reportedColumn(

@@ -8,8 +8,8 @@ import CEditline
 
 /// Reads lines that are typed and edited at a terminal, with libedit.
 ///
-/// It has the keys of emacs or, with `bind -v` in `~/.editrc`, the keys of vi. Use it on one thread, and one editor at a time,
-/// since there is one terminal. Use it if `Terminal.canEditLines` holds, and `PlainLines` otherwise.
+/// The editor has the keys of emacs or, with `bind -v` in `~/.editrc`, the keys of vi. There is one terminal, so use one
+/// editor at a time, on one thread. If `Terminal.canEditLines` is false, use `PlainLines`.
 @safe package final class LineEditor {
   /// The candidates of Tab for a line, with the byte of the line at which the cursor is.
   package typealias Complete = (_ line: [UInt8], _ cursor: Int) -> Completion

@@ -6,7 +6,7 @@ import CEditline
   import Darwin
 #endif
 
-/// The entries that can be recalled at a prompt: those of this session, and with a file those of all sessions.
+/// The entries that can be recalled at a prompt: the entries of this session and, with a file, of earlier sessions.
 @safe package final class LineHistory {
   private let past: OpaquePointer
   private var file: LineEditor.HistoryFile?
@@ -79,7 +79,7 @@ import CEditline
     case later
   }
 
-  /// A walk through the entries that begin with the typed text.
+  /// A walk through the entries that begin with the text before the cursor.
   ///
   /// libedit's own search also finds entries that contain the text elsewhere, and treats the text as an expression.
   private struct Walk {

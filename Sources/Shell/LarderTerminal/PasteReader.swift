@@ -8,7 +8,7 @@ struct PasteReader {
   /// The next byte without decoding; nil if no byte comes soon.
   let nextByte: () throws(TerminalError) -> UInt8?
 
-  /// The text without the mark; nil if ^C interrupted it.
+  /// The text without the mark; nil at the end of the input and after ^C.
   func read() throws(TerminalError) -> String? {
     var text: [Unicode.Scalar] = []
     while !Self.isEnd(text.suffix(Self.end.count)) {

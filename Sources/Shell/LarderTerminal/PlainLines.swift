@@ -59,7 +59,7 @@ package struct PlainLines {
   /// - Parameters:
   ///   - prompt: The text that is written to the output first, without color.
   ///   - end: The byte that ends a line: a newline, or NUL for names that may hold one.
-  ///   - most: The first `most` bytes of a longer line are enough.
+  ///   - most: Of a longer line, the first bytes are enough, if they are more than `most`.
   package mutating func readLine(
     _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n"), atMost most: Int = .max
   ) throws(TerminalError) -> LineResult {
@@ -86,7 +86,7 @@ package struct PlainLines {
     }
   }
 
-  /// Everything up to the end of the stream as one line; if that is more than `most` bytes, the first bytes of it.
+  /// Everything up to the end of the stream as one line. Of more than `most` bytes, at least the first `most` + 1.
   package mutating func readRest(atMost most: Int = .max) throws(TerminalError) -> LineResult {
     while !isAtEnd, buffer.count - start <= most {
       guard try fill() else { return .interrupted }

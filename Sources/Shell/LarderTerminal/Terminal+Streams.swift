@@ -68,7 +68,7 @@ extension Terminal {
     return bytes
   }
 
-  /// Whether the descriptor is a terminal. `isatty` would fail for a terminal whose window was closed.
+  /// Whether the descriptor is a device such as a terminal. `isatty` would fail for a terminal whose window was closed.
   private static func isCharacterDevice(_ descriptor: Int32) -> Bool {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
@@ -119,7 +119,7 @@ extension Terminal {
   }
 }
 
-// Inside `Terminal` the names `close`, `read` and `write` mean its own functions; these functions call the C ones.
+// Inside `Terminal` the names `close`, `read` and `write` mean its own functions; the functions here call those of C.
 
 private func closeFile(_ descriptor: Int32) { _ = close(descriptor) }
 

@@ -37,7 +37,7 @@ package enum Terminal {
     return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
   }
 
-  /// Whether to write colors to the stream: it is a terminal with colors, and `NO_COLOR` is unset or empty.
+  /// Whether to write colors to the stream: it is a terminal, `TERM` is set and not `dumb`, and `NO_COLOR` is unset or empty.
   package static func showsColors(
     on stream: Stream = .output, environment: [String: String]
   ) -> Bool {

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Counts the signals that a terminal sends. A pipe of this process to itself wakes a wait for input at each signal.
 ///
-/// A handler only adds to a counter and writes one byte to the pipe; a signal handler may do both. The byte makes the
-/// wake-up certain, also for a signal that comes just before the wait or interrupts another thread.
+/// A handler adds to a counter, and writes one byte to the pipe or ends the process; a signal handler may do all of this. The
+/// byte makes the wake-up certain, also for a signal that comes just before the wait or interrupts another thread.
 enum TerminalSignals {
   struct Counts: Equatable {
     var interrupts = 0
@@ -54,7 +54,7 @@ enum TerminalSignals {
   /// Whether this process waits for a program that has the terminal.
   private static let isAttending = Atomic(false)
 
-  /// Waits for a program on the terminal. The keys that send signals are for that program, as in system(3).
+  /// Runs `body`, which waits for a program on the terminal. The keys that send signals are for that program, as in system(3).
   ///
   /// Interrupts are counted, but no number of them ends this process.
   static func attendProgram<Result, Failure: Error>(
@@ -69,7 +69,7 @@ enum TerminalSignals {
     return try body()
   }
 
-  /// Answers the interrupts that came after the first `count` ones.
+  /// Answers the interrupts that came after the first `count` interrupts.
   static func answerInterrupts(since count: Int) {
     answered.add(interrupts.load(ordering: .relaxed) - count, ordering: .relaxed)
   }
@@ -90,8 +90,8 @@ enum TerminalSignals {
   /// Counts interrupts from now on, and lets writes to a closed pipe fail instead of ending the process.
   ///
   /// A process that was started with interrupts ignored, such as a background job of a script, still ignores them.
-  /// `SIGPIPE` gets a handler that does nothing. Ignoring it would not do: a program that this process starts, such as a
-  /// pager, would inherit that.
+  /// `SIGPIPE` gets a handler that does nothing: a program that this process starts, such as a pager, would inherit an ignored
+  /// signal, but inherits no handler.
   static func countInterrupts() {
     openSelfPipe()
     unblock([SIGINT, SIGPIPE])
@@ -100,7 +100,7 @@ enum TerminalSignals {
     _ = signal(SIGPIPE) { _ in }
   }
 
-  /// Lets `SIGTERM` end the process, even if the parent process made it ignored.
+  /// Lets `SIGTERM` end the process, even if the process was started with the signal ignored or blocked.
   ///
   /// The signal ends the process at once and with the signal's own status. That does no harm to a store, and a thread that
   /// waits for a lock or a pipe could not stop by itself.
@@ -117,7 +117,7 @@ enum TerminalSignals {
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
   }
 
-  /// Counts ^Z and `SIGTERM` without obeying, while the terminal is in a state that a shell should not see.
+  /// Counts ^Z and `SIGTERM` without obeying them, while the terminal is in a state that a shell should not see.
   static func deferTermination() {
     let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
@@ -161,7 +161,7 @@ enum TerminalSignals {
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0
-    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full pipe wakes, too
+    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full pipe also ends a wait
     errno = before
   }
 
@@ -194,9 +194,9 @@ enum TerminalSignals {
 package enum Interrupts {
   /// Counts ^C from now on, and lets writes to a closed pipe fail instead of ending the process.
   ///
-  /// Call it once, before anything else. A program that this process starts has the usual actions for both signals. A third
-  /// unanswered ^C ends the process: the running code does not reach a point at which it stops. `SIGTERM` ends the process at
-  /// once, even if the parent made it ignored or blocked.
+  /// Call it once, before anything else. A program that this process starts has the usual actions for SIGINT and SIGPIPE. A
+  /// third unanswered ^C ends the process unless `endure()` was called: the running code reaches no point at which it stops.
+  /// `SIGTERM` ends the process at once, even if the process was started with the signal ignored or blocked.
   package static func install() {
     TerminalSignals.countInterrupts()
     TerminalSignals.resetTermination()
@@ -212,7 +212,7 @@ package enum Interrupts {
     TerminalSignals.pendingInterrupts > 0
   }
 
-  /// Answers all interrupts; call it where code stops because of one.
+  /// Answers all interrupts; call it where code stops because of an interrupt.
   package static func acknowledge() {
     TerminalSignals.answerInterrupts()
   }

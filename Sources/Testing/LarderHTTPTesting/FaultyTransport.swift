@@ -24,7 +24,7 @@
       case fail(any Error)
       /// The request is sent, and its answer is lost.
       case lose(any Error)
-      /// The answer has this status in place of its own, and no body.
+      /// The request is not sent. Its answer has this status, no fields and no body.
       case status(Int)
       /// The body ends with an error after its first bytes.
       case cutBody(after: Int)

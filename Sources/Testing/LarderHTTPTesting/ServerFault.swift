@@ -35,9 +35,9 @@
     case errorObject
     /// A web page in place of data, such as the login page of a public network.
     case webPage
-    /// A redirection to the same address.
+    /// A redirection to the same path, without an end.
     case redirectLoop
-    /// A good answer in small pieces, with a pause before each.
+    /// A good answer in small pieces, with a pause before each piece.
     case slow
 
     private var answer: Data {
@@ -85,7 +85,7 @@
       }
     }
 
-    /// Runs a server with this fault on a free port during `body`, which gets its address: `http://127.0.0.1:40123`.
+    /// Runs a server with this fault on a free port during `body`, which gets the address: `http://127.0.0.1:40123`.
     ///
     /// - Parameter received: a closure that gets the first line of each request.
     /// - Throws: the error of `body` or of the socket.

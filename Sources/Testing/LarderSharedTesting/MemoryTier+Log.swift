@@ -23,7 +23,7 @@ extension MemoryTier {
     }
   }
 
-  /// The wait is in real time too, so that it ends even if the tier's clock stands still.
+  /// The wait is in real time, so that it ends even if the tier's clock stands still.
   public func records(
     after position: Position, waiting: Duration
   ) async throws(LarderError) -> [LogRecord] {

@@ -70,7 +70,7 @@ public final class MemoryTier: SharedTier {
     state.withLock { $0.faults += Array(repeating: fault, count: count) }
   }
 
-  /// Makes every request from now on meet a fault; nil ends all faults, also those of ``fail(next:with:)``.
+  /// Makes every request from now on meet a fault, and ends the faults of ``fail(next:with:)``; nil ends all faults.
   public func failAll(with fault: Fault?) {
     state.withLock { state in
       state.permanent = fault
@@ -90,7 +90,7 @@ public final class MemoryTier: SharedTier {
     wakeReaders()
   }
 
-  /// Forgets all records of the log but the newest ones.
+  /// Forgets all records of the log except the newest `count` records.
   public func trimLog(to count: Int) {
     state.withLock { $0.image.log.removeFirst(max($0.image.log.count - count, 0)) }
   }

@@ -4,7 +4,7 @@ import Synchronization
 /// Checks the promises of a ``/Larder/LarderClock``.
 ///
 /// - The wall clock is after 1970 and before the year 10889, the last year that a store can index.
-/// - The monotonic clock never goes back, also between threads.
+/// - The monotonic clock never goes back for a thread, also while several threads use the clock.
 /// - Moving time forward moves both clocks.
 /// - A sleep until a past moment returns at once. A sleep until a later moment returns when the clock reaches the moment,
 ///   and throws a `CancellationError` if its task is cancelled before.
@@ -101,7 +101,7 @@ private func sleepProblems(
   return problems
 }
 
-/// When a sleep ended.
+/// The time at which a sleep ended.
 private final class Woken: Sendable {
   let at = Mutex<Duration?>(nil)
 }

@@ -13,7 +13,7 @@ public import Larder
 /// - Parameters:
 ///   - codec: the codec.
 ///   - values: at least one. The check covers only the forms of the type that these values show.
-///   - damages: the number of damaged encodings of each value that are decoded.
+///   - damages: the number of changed encodings of each value that are decoded, and the most cut encodings.
 ///   - seed: selects the damage; the same seed damages the same bytes.
 /// - Throws: ``ConformanceFailure`` with all broken promises; ``/Larder/LarderError`` if no store can be made.
 public func checkConformance<C: Codec>(

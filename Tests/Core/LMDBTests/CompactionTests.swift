@@ -8,7 +8,7 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  /// Every record of both databases.
+  /// All records of both databases, without the record of the second database itself.
   private func records(_ environment: Environment) throws -> [[UInt8]: [UInt8]] {
     let read = try environment.beginRead()
     var records: [[UInt8]: [UInt8]] = [:]
@@ -86,7 +86,7 @@ import Testing
     #expect(peer.line() == "open")
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .occupied)
     try environment.set([5], [6])
-    // This process still counts as present: a second opening and its end do not make the other process alone.
+    // This process still counts as present: a second opening and its close do not leave the other process alone.
     #expect(refusal(directory.store) == nil)
     #expect(try peer.end() == 0)
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .closed)

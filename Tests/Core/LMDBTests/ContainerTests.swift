@@ -4,7 +4,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// Processes of several process id namespaces, as containers are, use one store. In each namespace the program has the id 1.
+/// Processes in several process id namespaces, as in containers, use one store. In each namespace the program has the id 1.
 @Suite struct `Several containers` {
   let directory: TemporaryDirectory
   var store: String { directory.store }

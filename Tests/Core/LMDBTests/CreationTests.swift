@@ -128,7 +128,7 @@ import Testing
     for round in 0..<rounds {
       let store = directory.store + "\(round)"
       let peer = try PeerProcess("hold", store)
-      // Most of the time goes into the start of the program; the creation after it takes a millisecond or two.
+      // The start of the program takes most of the time; the creation after the start takes one or two milliseconds.
       #expect(eventually { FileManager.default.fileExists(atPath: store) })
       usleep(useconds_t.random(in: 0..<3000, using: &random))
       peer.kill()

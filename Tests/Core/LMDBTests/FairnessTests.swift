@@ -10,8 +10,8 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  /// A wait is the number of commits by other processes between the request and the write. A count is exact on a busy machine,
-  /// too. A process that loses the processor between its read of the counter and its request for the lock adds some commits.
+  /// A wait is the number of commits by other processes between the request and the write. Unlike a time, the number does not
+  /// depend on the machine, but a process that loses the processor before its request counts some commits too many.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
     let peers = try (0..<count).map { _ in try PeerProcess("queue", directory.store, ["60"]) }
@@ -32,7 +32,7 @@ import Testing
     let busy = try PeerProcess("batches", directory.store, ["30"])
     let waiting = try PeerProcess("batches", directory.store, ["30"])
     #expect(eventually { busy.soFar.count > 2 && waiting.soFar.count > 2 })
-    // Stops the process while it waits for the lock: right after its own write, while the other process writes.
+    // Stops the process, most likely in its wait for the lock: right after its own write, while the other process writes.
     let writes = waiting.soFar.count
     #expect(eventually { waiting.soFar.count > writes })
     usleep(10_000)

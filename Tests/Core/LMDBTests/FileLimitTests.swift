@@ -30,7 +30,7 @@ import Testing
     return stored - first
   }
 
-  /// Removes the records with the given numbers in several commits, so that later commits can reuse the pages.
+  /// Removes the records with the given numbers, except multiples of 8, in several commits. Later commits can reuse the pages.
   private func remove(_ environment: Environment, _ numbers: Range<Int>) throws {
     for part in numbers.split(maxSplits: .max, whereSeparator: { $0 % 8 == 0 }) {
       try environment.write { transaction in

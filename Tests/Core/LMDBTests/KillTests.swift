@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// Every record is whole and in order, no number occurs twice, and no acknowledged number is missing.
+  /// Expects that every record is whole and in order, no number occurs twice, and no acknowledged number is missing.
   private func verify(_ numbers: [Int]) throws {
     let environment = try Fixture.open(directory.store, Fixture.options(durability: nil))
     let verified = try Numbering.verify(environment)

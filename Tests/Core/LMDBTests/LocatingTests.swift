@@ -15,7 +15,7 @@ import Testing
 
   @Test func `a located value is replaced and removed by whatever comes in between`() throws {
     var random = SeededRNG(seed: UInt64(seed))
-    // Long enough for three levels of pages, so that pages of the middle level split and merge as well.
+    // The keys are long enough for three levels of pages, so that pages of the middle level split and merge as well.
     func key(_ number: Int) -> [UInt8] {
       Fixture.bytes(number) + [UInt8](repeating: 7, count: 392)
     }
@@ -32,7 +32,7 @@ import Testing
           let found = try transaction.locate(name.span, in: databases[database])?.array
           #expect(found == models[database][number], "LARDER_SEED=\(seed)")
           if Bool.random(using: &random) {
-            // Another key changes before the located one, in either database; sometimes the same key changes.
+            // Before the located key, another key changes in either database, or, in one of ten cases, the same key.
             let elsewhere = Int.random(in: 0..<2, using: &random)
             let other = Int.random(in: 0..<10, using: &random) == 0 ? number : number ^ 1
             let bytes = key(other)
@@ -76,7 +76,7 @@ import Testing
 
   private struct TakenBack: Error {}
 
-  /// Runs a write and takes back one in four. Returns whether the write was committed.
+  /// Runs a write, and takes it back in one of four cases. Returns whether the write was committed.
   private func keepingOrNot(
     _ random: inout SeededRNG,
     _ body: (inout WriteTransaction, inout SeededRNG) throws -> Void

@@ -126,7 +126,7 @@ import Testing
       })
     var isFirst = true
     try opened?.closeCompacting { _, _ in
-      // If the writer did not stop, it would lose these writes.
+      // If the peer did not stop its writes, these writes would be lost.
       let count = peer.soFar.count
       if isFirst { _ = eventually(within: .milliseconds(300)) { peer.soFar.count > count + 50 } }
       isFirst = false

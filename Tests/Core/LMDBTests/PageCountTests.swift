@@ -101,7 +101,7 @@ import Testing
     return fromLists
   }
 
-  /// The pages of the database after each of these puts.
+  /// The number of pages of the database after each put of a value of these sizes.
   private func pagesNeeded(for sizes: [Int], _ round: Int) throws -> [Int] {
     let roomy = try open("-roomy")
     var needed: [Int] = []
@@ -144,12 +144,12 @@ import Testing
 
   /// How many of the available pages a commit may need for the free lists, which it rewrites: a generous bound for up to a
   /// dozen named databases. LMDB stores the pages that the transaction frees in one list. The list needs a run of pages, one
-  /// for each 500 freed pages.
+  /// page for each 500 freed pages.
   private static func pagesOfCommit(available: Int, freeing: Int) -> Int {
     32 + (available + freeing) / 128
   }
 
-  /// Removes values and stores others until only the pages for the commit are left. Returns how many values it stored.
+  /// Removes values and stores other values until only the pages for the commit are left. Returns how many values it stored.
   private func takeAllButCommit(_ environment: Environment, limit: Int, removals: Int) throws -> Int
   {
     let second = environment.databases[0]

@@ -16,7 +16,7 @@ import Testing
   private static let pageSize = 4096
   private static let pages = 24
 
-  /// Pages between two protected pages: a read outside of them ends the process.
+  /// Pages between two protected pages: a read beyond either end ends the process.
   @safe private final class Fence {
     let start: UnsafeMutableRawPointer
     private let all: UnsafeMutableRawPointer
@@ -95,7 +95,7 @@ import Testing
         start: UnsafeRawPointer(fence.start), end: UInt64(Self.pages), shift: 12)
       for _ in 0..<20 {
         try walk(table, &random)
-        // Some bytes change, as they do on a disk.
+        // One bit changes, as by a fault of a disk.
         fence.flip(
           random.next(in: 2 * Self.pageSize..<Self.pages * Self.pageSize),
           1 << UInt8(random.next(in: 0..<8)))
@@ -141,7 +141,7 @@ import Testing
   private func walkCursor(
     _ cursor: consuming TreeCursor, _ key: [UInt8], _ random: inout SeededRNG
   ) {
-    // Each round ends at damage, at an end, or after more moves than the pages can hold records in order.
+    // Each round ends at damage or after the last record. A walk of 100,000 moves has no end: the pages hold fewer records.
     for _ in 0..<4 {
       do throws(LMDBError) {
         var record: TreeCursor.Record?

@@ -52,7 +52,7 @@ final class PeerProcess: @unchecked Sendable {
     }
   }
 
-  /// The next line; nil if no line comes in time or the peer has ended.
+  /// The next unread line; nil if no line comes in time, or if the peer has ended and all its lines are read.
   func line(within seconds: TimeInterval = 20) -> String? {
     let deadline = Date(timeIntervalSinceNow: seconds)
     return condition.withLock {
@@ -65,7 +65,7 @@ final class PeerProcess: @unchecked Sendable {
     }
   }
 
-  /// All lines until the peer ends.
+  /// The unread lines until the peer ends, or until it writes no line for 20 s.
   func lines() -> [String] {
     var lines: [String] = []
     while let line = line() { lines.append(line) }
@@ -88,7 +88,7 @@ final class PeerProcess: @unchecked Sendable {
     process.waitUntilExit()
   }
 
-  /// Closes the peer's input, waits for its end, and returns its exit status.
+  /// Closes the peer's input and waits for its end. Returns the exit status, or minus the number of the signal that ended it.
   func end() throws -> Int32 {
     try endInput()
     process.waitUntilExit()

@@ -17,7 +17,7 @@ import Testing
 
   /// Whether `hasRun` promises a run of `pages` after `singles` single pages, and whether LMDB finds it after `taken` pages.
   ///
-  /// The database is empty, so the root takes one page, and each value beside the run takes one more.
+  /// The database is empty, so the root takes one page, and each value beside the run takes one more page.
   private func lookForRun(
     _ environment: Environment, pages: Int, after singles: Int, taken: Int
   ) throws -> (promised: Bool, found: Bool) {
@@ -115,7 +115,7 @@ import Testing
   }
 
   private static let run = 6
-  /// LMDB reads as many lists after it has enough pages, and the first few lists have enough.
+  /// The number of lists that LMDB reads after it has enough pages. The first few lists have enough pages.
   private static let lists = 60 * run
 
   @Test func `one in a list that LMDB does not get to is not promised`() throws {
@@ -129,11 +129,11 @@ import Testing
       if run.promised != run.found { missed += 1 }
     }
     #expect(found.first == true && found.last == false, "\(found)")
-    // The root takes one page, so LMDB may read one more list before it has enough.
+    // The root takes one page, so LMDB may read one more list before it has enough pages.
     #expect(missed <= 1)
   }
 
-  /// Looks for a run of `Self.run` pages that only free lists from number `position` on have.
+  /// Looks for a run of `Self.run` pages that only one free list has: number `position` of the lists that `scatter` makes.
   private func lookForRunInList(_ position: Int, of environment: Environment) throws
     -> (promised: Bool, found: Bool)
   {
@@ -144,7 +144,7 @@ import Testing
     return try lookForRun(environment, pages: Self.run, after: 1, taken: 1)
   }
 
-  /// Each commit takes pages at the end of the file. It keeps some of them for good, and they separate the pages that the next
+  /// Each commit takes pages at the end of the file. Some of these pages stay in use, and separate the pages that the next
   /// commit frees.
   private func scatter(_ environment: Environment, lists: Int, large position: Int) throws {
     let read = try environment.beginRead()

@@ -223,7 +223,7 @@ extension `Writing over damage` {
     let environment = try makeStore()
     defer { environment.close() }
     let second = environment.databases[0]
-    // Each new separator exceeds some keys of the leaf on its right: a search for those keys ends in the leaf on its left.
+    // Each new separator exceeds some keys of the leaf on its right: a search for those keys ends in the separator's left leaf.
     for key in stride(from: 1, to: 6000, by: 700) {
       let references = try path(to: key)
       let reference = references[references.count - 2]
@@ -242,7 +242,7 @@ extension `Writing over damage` {
     }
   }
 
-  /// The key of the next record; nil at the end and where a page is damaged.
+  /// The key of the first record from `start` on, or else of the next or previous record; nil at the end and at damage.
   private func scanned(
     _ cursor: inout Cursor, from start: Int?, forward: Bool
   ) -> [UInt8]? {

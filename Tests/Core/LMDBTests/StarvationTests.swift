@@ -15,7 +15,7 @@ import Testing
     ["sh", "-c", "\(limits); exec \"$0\" \"$@\""]
   }
 
-  /// A prefix that runs a command as a user without privileges who owns the directory; nil if that is impossible.
+  /// A prefix that runs a command as an unprivileged owner of the directory: empty unless this process is root; nil on failure.
   private func unprivileged() -> [String]? {
     if geteuid() != 0 { return [] }
     guard Process.succeeds(["setpriv", "prlimit", "--version"]),
@@ -87,7 +87,7 @@ import Testing
   @Test func `a write beyond the process's limit of file sizes is an error, and all else stays`()
     throws
   {
-    // 4 MB and an odd number of blocks of 512 bytes: one write ends within a page.
+    // The file limit is 4 MB and an odd number of blocks of 512 bytes: one write ends within a page.
     let peer = try PeerProcess("fill", directory.store, under: limited("ulimit -f 8195"))
     #expect(peer.line() == "write \(LMDBError.fileTooLarge)")
     #expect(peer.line() == "stored true true")

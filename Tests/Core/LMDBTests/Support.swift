@@ -8,7 +8,7 @@ extension TemporaryDirectory {
   /// The path of a store that does not exist yet.
   var store: String { path + "/store" }
 
-  /// The files of a store with type, size, permissions, inode and content hash, to compare before and after.
+  /// The files of a store with type, size, permissions, inode and content hash, for a comparison with a later listing.
   static func listing(_ directory: String) throws -> [String: String] {
     var listing: [String: String] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) + ["."] {
@@ -36,7 +36,7 @@ func eventually(within limit: Duration = .seconds(120), _ condition: () throws -
   return try condition()
 }
 
-/// Runs `body` in `count` threads at once, waits for all of them, and throws their first error.
+/// Runs `body` in `count` threads at once, waits at most 240 s for all of them, and throws their first error.
 func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
   let group = DispatchGroup()
   let failure = Failure()
@@ -61,7 +61,7 @@ final class Failure: @unchecked Sendable {
   var first: (any Error)? { lock.withLock { error } }
 }
 
-/// The error that `call` throws; nil if it throws none.
+/// The LMDB error that `call` throws; nil if it throws none. Any other error fails the test.
 func failure(_ call: () throws -> Void) -> LMDBError? {
   do {
     try call()

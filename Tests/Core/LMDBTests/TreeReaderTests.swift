@@ -9,7 +9,7 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  /// Keys of 1 to 500 bytes with long common beginnings, and values from none to several pages.
+  /// Keys of 1 to 500 bytes, many with long common beginnings, and values of no bytes to several pages.
   private struct Content {
     var random: SeededRNG
 

@@ -49,7 +49,7 @@ import Testing
       try transaction.put([1].span, for: [5].span, in: .main)
       return transaction.serial
     }
-    // A write without changes is no commit, and a write that is taken back is none either.
+    // A write without changes makes no commit, and a write that is taken back makes none either.
     #expect(try environment.write { $0.formerSerial } == serial)
     #expect(throws: Change.self) {
       try environment.write { transaction in

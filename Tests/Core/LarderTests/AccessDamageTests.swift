@@ -7,7 +7,7 @@ import Testing
 
 @testable import Larder
 
-/// The access table is a hint: whatever happens to it, reads return what they would return without it.
+/// The access table is a hint: whatever happens to the table, a read returns the written value, or nil for an evicted entry.
 @Suite struct AccessDamage {
   private let seed = TestSettings.seed
 
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// Fills a store with entries, uses half of them, and returns their values.
+  /// Fills a store with entries, reads about half of the entries, and returns all values.
   private func fill(
     _ path: String, keys: Range<Int>, _ random: inout SeededRNG
   ) throws -> [Int: [UInt8]] {

@@ -92,7 +92,7 @@ private func hash(_ number: Int) -> UInt64 {
     }
     #expect(age(after: 4 * entries - step) != nil)
     #expect(age(after: 4 * entries + 2 * step) == nil)
-    // The ghost is gone long before its stamp comes round.
+    // The ghost is gone long before another ghost gets an equal stamp.
     #expect(age(after: 16 * entries) == nil)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeRingTests {
-  /// Makes a change as a process does that is killed before it publishes the change.
+  /// Makes a change like a process that is killed before it publishes the change.
   private func setAndDie(_ key: String, in store: Store, commits: Bool) throws {
     struct Killed: Error {}
     do {

@@ -77,7 +77,7 @@ import Testing
         clock.set(to: right.advanced(by: .days(1000)))
         #expect(try store.purge().skippedAfterClockJump)
         clock.set(to: right)
-        // The doubt about the first jump has ended well, and must not vouch for the next jump.
+        // The clock is right again, so the first jump is no longer in doubt; the next jump must be doubted anew.
         try notes.set("w", for: "other")
         clock.advance(by: .minutes(2))
         clock.set(to: right)

@@ -54,7 +54,7 @@ import Testing
       let after = try store.statistics()
       #expect(after.file.size == compaction.after)
       #expect(after.reads == statistics.reads && after.removals == statistics.removals)
-      // Reads still count after the compaction, although the store notes counts with numbers of commits.
+      // Reads still count after the compaction, although the stored counts name commits, and the numbers of commits begin anew.
       let _: [UInt8]? = try store.namespace("b").value(for: "k1")
       #expect(try store.statistics().reads.hits == statistics.reads.hits + 1)
       try store.namespace("a").set("new", for: "new", expires: .after(.hours(1)))

@@ -15,7 +15,7 @@ struct DiskBatchTests {
     return try Store(at: path + "/store", options: options)
   }
 
-  /// Fills a store with small entries, one by one, until it evicts.
+  /// Stores small entries, one by one, until 1,000 of them are evicted for the disk limit.
   private func fill(_ notes: Store.Namespace, _ random: inout SeededRNG) throws {
     while try notes.removals[.evictedForDisk] < 1000 {
       try notes.set([UInt8](repeating: 1, count: 210), for: "\(random.next(in: 0..<1_000_000))")

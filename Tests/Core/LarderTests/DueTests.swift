@@ -38,7 +38,7 @@ import Testing
       try store.namespace("a").set("v", for: "k", expires: .after(.seconds(10)))
       try store.namespace("c").set("v", for: "k", expires: .after(.seconds(30)))
       #expect(try state(store).nextDue == moment(10))
-      // After a removal `nextDue` is too early, until a purge has reason to look and sets it right.
+      // After a removal, `nextDue` is too early. Only a purge at or after `nextDue` corrects it.
       try store.namespace("a").remove("k")
       try store.purge()
       #expect(try state(store).nextDue == moment(10))

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Holds a lock file in another process while `body` runs, and expects that the error names both.
+  /// Another process holds a lock file while `body` runs. The error must name the file and the process, and have a remedy.
   private func expectWords(
     holding lock: String, _ body: () throws -> Void,
     sourceLocation: SourceLocation = #_sourceLocation

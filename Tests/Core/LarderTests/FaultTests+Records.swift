@@ -6,7 +6,7 @@ import Testing
 
 // Damage of entries and of the records of indexes.
 extension FaultTests {
-  /// Changes the first record of a database for which `isWanted` returns true; an empty key removes the record.
+  /// Changes the first record of a database for which `isWanted` returns true, or adds the changed record beside it.
   static func change(
     _ database: Database, _ transaction: inout WriteTransaction, _ notes: Store.Namespace,
     where isWanted: ([UInt8]) -> Bool = { _ in true },

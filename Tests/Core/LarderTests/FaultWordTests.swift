@@ -43,7 +43,7 @@ import Testing
     return lines
   }
 
-  /// Expects that a message has no words that a user cannot use.
+  /// Expects that a message names the path, unless it ends with "done", and has only words that a user can use.
   private func expectWords(_ line: String, _ fault: String) {
     #expect(!line.contains("MDB_"), "\(fault): \(line)")
     #expect(!line.contains("no remedy"), "\(fault): \(line)")

@@ -13,8 +13,8 @@ extension Store {
   }
 }
 
-/// Lets a batch hold the writer lock while `body` starts writes. The writer thread has already taken one write and waits with
-/// it, so all writes of `body` queue. The batch ends when `waiting` writes wait.
+/// Lets a batch hold the writer lock while `body` starts writes. The writer thread has already taken one write and waits for
+/// the lock, so all writes of `body` queue. The batch ends when `waiting` writes wait.
 func whileHeld(
   _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {

@@ -13,7 +13,7 @@ import Testing
     return attributes
   }
 
-  /// Invalidates a tag and stops after the first transaction, as a process that is killed then.
+  /// Invalidates a tag and stops after the first transaction, like a process that is killed at that moment.
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
     try store.engine.commit(.withoutCleanup) { batch in
       let (removal, tombstone) = try TagInvalidation.begin(
@@ -58,7 +58,7 @@ import Testing
       #expect(try notes.keys(tags: ["x"]).count == 4 && notes.keys(tags: ["z"]) == [Key("a")])
       #expect(try notes.keys(tags: ["xy"]) == [] && store.namespace("none").keys(tags: ["x"]) == [])
       #expect(try notes.invalidate(tags: ["y", "x", "z"]) == RemovalResult(entries: 1, bytes: 1))
-      // Stops after the first transaction, as a process that is killed then.
+      // Stops after the first transaction, like a process that is killed at that moment.
       try store.engine.commit(.withoutCleanup) { batch in
         _ = try TagInvalidation.begin(
           [[UInt8(ascii: "y")], [UInt8(ascii: "x")]], in: nil, asOf: nil, limit: 1, &batch.session)

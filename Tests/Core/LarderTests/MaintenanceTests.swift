@@ -156,7 +156,7 @@ import Testing
     let stamp = { try store.state.maintained }
     var stamps: [UInt64] = [0]
     for _ in 1...5 {
-      // Each step is shorter than the jitter: the others see a run of one object before they are due.
+      // Each step is shorter than the jitter: the other objects see the run of one object before their own runs are due.
       while try stamp() == stamps.last {
         clock.advance(by: .seconds(5))
         for _ in 0..<20 { await Task.yield() }

@@ -94,7 +94,7 @@ struct Model {
   mutating func touch(_ key: [UInt8], in name: String, expires: Expiration?) -> Bool {
     guard var entry = entry(key, in: name), entry.state(at: now) != .expired else { return false }
     let rules = spaces[name]!.rules
-    // An entry keeps its stale window. An entry without an expiry has none, so the rules give it one.
+    // An entry keeps its stale window. An entry without an expiry has no stale window, so the rules give it a window.
     let window =
       entry.expires == .max
       ? rules.stale : .milliseconds(entry.staleUntil - entry.expires)
@@ -105,7 +105,7 @@ struct Model {
     return true
   }
 
-  /// Whether the clock is at most a day ahead of the last recorded time, plus the time that passed while the store was open.
+  /// Whether the clock is at most a day ahead of the last recorded time plus the open time since then, or no time is recorded.
   var isClockPlausible: Bool {
     let day: Int64 = 86_400_000
     let gap = now - stamp

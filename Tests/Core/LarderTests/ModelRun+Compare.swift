@@ -6,8 +6,8 @@ import Testing
 @testable import Larder
 
 extension ModelRun {
-  /// Lists a namespace and compares it with the model: its living entries by pages or by a scan, or its fresh entries by a scan
-  /// of values; all of them, or those with a prefix.
+  /// Lists a namespace, or its entries with a prefix, and compares them with the model: the entries that have not expired, by
+  /// pages or by a scan, or the fresh entries by a scan of values.
   mutating func list(_ name: String) throws {
     let notes = store.namespace(name)
     let whole = keys[random.next(in: 0..<keys.count)]

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// Swift treats both spellings as equal. In the store they are two names, whichever of them a process has looked up first.
+  /// Swift treats both spellings as equal. In the store they are two names, whichever name a process has looked up first.
   @Test func `names of the same text in other bytes are apart`() async throws {
     let store = try Store.temporary()
     let names = ["caf\u{e9}", "cafe\u{301}"]

@@ -33,7 +33,7 @@ final class OtherProcess {
   /// How long a peer may be silent, in milliseconds. A peer that works is never silent for so long, even on a busy machine.
   private static let longestWait = Int32(clamping: 600_000 * TestSettings.trials)
 
-  /// The next line; nil when the peer has ended, or when the wait ends and kills it.
+  /// The next line; nil when the peer has ended, or after `longestWait` without a line, which kills the peer.
   func line() -> String? {
     while true {
       if let end = rest.firstIndex(of: 0x0A) {

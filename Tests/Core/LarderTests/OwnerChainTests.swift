@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// Removals of entries that own many others: bounded in each transaction, without recursion, and complete in the end.
+/// Removals of entries that own many other entries: bounded in each transaction, without recursion, and complete in the end.
 @Suite struct OwnerChainTests {
   private func owned(by key: String) -> EntryAttributes {
     var attributes = EntryAttributes()
@@ -81,7 +81,7 @@ import Testing
     try withStore { store, _ in
       let notes = store.namespace("notes")
       try makeStar(3_500, in: store)
-      // Runs only the first transaction, as a process does that is killed after its commit.
+      // Runs only the first transaction, like a process that is killed after the commit of that transaction.
       guard
         case .committed = try store.engine.attempt(
           .withoutCleanup, { batch in _ = try batch.remove("0", from: notes) })

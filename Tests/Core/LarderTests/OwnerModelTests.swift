@@ -51,7 +51,7 @@ struct OwnerRun {
     var entries: [Place: Store.Entry] = [:]
     var bytes: [String: Int] = [:]
     var guaranteed: [String: Int] = [:]
-    /// Whether no removal waits for a reason other than limits.
+    /// Whether no entry waits for its removal: none is expired, cleared, invalidated or without its owners.
     var isSettled = true
   }
 
@@ -88,7 +88,7 @@ struct OwnerRun {
     return before
   }
 
-  /// Every owner of a stored entry is stored: an entry is removed with its last owner.
+  /// Every owner of a stored entry is stored, unless removals of dependents still wait.
   private func checkOwners(_ what: String) throws {
     let now = try entries()
     guard try store.state.orphans == 0 else { return }

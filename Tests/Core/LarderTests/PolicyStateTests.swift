@@ -10,7 +10,7 @@ private let wordCount = 12
   @Test func `the target begins at a tenth and follows ghost hits, faster the more in a row`() {
     var target = WindowTarget()
     #expect(target.share == 0.1)
-    // A ghost hit moves the target by half an entry of a thousand, and by an eighth more for the first hit of a run.
+    // A ghost hit moves the target by half of its share, here 0.001, and by an eighth more for the first hit of a run.
     target.ghostHit(.window, share: 0.001, youth: 0)
     #expect(abs(target.share - (0.1 + 0.0005 * 1.125)) < 1e-9)
     target.ghostHit(.window, share: 0.001, youth: 0)

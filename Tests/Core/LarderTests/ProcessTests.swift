@@ -81,7 +81,7 @@ import Testing
       }
       let removals = try notes.removals
       #expect(removals[.replaced] == 300 && removals[.removed] == 30)
-      // The other processes made 300 reads and merged them when they closed; this process has made 300.
+      // The other processes made 300 reads and merged them when they closed; this process has made 300 reads, too.
       let reads = try notes.reads
       #expect(reads.hits == 540 && reads.absent == 60)
       #expect(try store.verify().faults == [])

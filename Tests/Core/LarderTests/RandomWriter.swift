@@ -39,7 +39,7 @@ struct RandomWriter {
     case 15..<17: _ = try notes.bytes(key)
     case 17:
       guard try notes.contains(key) else { return }
-      // The entry has an owner, and is removed with it.
+      // This entry has an owner, and is removed with that owner.
       var attributes = EntryAttributes()
       attributes.owners = [Owner(Key(key), in: notes.name)]
       try store.namespace("a").put([1, 2, 3].span, for: "image \(key)", attributes: attributes)

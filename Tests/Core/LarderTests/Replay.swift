@@ -41,7 +41,7 @@ struct Replay {
     }
   }
 
-  /// Expects that the store has exactly the known entries.
+  /// Expects that the store has exactly the known entries, except in the namespace `end`.
   func compare(_ store: Store, _ comment: Comment? = nil) throws {
     for facts in try store.namespaces() where facts.name != "end" {
       let known = sizes[facts.name] ?? [:]

@@ -107,7 +107,7 @@ import Testing
           if round > 0 { #expect(cache.memory?.limits == large) }
         }
       }
-      // A cache whose code asks for limits other than before still gets them.
+      // A cache whose code now asks for other limits gets the new limits.
       #expect(
         store.cache(TextCodec(), in: "notes", memory: MemoryLimits(entries: 3)).memory?.usage
           .entries

@@ -180,7 +180,7 @@ import Testing
       try notes.scan { entry, _ in
         visited += 1
         if visited % 100 == 0 {
-          // Each write is a commit: the age of the snapshot tells how many of them it has missed.
+          // Each write is a commit: the age of the snapshot is the number of commits since the snapshot.
           try notes.set("other", for: 10_000 + visited)
           let age = try store.statistics().readers.compactMap(\.age).max() ?? 0
           oldest = max(oldest, age)

@@ -72,7 +72,7 @@ extension Store.Namespace {
   }
 }
 
-/// The code of the error that `body` throws; nil if it throws none.
+/// The code of the `LarderError` that `body` throws; nil if it throws none. Any other error fails the test.
 func failure(_ body: () throws -> Void) -> LarderError.Code? {
   do {
     try body()

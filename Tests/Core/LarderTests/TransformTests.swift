@@ -198,7 +198,7 @@ import Testing
       var changed = record
       changed[index] ^= 1
       try write(changed, to: notes.slot("a"), key: "a")
-      // Times are not authenticated. Reads find every other change, and never trap.
+      // Reads find each change of the fields or the payload, and never trap. Times are not authenticated.
       let found = Result { try notes.text("a") }
       if header.fieldsRange.contains(index) || index >= header.payloadStart {
         #expect((try? found.get()) == nil, "byte \(index)")

@@ -158,7 +158,7 @@ import Testing
         prefix.append(id: id)
         for kind in 0..<4 {
           var key = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-          // Kind 0 has random bytes; 1 has zeros; 2 lies in the namespace; 3 begins with a time before all others.
+          // Kind 0 is random bytes, kind 1 zeros, kind 2 a key of the namespace; kind 3 begins with a time before all others.
           if kind == 1 { key = [UInt8](repeating: 0, count: length) }
           if kind == 2 { key = Array((prefix + key).prefix(length)) }
           if kind == 3 {

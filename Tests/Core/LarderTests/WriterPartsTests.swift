@@ -11,7 +11,7 @@ import Testing
   private let one = NamespaceID(rawValue: 1)
   private let two = NamespaceID(rawValue: 2)
 
-  /// Runs `body` in a transaction with counters that begin with `state`, and commits it.
+  /// Runs `body` in a transaction with counters that begin with `state`, and commits the transaction.
   private func transact<Result>(
     _ store: Store, _ state: StoreState = StoreState(),
     _ body: (inout WriteSession) throws(LarderError) -> Result

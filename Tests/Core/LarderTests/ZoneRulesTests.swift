@@ -46,7 +46,7 @@ import Testing
     let zone = "Europe/Zurich"
     #expect(
       try next(TimeOfDay(2, 30), in: zone, after: "2026-10-24T12:00:00Z") == "2026-10-25T00:30:00Z")
-    // Between the two occurrences, the first one is over.
+    // Between the two occurrences, the first occurrence is over.
     #expect(
       try next(TimeOfDay(2, 30), in: zone, after: "2026-10-25T00:45:00Z") == "2026-10-26T01:30:00Z")
     #expect(

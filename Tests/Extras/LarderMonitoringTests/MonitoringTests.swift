@@ -26,7 +26,7 @@ import Testing
       }
     }
 
-    /// The value of the last metric with that name and these labels.
+    /// The value of the metric with that name and these labels in the last report; nil if the report has none.
     func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
       state.withLock { state in
         state.metrics.last?.first { metric in

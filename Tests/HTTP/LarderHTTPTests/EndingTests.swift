@@ -10,7 +10,7 @@ import Testing
 struct EndingTests {
   private static let fresh = ("Cache-Control", "max-age=1000")
 
-  /// An origin whose responses name the groups of their path. Its other answers repeat the ending fields of the request.
+  /// Answers a GET with the groups of its path. Answers to other methods, and of `/end`, repeat the request's ending fields.
   private func fixture(
     _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
   ) throws -> Fixture {

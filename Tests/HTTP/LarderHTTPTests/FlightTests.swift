@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Of many equal requests at the same time, the cache sends one.
+/// Of many equal requests at the same time, the cache sends one to the origin.
 struct FlightTests {
   @Test func `many that ask the same at once make one request`() async throws {
     let gate = Gate()

@@ -12,7 +12,7 @@ import Testing
       != nil
   }
 
-  /// A fixture whose first request stored the response and whose second read it: the third needs no read of the heads.
+  /// A fixture whose first request stored the response and whose second request read it: a third request reads no heads.
   private func warm(_ fields: Pairs) async throws -> Fixture {
     let fixture = try Fixture(.page(fields))
     _ = try await fixture.get()

@@ -107,7 +107,7 @@ struct SearchVarianceTests {
     #expect(try await fixture.get("/b?x=1").body == "/b?x=1 3")
     #expect(try await fixture.get("/a").body == "/a 4")
     #expect(try await fixture.get("/a?utm=9").result.isHit)
-    // A newer response replaces the stored one, and a stale response answers no request.
+    // A newer response replaces the stored response, and a stale response answers no request.
     #expect(
       try await fixture.get("/a?x=1", [("Cache-Control", "no-cache")]).body == "/a?x=1 5")
     #expect(try await fixture.get("/a?x=1&utm=3").body == "/a?x=1 5")

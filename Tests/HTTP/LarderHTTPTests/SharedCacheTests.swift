@@ -77,7 +77,7 @@ struct SharedCacheTests {
     #expect(harness.isHit() == isStored)
   }
 
-  /// The fields of such a 304 belong to one user, and a stored response would show them to all users.
+  /// The fields of a 304 for one user belong to that user, and a stored response would show them to all users.
   @Test(arguments: [
     ("private, max-age=9", false, false), ("max-age=9", true, false),
     ("public, max-age=9", true, true), ("max-age=9", false, true),
@@ -179,7 +179,7 @@ struct SharedCacheTests {
 
   // MARK: Principals
 
-  /// Takes the user from a cookie. A service that names no user in its requests has such a function.
+  /// Takes the user from a cookie, for a service whose requests name the user in no other field.
   private static let byCookie: @Sendable (HTTPRequest) -> String? = { request in
     request.headerFields[.cookie].map { String($0.drop { $0 != "=" }.prefix { $0 != ";" }) }
   }

@@ -40,7 +40,7 @@ struct SharedFlightTests {
     #expect(try await slow.body.bytes().count == 400_000)
   }
 
-  /// The body of the first GET waits for the gate; later requests are answered at once.
+  /// The body of a GET that comes first waits for the gate; later requests are answered at once.
   private func fixture(_ gate: Gate) throws -> Fixture {
     try Fixture(
       Origin { request, number in

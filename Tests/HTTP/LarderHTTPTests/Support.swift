@@ -57,7 +57,7 @@ final class HTTPHarness {
 
   func wait(_ seconds: Int) { now = now.advanced(by: .seconds(seconds)) }
 
-  /// Sends a plain GET, whose response is stored if the rules allow it.
+  /// Sends the request, by default a plain GET. The response is stored if the rules allow it.
   func prime(
     _ fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil
   ) {

@@ -111,7 +111,7 @@
       } _: { authority in
         let (_, body) = try await Self.transport().send(
           Self.request("GET", "/a", at: "http://" + authority), body: HTTPBody(), interim: { _ in })
-        // The transport ends the connection when it holds as much as it may. `URLSession` reads on for a moment, so the exact
+        // The transport ends the connection when it holds its limit of bytes. `URLSession` reads on for a moment, so the exact
         // number depends on the load of the machine.
         try await waitUntil { isOver.withLock { $0 } }
         #expect(sent.withLock { $0 } < 2 << 30)

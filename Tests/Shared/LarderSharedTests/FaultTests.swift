@@ -172,8 +172,8 @@ import Testing
     }
   }
 
-  /// A late reply carries a value that has changed since. The machine applied the change before it could keep the value, so
-  /// only its memory of the change makes it ask again.
+  /// A late reply carries a value that has changed since. The machine applied the change before it could keep the value, so the
+  /// machine asks again only because it remembers the change.
   @Test(arguments: [true, false])
   func aReplyThatIsLateIsNotUsed(remembersChanges: Bool) async throws {
     let server = ManualClock()

@@ -52,7 +52,7 @@ import Testing
     let store = try Store.temporary(options: Store.Options(clock: clock))
     let shared = try Shared(sender, application: "test")
     let cache = store.cache(TextCodec(), in: "n", shared: shared)
-    // Such a reply may tell callers to wait for another machine, which does not exist.
+    // A random reply may tell callers to wait for another machine, which does not exist.
     let time = Task {
       while !Task.isCancelled {
         clock.advance(by: .seconds(1))

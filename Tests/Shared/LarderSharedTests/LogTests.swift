@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// The copies that were changed during the gap are removed, and no others; the log sends nothing else again.
+  /// Only the copies that were changed during the gap are removed; the log sends no other records again.
   @Test func afterAGapTheMissedChangesAreReplayed() async throws {
     try await withMachines(2) { machines, tier in
       let (near, far) = (machines[0], machines[1])
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// A machine that is cut off reports it after two seconds, and after the limit it asks the tier before it uses a copy.
+  /// A machine that is cut off reports this after two seconds. After the limit, it asks the tier before it uses a copy.
   @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
     try await withMachines(1) { machines, tier in
       let (machine, origin) = (machines[0], Origin())
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  /// Neither the position that a look at the log finds confirms the copies, nor the passage of time.
+  /// Neither the position from a look at the log nor the passage of time confirms the copies.
   @Test func copiesAreNotConfirmedBeforeTheMissedChangesAreApplied() async throws {
     try await withMachines(2) { machines, tier in
       let (near, far) = (machines[0], machines[1])
@@ -232,7 +232,7 @@ import Testing
     }
   }
 
-  /// A server whose clock was set back counts on within one millisecond, beyond the range of a word.
+  /// After its clock was set back, a server counts records within one millisecond, beyond the range of a word.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
     let tier = MemoryTier()
     let machine = try Machine(tier)

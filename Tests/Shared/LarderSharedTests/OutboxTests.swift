@@ -174,7 +174,7 @@ import Testing
     #expect(breaker.openings == 1)
   }
 
-  /// A tier that hangs delays five callers, and no others.
+  /// Five callers ask a tier that fails; later callers do not ask it.
   @Test func callersGoOnWithoutATierThatFails() async throws {
     try await withMachines(1) { machines, tier in
       let origin = Origin()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderShared
 
-/// Two or more machines over one tier: the values that each machine reads after loads, changes and removals by the others.
+/// Two or more machines over one tier: the values that each machine reads after loads, changes and removals by other machines.
 @Suite struct SharedCacheTests {
   @Test func theSecondMachineTakesWhatTheFirstHasLoaded() async throws {
     try await withMachines(2) { machines, tier in

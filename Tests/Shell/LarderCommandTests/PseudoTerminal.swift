@@ -81,7 +81,7 @@
     return true
   }
 
-  /// Waits for the end of the program and returns its exit status; negative for the signal that ended it.
+  /// Waits for the end of the program. Returns its exit status, or the negative number of the signal that ended it.
   func waitForExit(within limit: Duration = .seconds(60)) throws -> Int32 {
     _ = shows(within: limit) { _ in false }
     let deadline = ContinuousClock.now + limit
@@ -107,7 +107,7 @@
   /// Sends the program a signal, to stop it or to continue it.
   func send(_ signal: Int32) { kill(process, signal) }
 
-  /// Reads from the terminal; false once no byte can come any more, or if none came in time.
+  /// Reads from the terminal; false once no byte can come any more, or if no byte came in time.
   private func readMore(within limit: Duration) -> Bool {
     var polled = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
     let ready = unsafe poll(&polled, 1, Int32(limit / .milliseconds(1)))

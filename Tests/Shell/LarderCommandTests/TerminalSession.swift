@@ -10,7 +10,7 @@ final class TerminalSession {
   ///   - program: The path of the program.
   ///   - prompt: The prompt of the program when it is ready; nil for no wait.
   ///   - home: The home directory with the history and the settings.
-  ///   - environment: Variables beside those that the shell of a terminal sets.
+  ///   - environment: Variables besides `HOME`, `TERM` and `LANG`, or in their place.
   init(
     running program: String = probe, _ arguments: [String] = [],
     showing prompt: String? = "probe>", home: TemporaryHome = TemporaryHome(),

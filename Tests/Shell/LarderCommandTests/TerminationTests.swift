@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// `SIGTERM` ends the program with the status of that signal, whatever program started it. `SIGKILL` leaves its changes.
+/// `SIGTERM` ends the program with the status of that signal, whatever program started it. After `SIGKILL`, its changes stay.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct TerminationTests {
   /// How the parent process has set the signals.
   enum Parent: CaseIterable { case usual, blocking, ignoring }

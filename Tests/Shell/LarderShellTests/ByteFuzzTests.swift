@@ -13,7 +13,7 @@ import Testing
   private static let strings = 2000 * TestSettings.trials
   private static let commandsForEach = TestSettings.trials == 1 ? 2 : commands.count
   private static let workers = 2
-  /// A store holds so many strings at a time, and a session handles so many: the entries to list and the remains of commands
+  /// The most strings in a store at a time, and the strings of one session: the entries to list and the remains of commands
   /// must not grow with the number of strings.
   private static let (storedAtOnce, inSession) = (8, 400)
 

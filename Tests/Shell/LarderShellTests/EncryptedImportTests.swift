@@ -8,7 +8,7 @@ import Testing
 
 /// Imports into a store with encrypted values, by a program with the keys and by a program without them.
 @Suite struct EncryptedImportTests {
-  /// Stands for the encryption of an application that requires it.
+  /// Stands for the encryption of an application that requires encryption.
   private struct Cipher: ValueTransform {
     let id = TransformID.aesGCM
     let isRequired = true

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Each line that a hint shows runs as it stands.
+/// Each command in a hint runs, with values in place of its placeholders.
 @Suite struct HintTests {
   private func shell(_ lines: [String] = []) throws -> Shell {
     let shell = try Shell(hasPerson: true)

@@ -311,7 +311,7 @@ import Testing
 
   @Test func `every command has a sentence and two to four examples that run`() throws {
     for command in table.commands {
-      // A command without parameters and options has only one example.
+      // A command without parameters and options needs only one example.
       let fewest = command.parameters.isEmpty && command.options.isEmpty ? 1 : 2
       #expect(command.summary.hasSuffix("."), "\(command.name)")
       #expect((fewest...4).contains(command.examples.count), "\(command.name)")

@@ -19,7 +19,7 @@ import Testing
 ///     ! code: text         as an error
 ///     ? 1                  the exit code of an answer
 ///
-/// With `RECORD` set the answers are written down instead of compared, to be read before they are believed.
+/// With `RECORD` set, the answers are written down and not compared. Read them before you commit them.
 @Suite struct SessionTests {
   private static let folder = Repository.root.appending(path: "Tests/Shell/Sessions")
 

@@ -73,7 +73,7 @@ import Testing
     let line = try CommandReader.commands(in: bytes("# x\n  export a"), from: .file("s"))[0]
     let error = line.locate(ShellError(.full, "no space left on device", hint: nil))
     #expect(error.scripted == "error: s:2:3: no space left on device\n")
-    // The line stands above the error, and no word means no caret; only an error in a file names the line.
+    // An error in a file names its line. At the prompt, the line stands above the error. Without a word there is no caret.
     #expect(error.prompted(promptWidth: 8) == error.scripted)
     let typed = try command("export a")
     let other = typed.locate(ShellError(.full, "no space left on device", hint: nil))

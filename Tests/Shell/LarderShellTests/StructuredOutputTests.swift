@@ -68,7 +68,7 @@ import Testing
     check(value, under: "", of: line)
     let lines = try answer(to: line, as: .jsonl).split(separator: "\n")
     for line in lines { _ = try JSONText(Array(line.utf8)) }
-    // CSV, too, has the field of the value as it is: it may be null.
+    // CSV also has the value itself in this field, and the value may be null.
     guard line != "get @a k1 .n" else { return }
     let csv = try answer(to: line, as: .csv)
     #expect(csv.hasSuffix("\r\n"))

@@ -30,7 +30,7 @@ extension SeededRNG {
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// The command in a text.
+/// The first command in a text.
 func command(_ text: String) throws -> CommandLine {
   let commands = try CommandReader.commands(in: bytes(text), from: .prompt)
   return try #require(commands.first)

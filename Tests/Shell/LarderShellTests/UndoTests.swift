@@ -18,7 +18,7 @@ import Testing
     return shell
   }
 
-  /// The visible facts of the entries, without those that every write changes.
+  /// The visible facts of the entries, without the facts that every write changes.
   private func content(_ shell: Shell) throws -> [String] {
     var lines: [String] = []
     try shell.store.namespace("a").scan { entry, value in

@@ -2,8 +2,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Sets numbers through the write buffer, one after the other, and says each one when it is answered, until it is killed. The
-  /// first of four also sets the key `sometimes`, and the third removes it.
+  /// Sets numbers through the write buffer, one after the other, and prints each number after its set, until it is killed. The
+  /// first of every four numbers also sets the key `sometimes`, and the third also removes that key.
   ///
   /// Arguments: a number for the namespace, the size of the buffer, a seed.
   func writeBuffered() throws {
@@ -37,10 +37,12 @@ extension Peer {
 }
 
 extension Peer {
-  /// Puts an entry into the write buffer, and takes it out with a transaction, which also commits its record.
+  /// Puts an entry into the write buffer, and takes it out with a transaction, which also commits the entry's record.
   func popBuffered() throws {
     var options = Store.Options()
     options.writeBuffer = 256 << 10
+    // The timer must not commit the record first.
+    options.checkpointInterval = .seconds(3600)
     let opened = try Store(at: store, options: options)
     let notes = opened.namespace("notes")
     for _ in 0..<2 { try notes.set("data", for: "first") }
@@ -51,7 +53,7 @@ extension Peer {
   }
 }
 
-/// A number as the value of an entry, filled up so that every byte follows from it.
+/// A number as the value of an entry, filled up with bytes that follow from the number.
 package enum BufferedNumber {
   package static let keys = 37
 
@@ -59,7 +61,7 @@ package enum BufferedNumber {
     Array("\(number) ".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: count)
   }
 
-  /// Nil if the bytes do not belong together.
+  /// The number in a value; nil unless all bytes follow from one number.
   package static func number(_ value: [UInt8]) -> Int? {
     guard let end = value.firstIndex(of: 32),
       let number = Int(String(decoding: value[..<end], as: UTF8.self)),

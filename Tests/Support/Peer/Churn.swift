@@ -33,7 +33,7 @@ package struct Churn {
     random = SeededRNG(seed: UInt64(seed) &+ UInt64(author) &* 7919)
   }
 
-  /// Makes `count` writes. When a write finds no room, removes a tenth of the values.
+  /// Makes `count` writes. When a write finds no room, removes about a tenth of the values.
   package mutating func run(_ count: Int) throws {
     for _ in 0..<count {
       if try !write() {
@@ -95,7 +95,7 @@ package struct Churn {
     if size > limit { throw LimitPassed(size: size, limit: limit) }
   }
 
-  /// Whether the store has exactly the values of the model.
+  /// Whether the keys of this author have exactly the values of the model.
   package func isIntact() throws -> Bool {
     let read = try environment.beginRead()
     for key in Self.keys {

@@ -2,8 +2,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Obeys a command a line and answers `done`, until the input ends. Then closes the store, unless the last command was
-  /// `drop`, which releases it.
+  /// Obeys one command in each line and answers `done`, until the input ends. Then closes the store, unless a command `drop`
+  /// has released it.
   func obey() throws {
     var opened: Store? = try Store(at: store)
     Peer.say("open")

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// Swift hides `fork`: of the threads, a child has only the one that forks.
+/// Swift hides `fork`: a child has only the thread that forks.
 @_silgen_name("fork") private func cFork() -> Int32
 
 extension Peer {
@@ -17,7 +17,7 @@ extension Peer {
     Peer.say("child ended \(status)")
   }
 
-  /// Tries every call in a child, opens the store again there, and continues in the parent.
+  /// Tries the calls of an environment in a child, opens the store again there, and continues in the parent.
   func fork() throws {
     let environment = try Fixture.open(store)
     try environment.set([1], [1])

@@ -56,7 +56,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Reads entries and prints how many it found. The first argument is their number; a second one repeats the reads for ever.
+  /// Reads entries and prints how many it found. The first argument is their number; with a second, the reads repeat for ever.
   func useEntries() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
@@ -75,7 +75,7 @@ extension Peer {
     try opened.close()
   }
 
-  /// Writes entries, each twice, and removes every tenth. The second argument is their number.
+  /// Writes entries, each twice, and removes every tenth entry. The second argument is the number of entries.
   func writeEntries() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")

@@ -1,7 +1,7 @@
 import LMDB
 
 extension Peer {
-  /// Runs ``Churn`` within a limit, and prints the number of writes and of those that found no room.
+  /// Runs ``Churn`` within a limit. Prints the commits, the writes that found no room, and whether all values are intact.
   func churnInLimit() throws {
     let environment = try Fixture.open(store, Fixture.options(durability: .temporary))
     environment.setFileLimit(argument(0))

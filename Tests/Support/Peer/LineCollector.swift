@@ -27,7 +27,7 @@ final class LineCollector: @unchecked Sendable {
     }
   }
 
-  /// Whether the child has closed its output, as it does when it ends.
+  /// Whether all lines are taken and the child has closed its output, as at its end.
   var hasEnded: Bool { condition.withLock { isEnded && lines.isEmpty } }
 
   /// The next line; nil at the end of the output, or if no line comes in time.

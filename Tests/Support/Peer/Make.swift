@@ -2,7 +2,7 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Makes a store, and waits in the middle of it until the input ends.
+  /// Makes a store, and waits before the store is complete until the input ends.
   func makeStore() throws {
     do {
       try Store.making(at: store, Store.Options()) { made in

@@ -36,7 +36,7 @@ package enum Numbering {
     return number
   }
 
-  /// The last number; nil unless the last records up to it, at most 500, are there in order and whole.
+  /// The last number; nil unless the records of the last 500 numbers, or of all numbers, are there in order and whole.
   package static func verify(_ environment: Environment) throws -> Int? {
     let read = try environment.beginRead()
     let last = try read.copy(count).map { Fixture.number($0.span) } ?? 0

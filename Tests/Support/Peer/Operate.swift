@@ -21,7 +21,7 @@ extension Peer {
         let _: String? = try store.namespace("notes").value(for: "k")
       }
     case "checkpoint":
-      // All steps after the first fail: the disk then accepts no bytes for the file.
+      // The steps after `break` fail: from then on the disk accepts no bytes for the file.
       step("open") { store throws(LarderError) in
         let notes = store.namespace("notes")
         try notes.set("v", for: "k")

@@ -4,15 +4,15 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// Another process for tests that need one: it does one thing to a store and tells how it went, line by line.
+/// Another process, for tests that need two processes. It does one thing to a store and prints the outcomes, line by line.
 ///
-/// `LarderPeer <scenario> <store> [argument...]`. A scenario that goes on until it is told to stop ends when its input
-/// does, so that no process outlives the test that started it.
+/// `LarderPeer <scenario> <store> [argument...]`. A scenario that waits for its input ends with the input. Other scenarios end
+/// by themselves, or when the test kills them.
 @main struct Peer {
   let store: String
   let arguments: [String]
 
-  /// As globals of `main.swift`: they live to the end of the process.
+  /// Stores that live to the end of the process, like globals of `main.swift`.
   static let kept = Mutex<[Store]>([])
 
   private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [

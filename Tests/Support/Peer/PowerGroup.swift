@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 
 extension Peer {
-  /// Runs tasks that write at the same time, each one entry after another, and prints the answers to them, while
-  /// `PowerRecorder` records.
+  /// Runs tasks that write at the same time, and prints the answers to their writes, while `PowerRecorder` records. Each task
+  /// writes one entry after another.
   ///
   /// Arguments: level, tasks, writes of each task, and a number that stands for the machine's boot.
   func powerGroup() throws {

@@ -7,7 +7,7 @@ import TestSupport
 
 extension Peer {
   /// Prints how many writes of 200 bytes to random keys a store takes in a second. Arguments: the level, the time in
-  /// milliseconds, and the number of tasks that write at the same time; without it, one thread writes.
+  /// milliseconds, and the number of tasks that write at the same time; without this number, one thread writes.
   func rate() throws {
     var options = Store.Options()
     options.durability = value(0) { Durability(rawValue: $0) }

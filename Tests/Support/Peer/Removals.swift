@@ -7,7 +7,7 @@ import TestSupport
 /// Loads, writes and removals at random, by several tasks of several processes.
 ///
 /// A loaded value is the time at which its load began. A file holds for each key the time at which the last finished removal
-/// began. A caller must not get a value older than the file's time before its request.
+/// began. A caller must not get a value older than the time that the file had before the request.
 final class RemovalRun: Sendable {
   private static let names = ["a", "b"]
   private static let keys = 4
@@ -77,7 +77,7 @@ final class RemovalRun: Sendable {
       options.stale = Staleness(whileRevalidating: .milliseconds(5), onError: .milliseconds(20))
     }
     let (isUnchanged, pause) = (random.next(in: 0..<4) == 0, random.next(in: 0..<4))
-    // Sometimes all keys with the same tags.
+    // Sometimes reads all keys that have the same tags.
     let keys =
       random.next(in: 0..<3) == 0 ? (0..<Self.keys).filter { $0 % 2 == key % 2 } : [key]
     let floors = keys.map { floor(name, $0) }

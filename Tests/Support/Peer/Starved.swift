@@ -67,7 +67,7 @@ extension Peer {
     environment.close()
   }
 
-  /// Writes often, for a millisecond each time, and prints how many writes of others came before each. Argument: the count.
+  /// Makes as many writes as the argument says, each of a millisecond, and prints for how many other writes each has waited.
   func queueUp() throws {
     let environment = try Fixture.open(store)
     let counter = Fixture.bytes(0)

@@ -3,8 +3,8 @@ import LMDB
 import LarderSystem
 
 extension Peer {
-  /// Obeys a command a line and prints its outcome, until the input ends: `open [LEVEL]`, `set N`, `sync`, `get`, `close`,
-  /// `change LEVEL`, and `compact`. The level of `open` holds for a new store.
+  /// Obeys one command in each line and prints its outcome, until the input ends: `open [LEVEL]`, `set N`, `sync`, `get`,
+  /// `close`, `change LEVEL`, and `compact`. The level of `open` holds for a new store.
   func obeySyncWords() throws {
     var environment: Environment?
     var options = Fixture.options(durability: .checkpointed)

@@ -1,7 +1,7 @@
 import Larder
 
 extension Peer {
-  /// Subscribes to changes and reads none, until the input ends.
+  /// Subscribes to changes and reads no change, until the input ends.
   func watch() throws {
     let opened = try Store(at: store)
     let changes = opened.changes()

@@ -52,7 +52,7 @@ extension SharedTable {
 @_silgen_name("fork") private func cFork() -> Int32
 
 extension Peer {
-  /// Obeys a command a line, and prints the words.
+  /// Obeys one command in each line, and prints the words.
   func shareWords() throws {
     let environment = try Fixture.open(store)
     let words = SharedWords.of(environment)

@@ -1,17 +1,17 @@
-// Preloaded into a process, records the calls that change the files of one store. From the records the tests build the files
-// that a power cut could leave (Tests/Core/LarderTests/PowerCut). Linux only.
+// Preloaded into a process, this library records the calls that change the files of one store. From the records the tests build
+// the files that a power cut could leave (Tests/Core/LarderTests/PowerCut). Linux only.
 //
 //   LD_PRELOAD=libPowerRecorder.so LARDER_POWER_STORE=<directory> LARDER_POWER_TRACE=<file> program
 //
-// Each call is one record, appended with one system call after the call has succeeded, so the order of the records of several
-// processes is one that their locks allow. A sync is two records: once its second record is there, the sync covers everything
-// recorded before its first. Writes to the standard output are recorded, too: they tell a test what the process had
-// acknowledged at which point.
+// Each call is one record, appended with one system call after the call has succeeded or was made to fail. So the order of the
+// records of several processes is an order that their locks allow. A sync is two records: once its second record is there, the
+// sync covers everything recorded before its first record. Writes to the standard output are recorded, too: they tell a test
+// what the process had acknowledged at which point.
 //
 // With LARDER_POWER_KILL=<n> the process kills itself right after its n-th recorded write: a kill from outside could happen
 // between a write and its record.
 //
-// With LARDER_POWER_FAIL=<n> the n-th sync of the process fails once with EIO: the system takes the bytes for written from then
+// With LARDER_POWER_FAIL=<n> the n-th sync of the process fails once with EIO: the system treats the bytes as written from then
 // on, but they may not be on the disk. A write through a descriptor for synchronous writing is a sync, too. With
 // LARDER_POWER_FAIL=<path>, the file at that path names another file: that file's next sync fails, and <path> is removed.
 //

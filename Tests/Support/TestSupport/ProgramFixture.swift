@@ -33,7 +33,7 @@ package final class ProgramFixture {
     return lines.map { $0.replacingOccurrences(of: home.path, with: "$PWD") + "\n" }.joined()
   }
 
-  /// The lines without characters that an editor would hide, and without blank lines, which would end an answer.
+  /// The lines with escapes for characters that an editor would hide, and for blank lines, which would end an answer.
   private static func visible(_ text: String) -> [String] {
     var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     if lines.last?.isEmpty == true { lines.removeLast() }

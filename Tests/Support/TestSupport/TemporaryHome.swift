@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of its own for each test.
+/// The path of a directory of its own for each test. The test makes the directory.
 package final class TemporaryHome {
   package let path: String
 

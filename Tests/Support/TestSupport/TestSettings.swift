@@ -10,7 +10,7 @@ package enum TestSettings {
   /// The seed in `LARDER_SEED`; nil without that variable.
   package static let fixedSeed = environment["LARDER_SEED"].flatMap { UInt64($0) }
 
-  /// The seed of a test that runs with one seed: `LARDER_SEED`, else a random one.
+  /// The seed of a test that runs with one seed: `LARDER_SEED`, or else a random seed.
   package static let seed = fixedSeed ?? UInt64.random(in: 0..<1_000_000_000)
 
   /// The factor in `LARDER_TRIALS`; 1 without that variable.

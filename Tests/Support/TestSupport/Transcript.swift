@@ -7,9 +7,9 @@ import Foundation
 ///     ! error: ...                     what it wrote to standard error
 ///     ? 2                              its exit code, if it is not 0
 ///
-/// A blank line ends an answer, so one within it is written `\n`, as `\r` and `\0` are; the fixture is
-/// `$PWD`. In a document `...` stands for text that differs between runs, such as a time, and in a line of its own for any lines. Anything before the first command, and lines that begin with `# `
-/// between them, are remarks.
+/// A blank line ends an answer, so a blank line in an answer is written `\n`; `\r` and `\0` are written so, too. The fixture is
+/// `$PWD`. In a document, `...` stands for text that differs between runs, such as a time; alone in a line, it stands for any
+/// lines. Text before the first command, and lines between commands that begin with `# `, are remarks.
 package struct Transcript {
   package struct Step {
     package var command: String

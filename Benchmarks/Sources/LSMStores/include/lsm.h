@@ -3,8 +3,8 @@
 
 // RocksDB and LevelDB through their C interfaces, which differ by little more than the prefix of their names.
 //
-// Both are loaded when the program runs, which builds and runs without them. An entry is a deadline and the value. Without
-// an index by deadline, which users of such stores rarely write, a purge reads every entry.
+// Both libraries are loaded when the program runs; it builds and runs without them. An entry is a deadline and the value. There
+// is no index by deadline, because users of such stores rarely write one, so a purge reads every entry.
 // Functions that can fail return 0, or 1 and leave the reason in `lsm_message`.
 typedef struct lsm_store lsm_store;
 
@@ -16,7 +16,7 @@ const char *lsm_missing(lsm_kind kind);
 // The version; empty if the library does not tell it.
 const char *lsm_version(lsm_kind kind);
 
-// A store with a Bloom filter of 10 bits a key and a block cache of `cache` bytes. A durable store syncs its log.
+// A store with a Bloom filter of 10 bits for each key and a block cache of `cache` bytes. A durable store syncs its log.
 lsm_store *lsm_open(lsm_kind kind, const char *directory, size_t cache, int durable);
 void lsm_close(lsm_store *store);
 

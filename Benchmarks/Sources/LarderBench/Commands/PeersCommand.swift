@@ -73,7 +73,7 @@ struct PeersCommand: ParsableCommand {
       try bench.opening()
       try bench.memory()
     case .writes:
-      // Inserts make a small store many times larger, so they come after the workloads that need its size.
+      // Inserts make a small store many times larger, so they come after the workloads that need a small store.
       try bench.mixed()
       try bench.refreshes()
       try bench.singles()

@@ -22,7 +22,7 @@ struct Dataset: Sendable {
   let raw: Shared<bench_data>
   private let sums: [UInt64]
 
-  /// - Parameter spare: how many entries the workloads may insert beside the stored ones.
+  /// - Parameter spare: how many entries the workloads may insert beside the stored entries.
   init(count: Int, valueSize: Int, spare: Int = 0) {
     self.count = count
     self.valueSize = valueSize

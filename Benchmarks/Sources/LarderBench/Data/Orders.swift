@@ -29,7 +29,7 @@ enum Orders {
     }
   }
 
-  /// A part of an order. Each round has another part, so rounds do not repeat each other.
+  /// A part of an order. Each round begins at another place, unless `count` takes the whole order.
   static func piece(of order: [UInt32], round: Int, count: Int) -> Order {
     let count = min(count, order.count)
     let start = round &* 100_003 % (order.count - count + 1)

@@ -24,7 +24,7 @@ final class DiskcachePeer: Peer {
 
   var server: Int32? { process.id }
 
-  /// An interpreter with the package: that of the benchmark's packages script, or that of the system.
+  /// An interpreter with the package: from the benchmark's packages script, or from the system.
   static let python: String? = {
     let own = FileManager.default.currentDirectoryPath + "/.build/python/bin/python3"
     return ([own] + [Programs.path(of: "python3")].compactMap { $0 }).first { program in

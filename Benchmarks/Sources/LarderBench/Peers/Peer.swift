@@ -1,10 +1,10 @@
 /// The promise of a write that has returned.
 enum Level: String, Codable, Sendable {
-  /// It survives a power failure of the machine.
+  /// The write survives a power failure of the machine.
   case durable
-  /// It survives a kill of the process. For a power failure see the peer's ``PeerKind/promise``.
+  /// The write survives a kill of the process. For a power failure see the peer's ``PeerKind/promise``.
   case unsynced = "no sync"
-  /// It does not survive the process.
+  /// The write does not survive the process.
   case memory
 }
 
@@ -29,7 +29,7 @@ protocol Peer: Sendable {
   func limit() throws
   /// Evicts `count` entries that the store chooses, in steps, so that other work can run between them.
   func evict(_ count: Int) throws
-  /// Runs each piece in a task of its own, one write after the other. Returns nanoseconds until all are done.
+  /// Writes each piece in a task of its own, entry by entry. Returns the nanoseconds until all tasks are done.
   func writeInTasks(_ pieces: [Order]) throws -> Double
   func close() throws
   /// The process id of the peer's server; nil if the peer runs in this process.
@@ -53,7 +53,7 @@ protocol Session {
   func read(_ order: Order) throws -> Tally
   /// Writes entries in one transaction, or in the nearest equivalent.
   func write(_ order: Order, lifetime: Lifetime) throws
-  /// The nanoseconds of the last call, if the peer measures them itself because it runs in another language.
+  /// The nanoseconds of the last call, as a peer in another language measures them; nil for other peers.
   var ownTime: Double? { get }
 }
 

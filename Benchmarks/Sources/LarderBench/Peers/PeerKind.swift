@@ -5,7 +5,7 @@ struct PeerKind: Sendable {
   /// The name on the command line.
   let id: String
   let name: String
-  /// How the benchmark uses it.
+  /// How the benchmark uses the store.
   let usage: String
   /// The promise at each of its levels.
   let promise: [Level: String]
@@ -15,23 +15,23 @@ struct PeerKind: Sendable {
   var writeLevel: Level? {
     readsOnly ? nil : promise[.unsynced] != nil ? .unsynced : .memory
   }
-  /// Whether it only reads: its writes equal those of another peer.
+  /// Whether the peer only reads, because its writes equal the writes of another peer.
   var readsOnly = false
   /// Whether a transaction can hold many writes.
   var hasBatches = true
-  /// Whether it loads fastest with sorted keys and large batches.
+  /// Whether the peer loads fastest with sorted keys and large batches.
   var loadsSorted = false
-  /// Whether it still writes after a write has returned.
+  /// Whether the peer still writes after a write has returned.
   var worksInBackground = false
   /// The largest number of entries; more would take too long.
   var largestCount = Int.max
   /// Whether a second process can use the store at the same time.
   var isShared = true
-  /// The reason why it cannot be measured here; nil if it can.
+  /// The reason why the peer cannot be measured here; nil if there is none.
   var missing: @Sendable () -> String? = { nil }
   var open: @Sendable (Site) throws -> any Peer
 
-  /// The id of the peer for ratios.
+  /// The id of the peer whose times are the base of ratios.
   static let reference = "lmdb"
 }
 

@@ -34,7 +34,7 @@ final class RedisConnection {
 
   deinit { Foundation.close(socket) }
 
-  /// Adds a command to those that wait to be sent.
+  /// Adds a command to the commands that wait to be sent.
   func append(_ parts: [UInt8]...) { append(parts: parts) }
 
   func append(parts: [[UInt8]]) {

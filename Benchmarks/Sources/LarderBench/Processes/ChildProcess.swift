@@ -1,6 +1,6 @@
 import Foundation
 
-/// A child process of the benchmark. It ends with the benchmark.
+/// A child process of the benchmark. If the system has `setpriv`, the child ends with the benchmark.
 final class ChildProcess: Sendable {
   private let process: Shared<Process>
   private let input: Shared<FileHandle>

@@ -16,7 +16,7 @@ struct Chart {
   private let scenario: Scenario
   private let panels: [Panel]
 
-  /// Nil if no row has a ratio to LMDB in C.
+  /// Nil if no time with values of 200 bytes has a ratio to LMDB in C.
   init?(_ rows: [Line]) {
     let small = rows.filter {
       $0.ratio != nil && $0.unit == .nanoseconds && $0.scenario.valueSize == 200

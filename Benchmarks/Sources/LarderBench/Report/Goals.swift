@@ -3,7 +3,7 @@ struct Goals {
   private struct Goal {
     var work: String
     var goal: String
-    /// The value that was reached, nil if the run lacks it, and its upper or lower bound.
+    /// The reached value (nil if the run lacks it), and its upper or lower bound.
     var reached: Double?
     var bound: Bound
     var unit = "x"
@@ -193,12 +193,12 @@ struct Goals {
     row(work, peer, scenario, level)?.figure?.median
   }
 
-  /// Larder's time divided by that of LMDB in C.
+  /// Larder's time divided by the time of LMDB in C.
   private func ratio(_ work: String, _ scenario: Scenario) -> Double? {
     row(work, "larder", scenario, nil)?.ratio?.median
   }
 
-  /// Larder's rate divided by that of another peer, at the first level of the writes.
+  /// Larder's rate divided by the rate of another peer, at the first level of the writes.
   private func over(_ work: String, _ peer: String, _ scenario: Scenario) -> Double? {
     divided((work, peer), (work, "larder"), scenario)
   }

@@ -17,7 +17,7 @@ final class Report {
     say(Table.text(rows))
   }
 
-  /// Adds a line for a peer that does not take part.
+  /// Adds a line for a peer that does not take part, once for each scenario.
   func leaveOut(_ kind: PeerKind, level: Level, in scenario: Scenario, reason: String) {
     var row = Line(
       scenario: scenario, workload: "everything", peer: kind.id, name: kind.name, level: level,

@@ -35,7 +35,7 @@ enum Table {
 }
 
 extension Unit {
-  /// A figure with three digits and a unit.
+  /// A figure, rounded, with its unit.
   func text(_ value: Double) -> String {
     switch self {
     case .factor:

@@ -15,7 +15,7 @@ final class Contender {
     session = try peer.session()
   }
 
-  /// Writes entries, up to 10,000 and 16 MB in a transaction, without a measurement.
+  /// Writes entries, up to 10,000 entries and 16 MB in a transaction, without a measurement.
   func fill(_ entries: Range<UInt32>, lifetime: Lifetime = .day) throws {
     let durable = site.level == .durable
     if durable, !kind.hasBatches { try reopen(at: .unsynced) }

@@ -9,7 +9,7 @@ struct Outcome {
 enum Rounds {
   /// Runs every participant once in each round. Each round has an order of its own, so a disturbance can hit any of them.
   ///
-  /// `body` runs one round of one participant and returns its figures. It throws ``Unsupported`` if the participant cannot.
+  /// `body` runs one round of one participant and returns its figures. A participant that throws ``Unsupported`` stops there.
   static func run(
     of participants: Int, rounds: Int, seed: String, _ body: (Int, Int) throws -> [Double]
   ) throws -> [Outcome] {

@@ -3,9 +3,9 @@ import Foundation
 extension Bench {
   /// The bytes that reach the disk when entries are overwritten, at one batch size.
   ///
-  /// There are two figures, because each has an error. The bytes that the process passes to `write` leave out that a few
-  /// bytes of a log cost a page of the disk. The bytes that the kernel accounts to the process count a large page of its
-  /// cache as a whole even if only a part was touched.
+  /// There are two figures, because each has an error. The bytes that the process passes to `write` are too few: a few bytes of
+  /// a log cost a page of the disk. The bytes that the kernel accounts to the process are too many: a large page of its cache
+  /// counts as a whole even if only a part was touched.
   func amplification(batch: Int) throws {
     let order = Orders.random(data, distinct: data.count)
     let commits = batch == 1 ? 50 : 10
@@ -42,7 +42,7 @@ extension Contender {
     ProcessFigures.written(by: peer.server ?? getpid())
   }
 
-  /// Waits until the peer writes no more: its background work must not disturb the next measurement.
+  /// Waits, for about 10 s at most, until the peer writes no more: its background work must not disturb the next measurement.
   func settle() {
     guard kind.worksInBackground, var last = written else { return }
     for _ in 0..<200 {

@@ -54,7 +54,7 @@ struct MaintenanceBench {
     return (whole, try waits.withLock { try $0.get() })
   }
 
-  /// The nanoseconds of purges with nothing due, and of a purge of one namespace's thousand entries beside many due in another.
+  /// The nanoseconds of purges with nothing due, and of a purge of 1,000 entries beside many due entries of another namespace.
   func little() throws -> (idle: [Double], one: Double) {
     try fill("due", count: data.count, expires: .after(.hours(24)))
     let idle = try (0..<31).map { _ in try nanoseconds { try store.purge() } }

@@ -1,6 +1,6 @@
 extension Bench {
-  /// Stored entries written again at a steady rate, each by itself. The time of a write begins when the write is due, so a write
-  /// that waits behind a slow one counts as slow, too.
+  /// Writes stored entries again at a steady rate, each by itself. The time of a write begins when the write is due, so a write
+  /// that waits behind a slow write counts as slow, too.
   func paced() throws {
     let order = Orders.random(data, distinct: data.count)
     let (rate, name) = (50_000, "write at 50,000 a second")
@@ -19,8 +19,9 @@ extension Bench {
         while ContinuousClock.now < due {}
         try contender.session.write(piece[at...at], lifetime: .day)
         times.append((ContinuousClock.now - due) / .nanoseconds(1))
-        if times[times.count - 1] > 1e9 { throw Unsupported("writes less in a second") }
+        if times[times.count - 1] > 10e9 { break }
       }
+      if times[times.count - 1] > 1e9 { throw Unsupported("writes less in a second") }
       times.sort()
       return [times[times.count * 999 / 1000], times[times.count - 1]]
     }

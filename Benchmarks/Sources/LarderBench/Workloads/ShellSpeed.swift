@@ -110,7 +110,7 @@ struct ShellSpeed {
       time: Figure(uses.map(\.time)).median, memory: Figure(uses.map(\.memory)).median)
   }
 
-  /// Runs a program without its output, and returns its status and its use.
+  /// Runs a program without its output. Returns the exit status and the resources that the program used.
   private static func spawn(_ words: [String]) throws -> (status: Int32, use: Use) {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

@@ -22,16 +22,16 @@ void raw_reader_close(raw_reader *reader);
 // For each key: renew, get, compare the deadline if there is one, touch the value, reset.
 int raw_read(raw_reader *reader, const bench_data *data, const uint32_t *order, size_t count, bench_tally *tally);
 
-// Reads as `raw_read` from a plain store, and computes a checksum of each value before it touches the value.
+// Reads like `raw_read` from a plain store, and computes a checksum of each value before it touches the value.
 int raw_read_checked(raw_reader *reader, const bench_data *data, const uint32_t *order, size_t count, bench_tally *tally);
 
-// Touches every value in the order of the keys, in an indexed store every fresh value.
+// Touches every value, or in an indexed store every fresh value, in the order of the keys.
 int raw_scan(raw_reader *reader, bench_tally *tally);
 
-// Puts `count` entries in one transaction. An entry replaces an older one, in an indexed store also its index records.
+// Puts `count` entries in one transaction. An entry replaces an older entry, in an indexed store also its index records.
 int raw_write(raw_store *store, const bench_data *data, const uint32_t *order, size_t count, uint64_t deadline);
 
-// Removes the due entries, `batch` entries a transaction. Indexed stores only.
+// Removes the due entries, `batch` entries in each transaction. Indexed stores only.
 int raw_purge(raw_store *store, uint64_t now, size_t batch, uint64_t *removed);
 
 // Removes the `count` oldest entries of the queue, in one transaction. Indexed stores only.

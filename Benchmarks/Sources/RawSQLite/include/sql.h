@@ -23,7 +23,7 @@ const char *sql_message(int code);
 // For each key: bind, step, touch the value, reset.
 int sql_read(sql_store *store, const bench_data *data, const uint32_t *order, size_t count, bench_tally *tally);
 
-// Touches every value, with an expiry every fresh value.
+// Touches every value, or in a store with expiries every fresh value.
 int sql_scan(sql_store *store, bench_tally *tally);
 
 // Puts `count` entries in one transaction.

@@ -26,7 +26,7 @@ enum Part: Int {
 
 /// The record of an evicted entry.
 struct Ghost: Equatable {
-  /// The number of evictions since.
+  /// The number of evictions since the eviction of the entry.
   var age: Int
   var part: Part
   var frequency: Int

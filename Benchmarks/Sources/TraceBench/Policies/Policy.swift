@@ -7,7 +7,7 @@ struct Request {
   static let never = Int(Int32.max)
 }
 
-/// A cache of `capacity` entries with its own choice of victims. Its state is all its own, so cells can run side by side.
+/// A cache of `capacity` entries with its own choice of victims. Caches share no state, so cells can run side by side.
 protocol Policy: SendableMetatype {
   static var name: String { get }
 

@@ -1,4 +1,4 @@
-/// Three queues: a small one on probation, a main one with a two-bit clock, and ghosts of keys that the small one evicted.
+/// Three queues: a small queue on probation, a main queue with a two-bit clock, and ghosts of keys that left the small queue.
 ///
 /// Yang, Zhang, Qiu, Yue, Rashmi: FIFO Queues Are All You Need for Cache Eviction (SOSP 2023). This follows the authors'
 /// current version: 10 % small, ghosts for 90 %, promotion after two uses; a cache that still fills up fills its main queue.

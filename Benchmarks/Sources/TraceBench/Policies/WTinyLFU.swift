@@ -1,5 +1,5 @@
-/// A small LRU window before a segmented LRU. A candidate enters the latter only if it was requested more often than the
-/// victim. Einziger, Friedman, Manes: TinyLFU (ACM Transactions on Storage, 2017). Window 1 %, 80 % of the rest protected.
+/// A small LRU window before a segmented LRU. A candidate enters the segmented LRU only if it was requested more often than
+/// the victim. Einziger, Friedman, Manes: TinyLFU (ACM Transactions on Storage, 2017). Window 1 %, 80 % of the rest protected.
 struct WTinyLFU<Climbing: WindowClimbing>: Policy {
   static var name: String { Climbing.policyName }
   private static var window: Int { 0 }

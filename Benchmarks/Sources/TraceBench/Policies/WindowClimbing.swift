@@ -2,7 +2,7 @@
 protocol WindowClimbing: SendableMetatype {
   static var policyName: String { get }
   init(capacity: Int)
-  /// Call it after each request. Returns by how many entries the window grows; nil if it stays.
+  /// Call it after each request. Returns by how many entries the window grows; nil if the window keeps its size.
   mutating func change(hit: Bool) -> Int?
 }
 
@@ -12,7 +12,7 @@ struct FixedWindow: WindowClimbing {
   mutating func change(hit: Bool) -> Int? { nil }
 }
 
-/// Keeps its direction while the hit ratio grows, and turns when it falls. Its steps shrink until the ratio jumps.
+/// Keeps its direction while the hit ratio grows, and turns when the ratio falls. The steps shrink until the ratio jumps.
 ///
 /// The first step grows the window, because a window of 1 % cannot shrink.
 ///

@@ -3,7 +3,7 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The files that an environment has open. They may be checked against the files at the environment's path.
+/// The files that an environment has open, with a check whether these files are still at the environment's path.
 package final class OpenFiles: Sendable {
   let paths: StoreFiles
   private let locks: StoreLocks

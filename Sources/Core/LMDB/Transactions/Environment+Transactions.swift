@@ -30,8 +30,8 @@ extension Environment {
     @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
   }
 
-  /// Begins a read when the fast path is not possible: the slot has no transaction, the file has grown beyond the map, or the
-  /// reader table is full.
+  /// Begins a read when the fast path is not possible, for example because the slot has no transaction, the file has grown
+  /// beyond the map, or the reader table is full.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
     let deadline = ContinuousClock.now + handle.lockTimeout
@@ -108,9 +108,10 @@ extension Environment {
   ///
   /// - Parameters:
   ///   - bound: a lock timeout for this write; it also limits the wait for this process's other writers.
-  ///   - ended: called with the newest commit after the transaction has ended, while no other process can begin one.
+  ///   - ended: called with the newest commit after the transaction has ended, while no other process can begin one. If it
+  ///     returns true, `body` runs again, in a transaction of its own, before any other writer.
   package func write<Result>(
-    waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Void = { _ in },
+    waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Bool = { _ in false },
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     if !handle.isOpen { throw handle.phaseError }
@@ -128,7 +129,7 @@ extension Environment {
 
   /// Runs a write transaction. The caller owns the writer lock.
   private func writeLocked<Result>(
-    lockTimeout: Duration, _ ended: (UInt64) -> Void,
+    lockTimeout: Duration, _ ended: (UInt64) -> Bool,
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     if !handle.isOpen { throw handle.phaseError }
@@ -137,19 +138,29 @@ extension Environment {
     try syncing.checkpoints?.prepareWrite(lockTimeout: lockTimeout)
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
+    while true {
+      let (result, runsAgain) = try runTransaction(ended, body)
+      if !runsAgain { return result }
+    }
+  }
+
+  /// The caller owns `lock.write`, too.
+  private func runTransaction<Result>(
+    _ ended: (UInt64) -> Bool, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> (Result, runsAgain: Bool) {
     let fileSize = try unsafe files.check(handle.pointer)
     try mapSize.fit()
     try syncing.scratch?.markDirty()
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
-    defer { ended(handle.meta.lastTransaction) }
     do {
       let result = try commitTransaction(fileSize: fileSize, body)
       syncing.checkpoints?.noteCommit()
-      return result
-    } catch let error as LMDBError {
-      if error == .mapFull { mapSize.noteFull() }
-      if error == .panic { handle.noteBroken() }
+      return (result, ended(handle.meta.lastTransaction))
+    } catch {
+      if error as? LMDBError == .mapFull { mapSize.noteFull() }
+      if error as? LMDBError == .panic { handle.noteBroken() }
+      _ = ended(handle.meta.lastTransaction)
       throw error
     }
   }

@@ -2,7 +2,7 @@
   import Larder
   import Synchronization
 
-  /// Stores a long body in parts, before its response is stored.
+  /// Stores the parts of a long body except the last part, before its response is stored.
   struct BodyWriter: Sendable {
     let parts: BodyParts
     /// The longest body that may be stored.
@@ -10,8 +10,8 @@
     private let namespace: Store.Namespace
     private let permit: StorePermit
 
-    /// - Parameter largest: the limit of the policy. Half of the limits of the namespace and the store is a limit, too, so that
-    ///   one body does not evict all others.
+    /// - Parameter largest: the limit of the policy. A body also uses at most half of each limit of the namespace and the
+    ///   store, so that one body does not evict all others.
     init(in namespace: Store.Namespace, largest: Int, permit: StorePermit) throws {
       let rules = try namespace.info()?.rules ?? Rules()
       let store = try namespace.store.limits().effective
@@ -32,7 +32,7 @@
       return isTooLarge ? .max : bytes
     }
 
-    /// Stores the part with this number; false if the body can no longer be stored.
+    /// Stores the part with the number `index`; false if the body can no longer be stored.
     func write(_ part: [UInt8], _ index: Int) async throws -> Bool {
       guard permit.isValid else { return false }
       return try await namespace.store.commit(size: part.count) { [parts, namespace] batch in
@@ -40,7 +40,7 @@
       }
     }
 
-    /// Stores all parts except the last, which it returns; nil if the body can no longer be stored.
+    /// Stores all parts of `body` except the last part, and returns the last part; nil if the body can no longer be stored.
     func writeAllButLast(of body: [UInt8]) async throws -> (last: [UInt8], index: Int)? {
       let last = (body.count - 1) / parts.size
       for index in 0..<last {
@@ -53,7 +53,7 @@
     /// Removes the stored parts.
     func discard() async throws { _ = try await namespace.remove(parts.root) }
 
-    /// The bytes `range` of the stored parts; nil if the store has removed them.
+    /// The bytes `range` of the stored parts; nil if a part is gone or damaged.
     func piece(_ range: Range<Int>, of count: Int) throws -> [UInt8]? {
       try namespace.piece(of: parts, range, count: count, as: .next)
     }

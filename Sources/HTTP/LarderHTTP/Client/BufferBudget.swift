@@ -2,7 +2,7 @@
   import Larder
   import Synchronization
 
-  /// The memory of a cache for all bodies together that are on their way into the store.
+  /// The memory that a cache may use for all bodies on their way into the store.
   final class BufferBudget: Sendable {
     private let limit: Int
     private let used = Mutex(0)
@@ -23,7 +23,7 @@
     /// The bytes that are reserved.
     var reserved: Int { used.withLock { $0 } }
 
-    /// The whole body, whose bytes are then reserved; nil if it is longer than `largest` or there is no room.
+    /// Reads the whole body and reserves its bytes; nil if the body is longer than `largest`, or if fewer bytes are left.
     func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {
       var bytes: [UInt8] = []
       do {

@@ -13,7 +13,7 @@
       case ownOnly
       /// The client gave up, or the response was invalidated; another client may send the request.
       case abandoned
-      /// The origin gave no response to a request with these fields. Clients with other fields may ask once more.
+      /// The exchange of a request with these fields failed. Clients with other fields may ask once more.
       case failed(any Error, HTTPFields, Retry)
     }
 
@@ -24,7 +24,7 @@
 
     /// - Parameters:
     ///   - name: a name that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
-    ///   - retry: the retry whose request this flight is; nil for a first request.
+    ///   - retry: the retry to which this flight belongs; nil for a first request.
     init(_ name: String, in flights: SingleFlight<String>, for retry: Retry? = nil) {
       self.name = name
       self.flights = flights
@@ -38,13 +38,13 @@
       flights.complete(name, with: outcome)
     }
 
-    /// The one request that follows a failed flight, for all clients that waited for the flight. Its outcome is kept for
-    /// clients that come late, as long as one of the clients is under way.
+    /// The one request that follows a failed flight, for the waiting clients with other fields. Its outcome is kept for late
+    /// clients, as long as one of these clients is under way.
     final class Retry: Sendable {
       fileprivate let flights = SingleFlight<String>()
       private let kept = Mutex<Outcome?>(nil)
 
-      /// Waits for the outcome of the request. If it is nil, the caller sends the request, in the flight ``leading(_:)``.
+      /// Waits for the outcome of the request. If there is none, the caller sends the request, in the flight ``leading(_:)``.
       func outcome(under name: String) async throws -> Outcome? {
         if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
         guard let outcome = kept.withLock({ $0 }) else { return nil }
@@ -54,7 +54,7 @@
 
       func leading(_ name: String) -> Flight { Flight(name, in: flights, for: self) }
 
-      /// Keeps the outcome. An abandoned request has none: another client sends it again.
+      /// Keeps the outcome, unless the request was abandoned: another client sends that request again.
       fileprivate func keep(_ outcome: Outcome) {
         if case .abandoned = outcome { return }
         kept.withLock { $0 = outcome }
@@ -73,8 +73,8 @@
       guard let key, forward.reason != .bypass,
         request.method == .get || request.method == .head || key.bodyDigest != nil
       else { return nil }
-      // After the exchange every waiting client reads the store again, and `Vary` decides there. So requests get different
-      // names only for fields that probably select another response, or that concern the cache.
+      // After a successful exchange the waiting clients read the store again, and `Vary` decides there. So the name contains
+      // only the fields that probably select another response, and the fields that concern the cache.
       var names = distinguishingFields.union(Preferences.names)
       for stored in forward.stored {
         names.formUnion(stored.vary.fields.compactMap { .init($0.name) })

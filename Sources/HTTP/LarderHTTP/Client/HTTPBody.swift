@@ -2,17 +2,17 @@
   import Larder
   import Synchronization
 
-  /// The body of a request or a response as a stream; it can be read once.
+  /// The body of a request or a response as a stream. A body that is not in memory can be read once.
   public struct HTTPBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = any Error
 
     /// The whole body, if it is in memory.
     public let whole: [UInt8]?
-    /// The length of the body in bytes; nil if that is not known before its end.
+    /// The length of the body in bytes; nil if the length is unknown before the end.
     public let count: Int?
     private let read: @Sendable () async throws -> [UInt8]?
-    /// Makes the last bytes that were read come again; false if they are not held.
+    /// Goes back by this number of bytes, so that the reader gets them again; false if the bytes are not held.
     let rewindSource: @Sendable (Int) async -> Bool
 
     /// A body in memory.
@@ -71,7 +71,7 @@
       /// Goes back by the last `count` bytes of the last piece, so that ``next()`` reads them again.
       ///
       /// A server need not keep the bytes that a slow client has not taken: a stored body is read again from the store. If the
-      /// bytes are not held anywhere, the result is false and nothing changes.
+      /// source of the body cannot give the bytes again, the result is false and nothing changes.
       public mutating func rewind(by count: Int) async -> Bool {
         whole == nil ? await rewindSource(count) : false
       }
@@ -103,7 +103,7 @@
       return HTTPBody(count: count, next: { [read] in try await watch.run(read) })
     }
 
-    /// This body; `progress` is told of each read.
+    /// This body, with each read recorded in `progress`.
     func observed(by progress: UploadProgress) -> HTTPBody {
       guard whole == nil else { return self }
       return HTTPBody(
@@ -115,7 +115,7 @@
         })
     }
 
-    /// This body in memory if it has at most `limit` bytes; otherwise a stream.
+    /// This body, read into memory if it has at most `limit` bytes.
     func gathered(upTo limit: Int) async throws -> HTTPBody {
       guard whole == nil, count ?? 0 <= limit else { return self }
       var bytes: [UInt8] = []

@@ -6,8 +6,8 @@
   extension HTTPCache {
     /// The stored response that `request` selects, fresh or stale; nil if there is none.
     ///
-    /// It only inspects: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
-    /// ``HTTPCacheResult/remaining`` is negative for a stale response. O(stored responses of the URI).
+    /// The call only inspects: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
+    /// ``HTTPCacheResult/remaining`` is 0 or negative for a stale response. O(stored responses of the URI).
     ///
     /// - Parameter requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
     public func peek(
@@ -26,14 +26,14 @@
       return result
     }
 
-    /// Stores `response` as if the origin had just sent it in answer to `request`; an earlier response to it is replaced.
+    /// Stores `response` as if the origin had just sent it in answer to `request`; replaces an earlier response to `request`.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
     ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
     ///   - tags: as for ``send(_:body:tags:interim:)``.
-    /// - Returns: false if the rules forbid to store the response (RFC 9111, section 3), or if the body is too long.
-    /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` if the store fails.
+    /// - Returns: false if the rules forbid storing (RFC 9111, section 3), if the body is too long, or after an invalidation.
+    /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` for an invalid tag or target, or if the store fails.
     @discardableResult
     public func put(
       _ response: HTTPResponse, body: [UInt8], for request: HTTPRequest, requestBody: [UInt8] = [],
@@ -62,9 +62,9 @@
     }
   }
 
-  /// Invalidation of stored responses and of requests under way, in all processes at once.
+  /// Invalidation of stored responses and of requests under way, in all processes.
   ///
-  /// A request under way is still answered, but its response is not stored.
+  /// A request under way is still answered, but its response is not stored, except after ``removeAll(where:)``.
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///
@@ -76,9 +76,9 @@
       try responses.invalidate(ResponseTags.host(host))
     }
 
-    /// Removes every response to requests with this value of `Authorization`, of any host.
+    /// Removes every response to requests with this value of `Authorization`, of any host. A shared cache finds no response.
     ///
-    /// - Parameter authorization: the value of the field, such as `Bearer ...`. The store has only a digest of it.
+    /// - Parameter authorization: the value of the field, such as `Bearer ...`. The store has only its digest.
     /// - Complexity: as ``removeAll(host:)``.
     @discardableResult
     public func removeAll(authorization: String) async throws -> RemovalResult {
@@ -87,7 +87,7 @@
       return try responses.invalidate(ResponseTags.user(digest))
     }
 
-    /// Removes every response to requests of the user with this name, on any host.
+    /// Removes every response to requests of the user with this name, on any host. A shared cache finds no response.
     ///
     /// - Parameter principal: the name that ``HTTPCachePolicy/principal`` gives the user.
     /// - Complexity: as ``removeAll(host:)``.
@@ -107,7 +107,7 @@
       try responses.invalidate(tag)
     }
 
-    /// Removes all stored responses of the request's URI, for all users. A client that is reading one can read it to the end.
+    /// Removes all stored responses of the request's URI, for all users. A client can read a removed body to the end.
     ///
     /// - Complexity: O(stored responses of the URI); each removal is a write of its own.
     @discardableResult
@@ -119,10 +119,10 @@
 
     /// Removes the stored responses of this namespace for which `isUnwanted` returns true.
     ///
-    /// A request under way is affected only if its stored response is removed. Other responses can be stored after the call.
+    /// A request under way is affected only if the call removes its present stored response. Later responses can be stored.
     ///
-    /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response;
-    ///   ``StoredResponse/received`` is its date.
+    /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response. The date of a
+    ///   response is ``StoredResponse/received``.
     /// - Complexity: O(entries of the namespace), and each removal is a write of its own.
     @discardableResult
     public func removeAll(

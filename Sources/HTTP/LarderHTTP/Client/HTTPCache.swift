@@ -4,9 +4,9 @@
 
   /// An HTTP cache over a namespace (RFC 9111), private or shared.
   ///
-  /// Each stored response is an entry of the namespace: its body is the value, and its fields are the metadata. Any number
-  /// of caches, in any process, may share a namespace. An entry expires later than its response, because a stale response
-  /// can be validated.
+  /// Each stored response is an entry of the namespace: its fields are the metadata. Its body is the value; a long body has
+  /// entries of its own. Any number of caches, in any process, may share a namespace. An entry may expire later than its
+  /// response, because a stale response can be validated, or served without the origin.
   public struct HTTPCache: Sendable {
     /// The namespace that holds the responses.
     public let namespace: Store.Namespace
@@ -20,10 +20,10 @@
     let report: @Sendable (any Error) -> Void
     var clock: any LarderClock { namespace.store.clock }
 
-    /// Makes a cache whose time is that of the store's clock.
+    /// Makes a cache that takes the time from the store's clock.
     ///
-    /// - Parameter report: receives the errors of storing, and of background refreshes that no stored response could replace.
-    ///   Clients get their responses in any case.
+    /// - Parameter report: receives the errors of storing, and the errors of background refreshes after which no stored
+    ///   response may be served. Clients get their responses despite these errors.
     public init(
       in namespace: Store.Namespace, over transport: any HTTPTransport,
       policy: HTTPCachePolicy = HTTPCachePolicy(),
@@ -41,9 +41,9 @@
 
     /// A copy with another policy, for some calls.
     ///
-    /// It shares the stored responses, the requests under way, the memory and the statistics. ``HTTPCachePolicy/bufferLimit``
-    /// is always that of the first cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields`` give a request
-    /// another key, the copy has its own responses for this request.
+    /// The copy shares the stored responses, the requests under way, the memory and the statistics, and has the
+    /// ``HTTPCachePolicy/bufferLimit`` of the first cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields``
+    /// give a request another key, the copy has its own responses for this request.
     public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
       var copy = self
       let secret = rules.policy.secret
@@ -57,14 +57,14 @@
 
     /// Returns the response to `request` from the store or the origin.
     ///
-    /// `request` must have a scheme, an authority, and a path that begins with a slash, or is `*` for OPTIONS; otherwise the
-    /// error is `LarderError/Code/invalidArgument`. Of several equal requests at the same time, one is sent. Throws the
-    /// transport's error or ``HTTPCacheError/timedOut(_:)`` if the origin cannot be reached and no stored response may replace
-    /// it; a `LarderError` if the store fails. A failed secure connection (``TransportFailure/isInsecure``) throws even if a
-    /// stale response is stored, unless ``HTTPCachePolicy/servesStaleWhenInsecure`` is true.
+    /// The path must begin with a slash, or be `*` for OPTIONS. A path, scheme or authority that cannot form a URI throws
+    /// `LarderError/Code/invalidArgument`. Equal requests of GET, HEAD or ``HTTPCacheRule/bodyMethods`` at the same time wait
+    /// for one exchange. Throws the transport's error or ``HTTPCacheError`` if the origin gives no usable response and no
+    /// stored response may be served; a `LarderError` if the store fails. A failed secure connection
+    /// (``TransportFailure/isInsecure``) always throws, unless ``HTTPCachePolicy/servesStaleWhenInsecure`` is true.
     ///
     /// - Parameters:
-    ///   - body: read only while it is sent, and not kept. It is not read if the store answers the request.
+    ///   - body: read only while it is sent, and not kept. A body for ``HTTPCacheRule/bodyMethods`` is read first, for the key.
     ///   - tags: names by which ``removeAll(tag:)`` finds the stored response. An exchange with the origin adds them to the
     ///     response's earlier tags; a hit adds no tag.
     public func send(
@@ -120,7 +120,7 @@
       return result
     }
 
-    /// One attempt to answer; nil if the stored responses have changed meanwhile and must be read again.
+    /// One attempt to answer; nil if the store must be read again.
     private func attempt(_ client: inout ClientRequest) async throws -> HTTPCacheResult? {
       let held = try responses.variants(
         under: client.key, except: client.lost, policy: rules.policy)

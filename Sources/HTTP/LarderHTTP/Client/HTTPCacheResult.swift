@@ -11,17 +11,17 @@
     public var reason: CacheAnswer.Reason?
     /// The reason why the origin was asked; nil if it was not asked.
     public var forwarded: CacheForward.Reason?
-    /// The status of the origin's response.
+    /// The status of the origin's response; nil without such a response.
     public var originStatus: Int?
-    /// Whether the response is stored.
+    /// Whether this exchange with the origin has stored the response; false for a hit.
     public var isStored = false
     /// Whether the response will be stored at the end of its body, if the whole body comes and the store has room.
     public var isBeingStored = false
-    /// Whether the request waited for the exchange of another client.
+    /// Whether the store answered after the request had waited for the exchange of another client.
     public var isCollapsed = false
     /// The age in seconds; nil for the origin's response.
     public var age: Int?
-    /// The remaining freshness in seconds, negative for a stale response; nil for a response of the origin that is not stored.
+    /// The remaining freshness in seconds, 0 or negative for a stale response; nil for the origin's response without storing.
     public var remaining: Int?
 
     /// Whether the cache answered without asking the origin.

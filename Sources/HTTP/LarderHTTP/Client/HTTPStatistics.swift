@@ -2,22 +2,22 @@
   import Larder
   import Synchronization
 
-  /// How the requests of a cache were answered. ``HTTPCache/statistics`` counts those of this process since the cache was
-  /// made, and ``HTTPCache/savedStatistics()`` those that all processes have saved.
+  /// How the requests of a cache were answered. ``HTTPCache/statistics`` has the counts of this process since the cache was
+  /// made. ``HTTPCache/savedStatistics()`` has the counts that all processes have saved.
   ///
   /// The reads and writes of the store itself are in the statistics of its namespace, for all processes.
   public struct HTTPStatistics: Sendable, Hashable {
     /// The number of answers from the store without a request to the origin, by reason.
     public var hits: [CacheAnswer.Reason: Int] = [:]
-    /// The number of requests to the origin, by reason.
+    /// The number of answers after a request to the origin, by reason. Background refreshes do not count.
     public var forwards: [CacheForward.Reason: Int] = [:]
     /// The forwarded requests that a stored response answered: confirmed, completed, or stale after a failure.
     public var reuses: [CacheAnswer.Reason: Int] = [:]
-    /// Requests that waited for the exchange of another request.
+    /// Requests that the store answered after they had waited for the exchange of another request.
     public var collapsed = 0
-    /// Requests that ended with an error.
+    /// Requests that ended with an error; requests that pass by the store do not count.
     public var failures = 0
-    /// Bytes of stored bodies in answers, which the origin did not have to send.
+    /// Bytes of the bodies of answers with a stored response. A stored part that the origin completed counts as a whole body.
     public var bytesSaved = 0
 
     /// Requests that were answered.
@@ -26,7 +26,7 @@
       (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.saturatingAdding($1) }
     }
 
-    /// The answers without a request to the origin divided by all answers; nil if there are none.
+    /// The answers without a request to the origin divided by all answers; nil without an answer.
     public var hitRate: Double? {
       let hits = hits.values.reduce(0) { $0.saturatingAdding($1) }
       return requests == 0 ? nil : Double(hits) / Double(requests)
@@ -37,7 +37,7 @@
   final class HTTPCounters: Sendable {
     private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
     /// Fresh hits that are not in `counts` yet, and the bytes of their bodies. For such a hit, a lock and a hash would cost
-    /// more than all the rest.
+    /// more than the rest of the work.
     private let freshHits = Atomic(0)
     private let freshBytes = Atomic(0)
 
@@ -108,10 +108,10 @@
   extension HTTPCache {
     static let statisticsNamespace = "http-statistics"
 
-    /// Adds the counts since the last call to the counts in the store, which all processes share. `stats` of the shell shows
-    /// them.
+    /// Adds the counts since the last call to the counts in the store, which all processes share. The command `stats` of the
+    /// shell shows the counts in the store.
     ///
-    /// Nothing else saves them: call this once a minute, say, and before the process ends, as `larder-proxy` does.
+    /// Nothing else saves the counts: call this method once a minute, for example, and before the process ends.
     public func saveStatistics() async throws {
       let unsaved = counters.takeUnsaved()
       guard unsaved != HTTPStatistics() else { return }

@@ -21,7 +21,7 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request. It is sent once more if the origin asks to wait. Throws for a response of an unexpected kind.
+    /// The response to a request. A GET or HEAD is sent again after a short wait on demand. Throws for an unexpected answer.
     ///
     /// - Parameter hasSubstitute: whether a stored response replaces a 503.
     func send(
@@ -47,7 +47,7 @@
       return answer
     }
 
-    /// The response to a request. There is a time limit for its head, and for each piece of its body.
+    /// The response to a request, with a time limit for the head, and for each piece of the body.
     private func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, within timeout: Duration,
@@ -67,7 +67,7 @@
     }
   }
 
-  /// The errors of a cache that are not errors of its transport.
+  /// The errors of the HTTP cache itself. A transport may throw them, too.
   public enum HTTPCacheError: TransportFailure, Hashable, Sendable, CustomStringConvertible {
     /// The origin did not answer in time, or its response stopped for too long.
     case timedOut(Duration)
@@ -79,7 +79,7 @@
     case bodyUnread(limit: Int)
     /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
     case bodyGone
-    /// The type of the answer is not in ``HTTPCacheRule/expectedTypes``; the text says why. The answer is not stored.
+    /// The answer does not meet ``HTTPCacheRule/expectedTypes``; the text says why. The answer is not stored.
     case unexpected(String)
 
     /// An unexpected answer counts as `offline`: it may come from a network that wants a login.
@@ -114,7 +114,7 @@
     }
   }
 
-  /// Returns the result of `body`, or cancels it after `limit` and throws.
+  /// Returns the result of `body`, or cancels `body` after `limit` and throws.
   ///
   /// - Parameter upload: the progress of the request's body. The limit begins again with each piece that is sent, and does not
   ///   run while the client has not delivered the next piece.

@@ -43,8 +43,8 @@
     ///   - largest: the largest length with which the body is kept for the store.
     ///   - writer: makes the writer of a long body; nil for a body that must be in memory as a whole.
     ///   - report: receives the errors of storing parts.
-    ///   - onPassing: called if the body stops being kept for the store before its end. From then on it comes no faster
-    ///     than the client reads.
+    ///   - onPassing: called when the store stops keeping the body before its end. From then on the body comes no faster than
+    ///     the client reads.
     init(
       length: Int?, reserved: Int, in budget: BufferBudget, largest: Int,
       writer: (@Sendable () throws -> BodyWriter)?, report: @escaping @Sendable (any Error) -> Void,
@@ -66,8 +66,8 @@
 
     /// Adds a piece from the origin. If the body is not kept, waits until the client has read the piece.
     ///
-    /// The client gets the piece that completes the announced length only after ``finish(_:rest:)``, so that its next request
-    /// finds the stored response.
+    /// While the body is kept, the client gets the piece that completes the announced length only after ``finish(_:rest:)``. So
+    /// the next request of the client finds the stored response.
     ///
     /// - Returns: false if neither the client nor the store needs more bytes.
     func append(_ piece: [UInt8]) async -> Bool {
@@ -120,7 +120,7 @@
       await discardParts()
     }
 
-    /// Removes the pieces that the client has read or will not read. It does so rarely, because each removal moves the rest.
+    /// Removes the bytes that nobody will read, if the body is not kept. Removals are rare, because each moves the other bytes.
     private func discardRead() {
       guard !isKept else { return }
       if isAbandoned { position = end }
@@ -204,7 +204,7 @@
   // MARK: Parts
 
   extension IncomingBody {
-    /// Stores the full parts, but not a part that may be the last: it is stored together with the response.
+    /// Stores the full parts, but not a part that may be the last: the last part is stored together with the response.
     private func storeFullParts() async {
       guard let makeWriter, bytes.count > writer?.parts.size ?? BodyParts.usualSize else { return }
       do {

@@ -10,10 +10,10 @@
     var body: HTTPBody
     let tags: [String]
     var interim: @Sendable (HTTPResponse) async -> Void = { _ in }
-    /// The permit; nil until a look at the store has shown that a request must be sent. Then the store is read once more: an
-    /// invalidation now ends either the stored response that this read finds, or the permit of the new response.
+    /// The permit; nil until a read of the store has shown that a request must be sent. Then the store is read once more: this
+    /// read sees each earlier invalidation, and each later invalidation makes the permit invalid.
     var permit: StorePermit?
-    /// Keys of stored responses whose bodies are damaged.
+    /// Keys of stored responses whose bodies are damaged or incomplete.
     var lost: Set<String> = []
     /// Whether the client has waited for the exchange of another client.
     var hasWaited = false
@@ -21,12 +21,12 @@
     var retry: Flight.Retry?
   }
 
-  /// A request to the origin on behalf of the client, and the stored responses that it concerns.
+  /// A request to the origin on behalf of the client, and the stored responses of its URI.
   struct OriginExchange: Sendable {
     let cache: HTTPCache
     private(set) var client: ClientRequest
     private(set) var forward: CacheForward
-    /// All stored responses of the URI, in the order of ``CacheForward``.
+    /// The stored responses of the URI, in the order of ``CacheForward/stored``.
     let held: [StoredVariant]
     let permit: StorePermit
     /// The clients that wait for this exchange; nil if no client may wait.
@@ -46,7 +46,7 @@
 
     /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again.
     ///
-    /// - Parameter waiting: the client; the call records in it whether it has waited.
+    /// - Parameter waiting: the client. The call records there whether the client has waited, and the retry that it shares.
     func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
       guard !waiting.hasWaited, let name = flightName else { return try await perform() }
       guard let outcome = try await outcome(of: name) else {
@@ -110,7 +110,7 @@
 
     /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again.
     ///
-    /// The flight is complete after the call, or at the end of the body.
+    /// The flight is complete after the call or, for a streamed body, at the end of the body at the latest.
     private func perform() async throws -> HTTPCacheResult? {
       do {
         // Another exchange may have ended after the store was read and before this flight began.
@@ -132,7 +132,7 @@
       }
     }
 
-    /// A stored response that may be served because the origin cannot be reached; throws `error` if there is none.
+    /// A stored response that may be served because the exchange failed; throws `error` if there is none.
     private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
       guard cache.rules.policy.allowsStale(after: error),
         let answer = cache.rules.fail(forward, at: cache.clock.now),
@@ -166,7 +166,7 @@
           flight?.complete(.arrived)
           return result
         }
-        // The 304 confirms a stored body that is gone, so one unconditional request follows.
+        // A stored body is gone, or the received part does not complete it: one unconditional request follows.
         next.forward = forward.unconditional
       }
       return try await next.ask()
@@ -174,7 +174,7 @@
   }
 
   extension Error {
-    /// Whether the origin did not answer in time. If so, it would not answer other requests either.
+    /// Whether the origin did not answer in time. Such an origin would not answer other requests either.
     fileprivate var isTimeout: Bool {
       if case .timedOut = self as? HTTPCacheError { true } else { false }
     }

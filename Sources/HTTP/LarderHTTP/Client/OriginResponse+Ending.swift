@@ -27,7 +27,7 @@
       defer { for flight in flights { flight.complete(.abandoned) } }
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       let prefix = key.origin + "/"
-      // Some keys contain only the beginning of a longer prefix.
+      // With a longer prefix, some keys contain only its beginning, so all responses of the host are removed.
       guard prefix.utf8.count <= ResponseKey.shortestBeginning else {
         _ = try invalidate(ResponseTags.host(key.host))
         return

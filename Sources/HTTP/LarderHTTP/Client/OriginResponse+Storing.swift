@@ -33,7 +33,7 @@
 
     /// Stores and removes responses as `reception` says. Returns the place of the stored body; nil if the body is not stored.
     ///
-    /// A stored body stays if another exchange has replaced it meanwhile: that exchange had newer information.
+    /// If another exchange has replaced a stored response meanwhile, it is neither updated nor removed: it is newer.
     func store(_ reception: CacheReception, _ received: ReceivedBody) async throws -> StoredBody? {
       guard let uri = exchange.client.key else { return nil }
       var kept: StoredBody?
@@ -53,7 +53,7 @@
         case .stored(let index):
           if exchange.held[index].key == key { version = exchange.held[index].version }
           if response.parts != nil { break }
-          // If there is no room for the body, the validation is not recorded, and the next request validates again.
+          // Without the stored body, the validation is not recorded, and the next request validates again.
           guard let bytes = try storedBytes(index, &reserved) else { continue }
           body = .whole(bytes)
         case .joined(let joined):
@@ -89,7 +89,7 @@
       }
     }
 
-    /// Removes surplus variants of a URI, so that their number is within the policy: a hit reads all of them.
+    /// Removes the least recently used variants of a URI beyond the limit of the policy, because a hit reads all variants.
     private func removeSurplus(beside key: String) async throws {
       let others = exchange.held.filter { $0.key != key }
       let surplus = others.count + 1 - max(1, cache.rules.policy.largestVariantCount)
@@ -124,7 +124,7 @@
       return attributes
     }
 
-    /// Stores a response and its body if the permit is valid and the version is still there. Others see both at once.
+    /// Stores a response and its body if the permit is valid and the entry has the version `version`. Readers see both at once.
     ///
     /// - Parameter body: nil for a response whose stored body, in parts, does not change.
     /// - Returns: false if nothing is stored.

@@ -4,7 +4,7 @@
 
   /// The head of a response to an exchange with the origin.
   ///
-  /// This part makes the client's result from the head and the body.
+  /// It makes the client's result from the head and the body.
   struct OriginResponse: Sendable {
     let head: HTTPResponse
     let exchange: OriginExchange
@@ -20,14 +20,14 @@
 
     // MARK: Answers of stored parts
 
-    /// Answers with a stored response; the received body may complete the stored one. Nil if a stored part is gone, or if the
-    /// received body is too long.
+    /// Answers with a stored response; the received body may complete the stored body. Nil if a stored body is gone, or if a
+    /// received part is too long or does not complete the stored part.
     ///
     /// - Parameter preliminary: the reception before the size of the body is known.
     func answered(
       _ answer: CacheAnswer, _ preliminary: CacheReception, body: HTTPBody
     ) async throws -> HTTPCacheResult? {
-      // Some bodies are not read, for example that of an error that a stored response replaces.
+      // Some bodies are not read, for example the body of an error response that a stored response replaces.
       guard preliminary.needsReceivedBody else {
         // The stored body is read now, because storing gives the entry another version.
         guard var result = try result(answer) else { return nil }

@@ -25,7 +25,7 @@
     private let isInvalidCursor: @Sendable (any Error) -> Bool
     private let fetch: @Sendable (Cursor?) async throws -> Page
 
-    /// The most pages of a walk.
+    /// The largest index of a page.
     private static var longest: Int { 100_000 }
     private static var mostVersions: Int { 3 }
 
@@ -119,7 +119,7 @@
       }
     }
 
-    /// The fetch of a page, which begins at once and ends with its last reference.
+    /// The fetch of a page. It begins at once, and is cancelled with its last reference.
     private final class Fetch: Sendable {
       private let task: Task<Page, any Error>
 

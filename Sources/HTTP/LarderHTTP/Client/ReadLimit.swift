@@ -5,7 +5,7 @@
 
   /// The time limit of each read of a body.
   ///
-  /// One timer serves all reads in sequence, so that an origin with many small pieces does not cost a timer for each.
+  /// One timer serves all reads in sequence, so that an origin with many small pieces does not cost a timer for each piece.
   final class ReadLimit: Sendable {
     private struct State {
       /// The time limit of the read under way.
@@ -63,7 +63,7 @@
       }
     }
 
-    /// The time at which the timer must look again; nil ends the timer.
+    /// Cancels a read that is too late. Returns the time at which the timer must look again; nil ends the timer.
     private func nextDeadline() -> Duration? {
       let (deadline, cancel) = state.withLock { state -> (Duration?, (@Sendable () -> Void)?) in
         if let deadline = state.deadline, deadline > clock.monotonic { return (deadline, nil) }

@@ -2,11 +2,11 @@
   public import HTTPTypes
   import Larder
 
-  /// A stored response that answers every plain request of its URI while it is fresh and no process writes to the store.
+  /// A stored response that answers plain requests of its URI while it is fresh and no process writes to the store.
   ///
-  /// A server makes it after a hit and gives many answers from it: without a task, a look at the stored heads or a copy of the
-  /// body. A request is plain if it is a GET without a body, without user information in its URI and without fields of
-  /// ``HTTPRules/decisiveFields``.
+  /// A server makes a ready answer after a hit, and gives many answers from it: without a task, a look at the stored heads or a
+  /// copy of the body. A request is plain if it is a GET without a body, without user information in its URI and without fields
+  /// of ``HTTPRules/decisiveFields``.
   public final class ReadyAnswer: Sendable {
     private let cache: HTTPCache
     /// The stored response. Other responses of the URI are not held: until the next write, equal requests select this response.
@@ -25,7 +25,7 @@
     private let clock: any LarderClock
     /// Bytes of the body.
     public let bodySize: Int
-    /// Whether `Vary` makes the answer depend on further fields. If so, only a request with the same fields gets it.
+    /// Whether `Vary` makes the answer depend on further fields. If so, only a request with the same fields gets the answer.
     public let isVaried: Bool
 
     fileprivate init(
@@ -58,7 +58,7 @@
       return freshness.isFresh ? freshness.age : nil
     }
 
-    /// The result that `send` would return now, without the body; nil if only `send` can answer.
+    /// The result that `send` would return now to a plain request of the URI, without the body; nil if only `send` can answer.
     public func result(to request: HTTPRequest) -> HTTPCacheResult? {
       guard age != nil, selecting == nil || selecting == request.headerFields,
         case .answer(let answer) = cache.rules.decide(request, stored: [response], at: clock.now),
@@ -81,9 +81,9 @@
   }
 
   extension HTTPCache {
-    /// The stored response that answers `request`, and other plain requests of its URI.
+    /// The stored response that answers `request`, and may answer other plain requests of its URI.
     ///
-    /// Nil if `request` is not plain, if nothing is stored for it, if the body is longer than 64 KB, if
+    /// Nil if `request` is not plain, if nothing fresh is stored for it, if the body is longer than 64 KB, if
     /// ``HTTPCachePolicy/principal`` looks at every request, or if only a read of the store could tell. Call
     /// ``send(_:body:tags:interim:)`` then, and call this method again after a hit.
     public func readyAnswer(to request: HTTPRequest) -> ReadyAnswer? {

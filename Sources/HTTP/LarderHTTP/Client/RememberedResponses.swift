@@ -20,7 +20,7 @@
       var size = 0
     }
 
-    /// The largest size of all remembered heads, in bytes as they are stored.
+    /// The largest size of all remembered heads, estimated in bytes.
     private static let largestSize = 1 << 20
     private let state = Mutex(State())
 

@@ -29,7 +29,7 @@
 
     init(in namespace: Store.Namespace) { self.namespace = namespace }
 
-    /// All stored responses under a key, from memory if no process has written to the store since they were read.
+    /// The stored responses under a key except `lost`, from memory if no process has written to the store since the last read.
     func variants(
       under key: ResponseKey?, except lost: Set<String> = [], policy: HTTPCachePolicy
     ) throws -> [StoredVariant] {
@@ -58,7 +58,7 @@
           key: name, version: entry.version, response: response, tags: entry.tags,
           written: entry.written, expires: entry.expires)
       }
-      // No process has written between the first read and the last one.
+      // The condition excludes a write between the first read and the last read.
       if key.bodyDigest == nil, namespace.store.lastTransaction == transaction {
         known.keep(variants, of: key.uri, transaction: transaction, size: size)
       }
@@ -118,7 +118,7 @@
       let tag = ResponseTags.uri(key)
       let flights = permits.revoke(tag, except: permit)
       defer { for flight in flights { flight.complete(.abandoned) } }
-      // Loads that began earlier cannot store after this commit, and the reads below see what was stored before it.
+      // Loads that began earlier cannot store after this commit. The reads below see each response stored before it.
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
       var entries = try entries(of: key)
@@ -133,7 +133,7 @@
           entry.metadata.flatMap { StoredResponse(metadata: $0, bodySize: entry.size)?.bodySize }
           ?? entry.size
       }
-      // RFC 9875, section 2.2.1: an unsafe request also invalidates the groups of the invalidated responses, no further groups.
+      // RFC 9875, 2.2.1: an unsafe request also invalidates the groups of the invalidated responses, but no further groups.
       if permit != nil {
         for tag in Set(entries.flatMap(\.tags)).filter(CacheGroups.isTag) {
           let more = try invalidate(tag)

@@ -5,7 +5,7 @@
   /// The permits of the requests under way. A valid permit lets a request store its response.
   ///
   /// An invalidation also applies to responses that were requested before it and arrive later. Invalidations by this cache
-  /// revoke permits, and so end their flights. Those by other processes are found when a response is stored.
+  /// revoke permits, and so end their flights. Storing a response finds the invalidations by other processes.
   final class StorePermits: Sendable {
     private struct State {
       var last: UInt64 = 0
@@ -33,7 +33,7 @@
       state.withLock { $0.tags[permit.number]?.formUnion(tags) }
     }
 
-    /// Makes the flight end when the permit is revoked, or now if that has happened: its response will serve no other client.
+    /// Ends the flight when the permit is revoked, or now if it is already revoked: the response will serve no other client.
     func add(_ flight: Flight, to permit: StorePermit) {
       let isValid = state.withLock { state in
         guard state.tags[permit.number] != nil else { return false }
@@ -89,7 +89,7 @@
     /// Whether the response may be stored under `key`: storing must not undo a removal that any process has made meanwhile.
     ///
     /// - Parameters:
-    ///   - uri: the tag of the response's URI. A request that has invalidated the URI has lost this tag.
+    ///   - uri: the response's URI. The permit of a request that has invalidated the URI has lost the tag of the URI.
     ///   - own: the tags of the response, which may differ from the tags of the request.
     func isValid(
       for key: String, of uri: ResponseKey, _ own: [String], in namespace: Store.Namespace,

@@ -31,10 +31,10 @@
   }
 
   extension Store.Namespace {
-    /// The bytes `range` of a stored body; nil if it was replaced, evicted or damaged.
+    /// The bytes `range` of a stored body; nil if the body was replaced, evicted or damaged.
     ///
     /// - Parameter role: the first piece counts as a read of the response. Once a reader has begun with the parts, they stay
-    ///   readable after the response was replaced.
+    ///   readable for a while after the response was replaced.
     func piece(of body: StoredBody, _ range: Range<Int>, as role: PieceRole) throws -> [UInt8]? {
       guard let parts = body.parts else {
         return try piece(of: body.key, range, as: role, if: body.isStored)

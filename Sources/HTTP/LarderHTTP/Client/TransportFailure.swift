@@ -15,7 +15,7 @@
   public enum TransportFailureKind: String, Sendable, Hashable {
     /// The origin cannot be reached: no network, an unknown host, a refused connection, or a network that wants a login first.
     case offline
-    /// The exchange ended before the answer was complete: it timed out, or the connection was lost.
+    /// The exchange ended before the answer was complete: it timed out, the connection was lost, or a stored body is gone.
     case interrupted
     /// The origin was reached, but there is no secure connection: its certificate is not trusted, it does not support TLS,
     /// or one side refused the other.

@@ -106,7 +106,7 @@
       return found
     }
 
-    /// The field names that the directive lists; nil without the directive, and empty if it is for the whole response.
+    /// The field names that the directive lists; nil without the directive; empty if it is malformed or for the whole response.
     func fieldNames(_ name: String) -> Set<String>? {
       var names: Set<String>?
       for directive in directives where directive.name == name {
@@ -124,7 +124,7 @@
     /// The value for a number that is too large: 68 years, longer than any response is kept.
     static let most = 1 << 31
 
-    /// Parses a number, and cuts it to ``most``; nil if the text is not only digits.
+    /// Parses a number, and cuts it to ``most``; nil if the text is empty or has a byte that is no digit.
     static func parse(_ text: some StringProtocol) -> Int? {
       guard !text.isEmpty else { return nil }
       var value = 0
@@ -137,7 +137,7 @@
   }
 
   extension Duration {
-    /// The duration in whole seconds, at most about 30,000 years: `components` traps beyond 64 bits.
+    /// The duration in whole seconds, at most about 35,000 years: `components` traps beyond 64 bits.
     var wholeSeconds: Int64 {
       let longest = Duration.seconds(1 << 40)
       return min(max(self, .zero - longest), longest).components.seconds

@@ -4,9 +4,8 @@
   extension HTTPDate {
     /// Reads the dates that servers really send: the three forms with more or fewer spaces, dashes for spaces, one-digit
     /// numbers, long names, no weekday, and the zones `UTC`, `UT`, `Z` and `+hhmm`.
-    /// Use it for dates that say how old something is (`Date`, `Last-Modified`); an expiry is read strictly. Nil if the
-    /// day, month, year or time is missing, or if some text has no meaning.
-    /// month, year or time is missing, or anything is left over that has no meaning.
+    /// Use this initializer for dates that say how old something is (`Date`, `Last-Modified`); an expiry is read strictly. Nil
+    /// if the day, month, year or time is missing, or if some text has no meaning.
     init?(leniently text: String, now: Timestamp) {
       if let strict = HTTPDate(strictly: text, now: now) {
         self = strict

@@ -51,7 +51,7 @@
       }
     }
 
-    /// The year of this moment. Two-digit years need it, because they are never more than 50 years ahead.
+    /// The year of this moment, from which ``year(_:now:)`` finds the century of a two-digit year.
     var year: Int { Int(date.year) }
 
     private var date: CalendarDate { CalendarDate(wall: seconds) }
@@ -77,10 +77,10 @@
   }
 
   extension HTTPDate {
-    /// Reads exactly the three forms of RFC 9110 (5.6.7), with letters in upper or lower case.
+    /// Reads the three forms of RFC 9110 (5.6.7), with letters in upper or lower case.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Use it for an expiry: a
-    /// zone other than GMT makes it invalid (RFC 9111, 4.2). `now` decides the century of the second form.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. It is for an expiry: a
+    /// zone other than GMT makes the expiry invalid (RFC 9111, 4.2). `now` decides the century of the second form.
     public init?(strictly text: String, now: Timestamp) {
       if let usual = HTTPDate(usual: text) {
         self = usual
@@ -105,7 +105,7 @@
       self = date
     }
 
-    /// Reads the first form if its letters are in the usual case, without an allocation: nearly all dates are of this form.
+    /// Reads the first form if its letters are in the usual case, without an allocation: nearly all dates have this form.
     private init?(usual text: String) {
       let bytes = text.utf8
       guard bytes.count == 29 else { return nil }
@@ -171,7 +171,7 @@
       return HTTPDate(year: year, month: month, day: day, time: time)
     }
 
-    /// The four-digit year of a two-digit year: at most 50 years ahead, in this century or the last.
+    /// The four-digit year of a two-digit year: at most 50 years ahead, in this century or the last century.
     static func year(_ short: Int, now: Timestamp) -> Int {
       let current = HTTPDate(now).year
       let year = current / 100 * 100 + short

@@ -22,7 +22,7 @@
   }
 
   extension Substring {
-    /// The parts between separators that are not in quoted strings, without the spaces and tabs around each part.
+    /// Calls `body` with each part between separators outside of quoted strings, without the spaces and tabs around the part.
     func forEachPart(endedBy separator: Unicode.Scalar, _ body: (Substring) -> Void) {
       var start = startIndex
       var isQuoted = false
@@ -92,7 +92,7 @@
       return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
 
-    /// The value as text. Different bytes give different texts: in a value that is not UTF-8, a NUL and a number replace
+    /// The value as text. Different bytes give different texts: in a value that is not UTF-8, a NUL and two digits replace
     /// each byte beyond ASCII. No value contains a NUL.
     var faithfulText: String {
       let bytes = valueBytes
@@ -141,13 +141,13 @@
   }
 
   extension HTTPFields {
-    /// Fields that end at the next hop even if `Connection` omits them (RFC 9110, 7.6.1), and those of proxies (RFC 9111, 3.1).
+    /// Fields that end at the next hop even if `Connection` omits them (RFC 9110, 7.6.1), and proxy fields (RFC 9111, 3.1).
     static let hopByHop: Set<HTTPField.Name> = [
       .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
       .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
     ]
 
-    /// The fields without those of the connection over which they came, including those that `Connection` names.
+    /// The fields without the fields of the connection, and without the fields that `Connection` names.
     ///
     /// A field on which caching relies stays even if `Connection` names it.
     public var endToEnd: HTTPFields {

@@ -8,7 +8,7 @@
     /// This many bytes at the end.
     case suffix(Int)
 
-    /// The ranges of a request; nil if it has no valid range and must be answered as if it had none.
+    /// The ranges of a request; nil if the request has no valid range, and must be answered as if it had no range.
     static func parse(_ fields: HTTPFields) -> [ByteRange]? {
       let lines = fields[values: .range]
       guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
@@ -80,7 +80,7 @@
 
     var isWhole: Bool { bytes.count == whole }
 
-    /// Both parts as one range if they overlap or touch; nil if there is a gap, or if they are of different wholes.
+    /// Both parts as one range if they overlap or touch; nil if there is a gap, or if they belong to different wholes.
     func joined(with other: ContentRange) -> ContentRange? {
       guard whole == other.whole, bytes.lowerBound <= other.bytes.upperBound + 1,
         other.bytes.lowerBound <= bytes.upperBound + 1

@@ -29,7 +29,7 @@
     public enum Reason: String, Sendable, Hashable {
       /// The stored response is fresh.
       case fresh
-      /// The origin has just confirmed the stored response.
+      /// The origin has just confirmed the stored response, or has just sent a response that the client already has.
       case validated
       /// The part just received completes the stored response.
       case completed
@@ -39,7 +39,7 @@
       case staleWhileRevalidating = "stale-while-revalidating"
       /// The stored response is stale, and the origin answered with an error.
       case staleOnError = "stale-on-error"
-      /// The stored response is stale, and the origin could not be reached.
+      /// The stored response is stale, and the origin could not be reached or gave no usable answer.
       case staleDisconnected = "stale-disconnected"
       /// No stored response is usable, and the request has `only-if-cached`: the answer is a 504.
       case onlyIfCached = "only-if-cached"
@@ -61,7 +61,7 @@
     public var reason: Reason
     /// The age in seconds, as in the `Age` field.
     public var age: Int
-    /// The remaining freshness in seconds; negative for a stale response.
+    /// The remaining freshness in seconds; 0 or negative for a stale response.
     public var remaining: Int
 
     static let onlyIfCached = CacheAnswer(
@@ -103,9 +103,9 @@
       case method
       /// No response is stored for the URI.
       case uriMiss = "uri-miss"
-      /// The stored responses belong to other field values (`Vary`).
+      /// The stored responses belong to other field values (`Vary`) or to other users.
       case varyMiss = "vary-miss"
-      /// The request demands a newer response.
+      /// The stored response is fresh, but the request demands a newer response, or the response demands validation.
       case request
       /// The stored response is stale.
       case stale
@@ -181,7 +181,7 @@
     public var stores: [(response: StoredResponse, body: Body)] = []
     /// Indices of stored responses to remove.
     public var removes: [Int] = []
-    /// URIs whose responses are invalid; remove them before storing.
+    /// URIs whose responses are invalid; remove these responses before storing.
     public var invalidates: [ResponseKey] = []
     /// Tags whose responses are invalid, too.
     var endsTags: [String] = []

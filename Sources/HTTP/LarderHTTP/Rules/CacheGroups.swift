@@ -4,8 +4,8 @@
   /// Groups of responses of one origin (RFC 9875), as tags of their entries.
   enum CacheGroups {
     private static let prefix = "http-group:"
-    /// RFC 9875, section 2, asks for at least 32 groups of 32 bytes. Groups beyond this number do not count, because each
-    /// group is a record of the store.
+    /// RFC 9875, section 2, asks for at least 32 groups of 32 bytes. The cache ignores more than 64 groups of a response,
+    /// because each group is a record of the store.
     private static let most = 64
     private static let longestTag = 200
 
@@ -42,7 +42,7 @@
   }
 
   extension CacheReception {
-    /// Notes which groups and origins lose their stored responses by this response, besides the URIs of ``invalidates``.
+    /// Notes the groups and the origin whose stored responses this response invalidates, besides the URIs of ``invalidates``.
     mutating func noteEndings(
       _ response: HTTPResponse, to request: HTTPRequest, by rules: HTTPRules
     ) {

@@ -7,7 +7,7 @@
     let lifetime: FreshnessLifetime
     /// The age in seconds.
     let age: Int
-    /// Whether the response was received after the clock's time, so that its age is unknown.
+    /// Whether the response was received more than a minute after the clock's time, so that its age is unknown.
     let isFromTheFuture: Bool
 
     init(of stored: StoredResponse, at now: Timestamp, policy: HTTPCachePolicy) {
@@ -32,7 +32,7 @@
     /// The remaining seconds of freshness.
     var remaining: Int { isFromTheFuture ? 0 : max(0, lifetime.seconds - age) }
 
-    /// The remaining seconds of freshness; negative for a stale response.
+    /// The remaining seconds of freshness; 0 or negative for a stale response.
     var left: Int { staleness.map { -$0 } ?? remaining }
   }
 
@@ -90,7 +90,7 @@
       return Int(clamping: min(Int64(DeltaSeconds.most), max(0, expires.seconds - date.seconds)))
     }
 
-    /// A tenth of the time since the last modification, as the heuristic freshness.
+    /// A tenth of the time since the last modification, at most ``HTTPCachePolicy/longestHeuristic``.
     private static func heuristic(
       _ response: HTTPResponse, directives: ResponseDirectives, received: Timestamp,
       policy: HTTPCachePolicy
@@ -140,7 +140,7 @@
       return initial + Int(clamping: resident)
     }
 
-    /// The value of `Age` (RFC 9111, 5.1). The first of several members counts; a member that is not a number is ignored.
+    /// The value of `Age` (RFC 9111, 5.1). The first of several members counts; nil if this member is not a number.
     ///
     /// Parameters after the number are ignored: an age that is too high is safer than no age.
     static func value(_ fields: HTTPFields) -> Int? {
@@ -188,7 +188,7 @@
       whileRevalidating =
         !request.noCache && isOldEnough && request.minFresh == 0
         && directives.staleWhileRevalidate > 0 && staleness <= directives.staleWhileRevalidate
-      // If the request or the response states 0, stale use is forbidden, whatever the other states (RFC 5861, section 4).
+      // If the request or the response states 0, stale use after an error is forbidden (RFC 5861, section 4).
       let stated = [directives.staleIfError, request.staleIfError].compactMap { $0 }
       let errorWindow = stated.contains(0) ? 0 : stated.max() ?? 0
       onError = errorWindow > 0 && staleness <= errorWindow

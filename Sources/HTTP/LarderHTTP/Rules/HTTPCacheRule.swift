@@ -1,7 +1,7 @@
 #if HTTP
   public import HTTPTypes
 
-  /// The settings of an application for the responses of some URIs; they replace those of the origin.
+  /// The settings of an application for the responses of some URIs; they replace the settings of the origin.
   ///
   /// Of the rules in ``HTTPCachePolicy/rules``, the first rule whose pattern matches applies. A rule never stores a
   /// response that forbids storing (`no-store`, and `private` in a shared cache), and never avoids a validation that the
@@ -10,28 +10,28 @@
     /// The host, the path and the query, with `*` for any bytes: `api.example.com/images/*`, `*/search?*`. The host includes
     /// the port if it is not the scheme's default.
     public var pattern: String
-    /// The freshness that replaces the freshness of the response; nil keeps that of the response.
+    /// The freshness in place of the stated freshness, and in place of ``defaultFreshness``; nil changes nothing.
     public var freshness: Duration?
     /// The freshness of responses that state none and have a status that allows it (RFC 9110, section 15.1). It replaces the
     /// estimate by `Last-Modified`.
     public var defaultFreshness: Duration?
     /// The statuses that are stored; nil for all statuses that may be stored.
     public var statuses: Set<Int>?
-    /// The content types that are stored, in lower case, such as `application/json` or `image/*`; nil for all.
+    /// The content types that are stored, in lower case, such as `application/json` or `image/*`; nil for all types.
     public var contentTypes: Set<String>?
-    /// The content types of a successful answer to GET, as in ``contentTypes``; nil for any. Another type counts as the
-    /// login page of a network: the request throws ``HTTPCacheError/unexpected(_:)``, or gets a stored response as if the
-    /// origin could not be reached, and nothing is stored. So do the status 511 and a redirection to another host.
+    /// The content types of a successful answer to GET, as in ``contentTypes``; nil for any type. Another type, the status 511
+    /// or a redirection to another host counts as the login page of a network: the request throws
+    /// ``HTTPCacheError/unexpected(_:)``, or gets a stored response as if the origin were offline, and nothing is stored.
     public var expectedTypes: Set<String>?
-    /// The names of query parameters that do not change the response: requests that differ only in these share a response. The
+    /// The names of query parameters that do not change the response: requests that differ only in their values share it. The
     /// origin gets the parameters of the request that is sent.
     public var ignoredParameters: Set<String>
     /// Whether the order of query parameters does not change the response.
     public var ignoresParameterOrder: Bool
     /// The methods besides GET and HEAD, such as POST or QUERY, whose responses are stored by the request's body,
-    /// `Content-Type` and `Content-Encoding`. They count as safe: such a request invalidates nothing.
+    /// `Content-Type` and `Content-Encoding`. These methods count as safe: such a request invalidates no URI and no group.
     ///
-    /// Only responses with a freshness, stated or set by this rule, are stored. They are never validated. A request with a
+    /// Only responses with a freshness, stated or set by this rule, are stored, and they are never validated. A request with a
     /// body of more than 64 KB is passed through.
     public var bodyMethods: Set<HTTPRequest.Method>
 
@@ -63,7 +63,7 @@
       let (pattern, text) = (Array(pattern.utf8), Array(text.utf8))
       let star = UInt8(ascii: "*")
       var (at, next) = (0, 0)
-      // The place of the last `*`, and the number of bytes of the text that it takes.
+      // The place of the last `*`, and the end of the bytes of the text that this `*` takes.
       var (lastStar, taken): (Int?, Int) = (nil, 0)
       while at < text.count {
         if next < pattern.count, pattern[next] == star {

@@ -3,8 +3,8 @@
   public import Larder
 
   extension HTTPRules {
-    /// The answer to `request` from a stored response that it selects: the whole, a part, or a 304 for a client that has the
-    /// response (RFC 9111, 4.3.2; RFC 9110, 13.2.2 and 14.2).
+    /// The answer to `request` from a stored response that it selects: the whole, a part, a 304 for a client that has the
+    /// response, or a 416 (RFC 9111, 4.3.2; RFC 9110, 13.2.2 and 14.2).
     func answer(
       _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
       because reason: CacheAnswer.Reason, at now: Timestamp
@@ -34,7 +34,7 @@
       return answer
     }
 
-    /// Applies a range to the answer. Several ranges are answered with the whole, as RFC 9110 (14.2) allows.
+    /// Applies a range to the answer. A request for several ranges gets the whole, as RFC 9110 (14.2) allows.
     private func apply(
       _ range: ByteRange, of request: HTTPRequest, to answer: inout CacheAnswer, from index: Int,
       of stored: StoredResponse
@@ -64,7 +64,7 @@
       answer.body = .part(index, offset..<offset + bytes.count)
     }
 
-    /// The answer if the origin could not be reached, or did not answer in time; nil if no stored response may be served
+    /// The answer after a failed exchange, for example if the origin cannot be reached; nil if no stored response may be served
     /// (RFC 9111, 4.2.4).
     public func fail(_ forward: CacheForward, at now: Timestamp) -> CacheAnswer? {
       stale(forward, if: \.whenDisconnected, because: .staleDisconnected, at: now)

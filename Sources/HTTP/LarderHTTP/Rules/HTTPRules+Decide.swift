@@ -66,7 +66,7 @@
         request, because: freshness.isFresh ? .request : .stale, stored: stored)
       forward.selected = selected
       forward.permission = permission
-      // A HEAD is forwarded unchanged; its response updates the stored response.
+      // A HEAD is forwarded unchanged; its response updates or removes the stored response.
       if request.method == .get, response.hasValidators {
         forward.validates = [selected]
         forward.request = Validation.request(request, of: [response])
@@ -123,7 +123,7 @@
       return forward
     }
 
-    /// A request for the missing part, if a strong validator proves that the parts belong together (RFC 9111, 3.4).
+    /// A request for the missing part, if a strong validator can prove that the parts belong together (RFC 9111, 3.4).
     private func completion(
       _ request: HTTPRequest, stored: [StoredResponse], of index: Int
     ) -> CacheForward {
@@ -162,9 +162,9 @@
 
   /// The stored responses of a URI that a request selects (RFC 9111, 4 and 4.1).
   struct Selection {
-    /// The newest response that can answer: a whole response, or a part that covers the requested range.
+    /// The newest whole response or, without a whole response, the newest part that covers the requested range.
     let best: Int?
-    /// If there is no such response, a stored part of the selected representation.
+    /// If ``best`` is nil, the newest stored part of the selected representation.
     let part: Int?
 
     init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {

@@ -5,7 +5,7 @@
   extension HTTPRules {
     typealias Stores = [(response: StoredResponse, body: CacheReception.Body)]
 
-    /// Handles the missing part that the cache requested: the client gets the whole response.
+    /// Handles the answer to the cache's request for a missing part. If the parts do not form a whole, the cache asks again.
     func receiveRest(_ exchange: Exchange) -> CacheReception {
       let forward = exchange.forward
       guard let index = forward.completes, let joined = joined(exchange, with: index),
@@ -20,7 +20,7 @@
       return reception
     }
 
-    /// The responses to store, with the received part combined with a stored response; nil if they do not belong together.
+    /// The responses to store, with the received part combined with a stored response; nil if no stored response fits the part.
     func joinable(_ exchange: Exchange) -> Stores? {
       let forward = exchange.forward
       var selecting = SelectingFields(forward.original.headerFields, policy: policy)
@@ -42,7 +42,7 @@
       return nil
     }
 
-    /// A stored part joined with the received part; nil unless they are of one whole and have no gap (RFC 9111, 3.4).
+    /// A stored part joined with the received part; nil for two wholes (RFC 9111, 3.4), a gap, or a union that is not stored.
     private func joined(
       _ exchange: Exchange, with index: Int
     ) -> (response: StoredResponse, body: JoinedBody)? {
@@ -73,7 +73,7 @@
   extension StoredResponse {
     /// Whether `If-Range` allows to send a part of this response, and not the whole (RFC 9110, 13.1.5).
     ///
-    /// A tag must be equal and strong. A date must be exactly `Last-Modified`, which must be strong by its distance from
+    /// A tag must be equal and strong. A date must be exactly `Last-Modified`, which must be strong: at least 60 s before
     /// `Date`.
     func allowsRange(_ request: HTTPFields) -> Bool {
       guard let condition = request.lines(of: .ifRange).first else { return true }

@@ -63,7 +63,7 @@
       return receiveNew(exchange)
     }
 
-    /// Handles a complete response.
+    /// Handles a response that is not about a stored response: a whole or a part.
     private func receiveNew(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
       var reception = CacheReception(.pass)
@@ -72,8 +72,8 @@
         return reception
       }
       if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
-      // A successful response replaces the selected one. An answer that the resource is gone, or not for this client,
-      // removes it. Any other error may be temporary.
+      // A successful response replaces the selected response. An answer that the resource is gone, or not for this client,
+      // removes the selected response. Any other error may be temporary.
       let status = response.status.code
       if let selected = forward.selected,
         (200...299).contains(status) && status != 206 || [401, 403, 404, 410].contains(status)
@@ -115,7 +115,7 @@
       return reception
     }
 
-    /// A stored response with the fields of a newer one: the full form for this client, and the form to store, if allowed.
+    /// A stored response with the fields of a newer response: the full form for this client, and the form to store, if allowed.
     func freshened(
       _ old: StoredResponse, by exchange: Exchange
     ) -> (full: StoredResponse, stored: StoredResponse?) {
@@ -177,7 +177,7 @@
       {
         return false
       }
-      // If the origin encodes each response again, the length may differ although the representation has not changed.
+      // Another length counts as another representation, although an origin that encodes each response again may send one.
       let length = fields[.contentLength].flatMap { ContentRange.position($0) }
       return length.map { $0 == stored.bodySize } ?? true
     }

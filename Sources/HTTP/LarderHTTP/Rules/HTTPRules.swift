@@ -35,38 +35,37 @@
     public var whenDisconnected: Duration
     /// Whether ``whenDisconnected`` applies to an insecure origin, too: ``TransportFailure/isInsecure``. Default: false.
     public var servesStaleWhenInsecure: Bool
-    /// The longest freshness of a response that states none. Default: one day.
+    /// The longest freshness of a response that states no freshness. Default: one day.
     public var longestHeuristic: Duration
     /// Whether `Set-Cookie` is stored and served with its response. In a shared cache every client of the response gets the
-    /// cookie: keep false unless no cookie of the origins identifies a user. Default: false.
+    /// cookie: set true only if no cookie of the origins identifies a user. Default: false.
     public var storesCookies: Bool
     /// The time limit for the head of a response, and then for each piece of its body. Default: 15 s.
     public var timeout: Duration
-    /// The longest wait for a GET or HEAD if an origin demands it by `Retry-After` with 429 or 503; then the request is sent
-    /// once more. The client gets an answer that demands a longer wait, or a second such answer. Nothing waits if a stored
-    /// response replaces a 503. Default: zero, for no second request.
+    /// The longest wait that an origin can demand for a GET or HEAD, by `Retry-After` with 429 or 503; then the request is sent
+    /// once more. The client gets an answer that demands a longer wait, and a second 429 or 503. Nothing waits if a stored
     public var longestWait: Duration
     /// The largest body, in bytes, that is stored, but at most half of the limits of the namespace and the store. Larger
     /// bodies pass through. Default: 1,000,000,000.
     public var largestBody: Int
-    /// The memory, in bytes, for the bodies of all requests on their way into the store. Each needs at most 256 KB and one
+    /// The memory, in bytes, for the bodies of all requests on their way into the store. Most need at most 256 KB and one
     /// piece of the origin. A body without room passes through and is not stored. Default: 64,000,000.
     public var bufferLimit: Int
     /// The most responses of one URI that `Vary` and credentials may separate. A further response removes the least recently
-    /// used one. At least 1; default: 32.
+    /// used response. At least 1; default: 32.
     public var largestVariantCount: Int
     /// Names of query parameters with secret values, in lower case. Keys hold digests of the values.
     public var secretParameters: Set<String>
     /// Rules for some URIs; the first rule that matches applies. Default: none.
     public var rules: [HTTPCacheRule]
-    /// Request fields that identify a user, besides `Authorization`: `Cookie`, `X-API-Key`. Requests with different values
-    /// never share a response, whatever `Vary` says.
+    /// Request fields that identify a user, besides `Authorization`: `Cookie`, `X-API-Key`. In a private cache, requests with
+    /// different values share no response, whatever `Vary` says, unless ``principal`` gives them one name.
     public var partitionFields: Set<HTTPField.Name>
     /// Names the user of a request, such as the subject of its token; nil if the request does not identify a user.
     ///
-    /// A name replaces the credentials of the request: requests with equal names share responses, even if their tokens
-    /// differ; requests with different names never do. Without a name the credentials count. The closure must always return
-    /// the same name for the same request; one request may call it several times. Default: none.
+    /// A name replaces the credentials of the request: requests with equal names share responses, even if their tokens differ.
+    /// In a private cache, requests with different names share none. Without a name the credentials count. The closure must
+    /// always return the same name for the same request; one request may call it several times. Default: none.
     public var principal: (@Sendable (HTTPRequest) -> String?)?
     /// The key of all digests. An ``HTTPCache`` takes the key from its store. Digests of rules without a store are valid
     /// only in this process.

@@ -110,10 +110,10 @@
       return request
     }
 
-    /// The index of the response that a 304 confirms, among those that the request named; nil if it cannot be known.
+    /// The index of the response that a 304 confirms, among the responses that the request named; nil if it is unknown.
     ///
-    /// A 304 with an entity tag confirms the response with that tag. Servers also send a 304 without any validator, against
-    /// RFC 9111: it confirms the response only if the request named no other response.
+    /// A 304 with an entity tag confirms the response with that tag. Servers also send a 304 without a tag, against RFC 9111:
+    /// such a 304 confirms a response only if its `Last-Modified`, if any, fits no other named response.
     static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
       if let tag = EntityTag(fields) {
         return stored.firstIndex { $0.entityTag.map(tag.confirms) ?? false }

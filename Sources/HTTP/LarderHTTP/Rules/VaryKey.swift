@@ -10,7 +10,7 @@
 
     init(fields: [(name: String, value: String?)]) { self.fields = fields }
 
-    /// Makes the key; nil for `*`, which matches no request.
+    /// Makes the key; nil if ``names(in:)`` is nil: such a response matches no request.
     init?(of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy) {
       guard let names = Self.names(in: response) else { return nil }
       var selecting = SelectingFields(request, policy: policy)
@@ -19,8 +19,8 @@
 
     private static let mostNames = 100
 
-    /// The names that `Vary` lists, sorted. Nil if one is `*` or not a name, because then the response depends on something
-    /// unknown; nil also for more than 100 names.
+    /// The names that `Vary` lists, sorted. Nil if a member is `*` or not a name, because then the response depends on
+    /// something unknown; nil also for more than 100 names.
     static func names(in response: HTTPFields) -> [String]? {
       let names = Set(response.members(of: .vary).map { $0.lowercased() })
       guard !names.contains("*"), names.count <= mostNames,
@@ -142,7 +142,7 @@
         .joined(separator: ",")
     }
 
-    /// Reads a member; weights are in thousandths. An invalid weight stays part of the range. The case of parameters may count.
+    /// Reads a member; weights are in thousandths. An invalid weight stays part of the range. Parameters keep their case.
     private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
       var range: [String] = []
       var weight = 1000

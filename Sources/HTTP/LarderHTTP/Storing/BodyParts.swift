@@ -4,10 +4,10 @@
   /// The entries of a body that does not fit into the entry of its response.
   ///
   /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on belong to it, and so does the response's
-  /// entry: the store removes them all together. Keys of responses cannot begin like that, since they contain `://`.
+  /// entry: the store removes them all together. The key of a response begins with its URI, so it never begins with `body `.
   ///
-  /// Until the response is stored, the entries have the lifetime ``lease``, so a process that ends before leaves them for no
-  /// longer. After another body has replaced this one, they have the lifetime ``grace``, which a reading client extends.
+  /// Until the response is stored, the entries have the lifetime ``lease``: if the process ends before, they expire. After
+  /// another body has replaced this body, the entries have the lifetime ``grace``, which a reading client extends.
   struct BodyParts: Hashable, Sendable {
     /// The longest body that is the value of the response's entry; it is read in one piece.
     static let largestWhole = IncomingBody.pieceSize
@@ -17,7 +17,7 @@
     static let largestBody: Int64 = 1 << 50
     /// The lifetime of the entries while the body comes, counted from the last part.
     static let lease = Duration.seconds(600)
-    /// The lifetime of the entries of a replaced body, counted from the last piece that a client has read.
+    /// The lifetime of the entries of a replaced body, counted from the replacement, or from the last extension by a client.
     static let grace = Duration.seconds(120)
 
     /// The id of the body; see ``StoredResponse/bodyID``.

@@ -3,7 +3,7 @@
 
   /// The user of a request, as digests.
   ///
-  /// ``HTTPCachePolicy/principal`` names the user. Without a name the credentials identify the user: the field
+  /// ``HTTPCachePolicy/principal`` names the user. Without a name, the credentials identify the user: the field
   /// `Authorization`, user information in the URI (`alice:pw@host`), and the fields in ``HTTPCachePolicy/partitionFields``.
   struct Principal: Hashable, Sendable {
     /// A digest of the name or, without a name, of all credentials; nil for a request that has neither.
@@ -58,8 +58,8 @@
   extension HTTPCachePolicy {
     /// A copy of `request` without the fields that identify its user, for a redirection to another origin.
     ///
-    /// These are `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal`` still
-    /// names a user, the copy has only fields that describe the wanted response, such as `Accept-Language` and `Range`.
+    /// These are `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal`` then
+    /// names a user, the copy has only fields that identify no user, such as `Accept-Language` and `Range`.
     public func withoutCredentials(_ request: HTTPRequest) -> HTTPRequest {
       var request = request
       request.headerFields.removeAll(Secrets.fields.union(partitionFields))

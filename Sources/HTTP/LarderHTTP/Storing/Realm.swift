@@ -7,8 +7,8 @@
   ///     let boards = realm.cache(of: Board.self, in: "boards")
   ///     try realm.clear()
   ///
-  /// A realm has its own namespaces. Their names end with a keyed digest of the secret (``Secrets/digest(_:in:)``), so they do
-  /// not reveal it. Two users never see each other's data, in any process.
+  /// A realm has its own namespaces. Their names end with a keyed digest of the secret (``Secrets/digest(_:in:)``) and do not
+  /// reveal the secret. Two users never see each other's data, in any process.
   public struct Realm: Sendable {
     /// The store that holds the data.
     public let store: Store
@@ -19,7 +19,7 @@
       self.digest = digest
     }
 
-    /// The name that this realm's namespace `name` has in the store: at most 67 bytes, a dot, and the digest.
+    /// The name that this realm's namespace `name` has in the store: `name` (at most 67 bytes), a dot, and the digest.
     public func name(of name: String) -> String { name + suffix }
 
     private var suffix: String { "." + digest }

@@ -20,7 +20,7 @@
     var bodyDigest: String?
 
     /// Makes the key; nil for a request without scheme or authority, for a request to the whole server (`OPTIONS *`), and for
-    /// parts that do not form a URI of that host.
+    /// parts that do not form a URI of one host.
     public init?(_ request: HTTPRequest, policy: HTTPCachePolicy = HTTPCachePolicy()) {
       guard let scheme = request.scheme, let authority = request.authority,
         RequestTarget.fault(in: request) == nil, request.path != "*"
@@ -80,7 +80,7 @@
     /// The number of bytes of the URI with which each of its keys begins; a shorter URI is whole in its keys.
     static let shortestBeginning = 100
 
-    /// The URI, shortened if it is longer than `longest`. A shortened URI is still longer, so it cannot equal a whole URI.
+    /// The URI, shortened if it is longer than `longest`. A shortened URI is also longer, so it cannot equal a whole URI.
     private func shortenedURI(longest: Int, kept: Int) -> String {
       guard uri.utf8.count > longest else { return uri }
       let hash = Secrets.hexadecimal(SHA256.hash(Array(uri.utf8)))

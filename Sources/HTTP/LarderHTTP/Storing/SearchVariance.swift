@@ -6,7 +6,7 @@
     /// The value of the field, from which ``init(_:)`` makes an equal value.
     let field: String
     private var isOrdered = true
-    /// Whether only the parameters with these names count; otherwise only all other parameters count.
+    /// Whether only the parameters with the names in ``names`` count; otherwise only all other parameters count.
     private var isAllowList = false
     private var names: Set<[UInt8]> = []
 
@@ -14,7 +14,7 @@
     private static let longestField = 1_024
     private static let mostNames = 64
 
-    /// Reads the field; nil if every byte of the query counts: without the field, or with a field that changes nothing.
+    /// Reads the field; nil if every byte of the query counts: without a field, or if the field is invalid or changes nothing.
     init?(_ fields: HTTPFields) {
       self.init(fields.lines(of: .noVarySearch).joined(separator: ", "))
     }
@@ -44,7 +44,7 @@
       if isOrdered, !isAllowList, names.isEmpty { return nil }
     }
 
-    /// The decoded names; nil unless all items are strings.
+    /// The decoded names; nil if an item is not a string, or for more than 64 items.
     private static func names(_ items: [StructuredDictionary.Value]) -> Set<[UInt8]>? {
       guard items.count <= mostNames else { return nil }
       var names: Set<[UInt8]> = []

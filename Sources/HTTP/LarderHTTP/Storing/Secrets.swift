@@ -4,7 +4,7 @@
 
   /// Digests of secrets; the store holds digests instead of credentials.
   ///
-  /// Code that stores responses by other means than an ``HTTPCache`` can use them to separate its users, too.
+  /// Code that stores responses by other means than an ``HTTPCache`` can use the digests to separate its users, too.
   public enum Secrets {
     /// Request fields that are credentials in every service.
     static let fields: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie]
@@ -26,7 +26,7 @@
     }
 
     static func digest(_ bytes: [UInt8], key: [UInt8]) -> String {
-      // The inner hash keeps `key` and the bytes separate, and prevents length extension.
+      // Two nested hashes, each with `key`, prevent length extension.
       name(SHA256.hash(key + SHA256.hash(key + bytes)))
     }
 
@@ -55,7 +55,7 @@
     }
   }
 
-  /// SHA-256 by FIPS 180-4, for digests of a few bytes, for which a dependency would be too much.
+  /// SHA-256 by FIPS 180-4, for digests of short texts and bodies: too little use for a dependency.
   enum SHA256 {
     private static let constants: [UInt32] = [
       0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,

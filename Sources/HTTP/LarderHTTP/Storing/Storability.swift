@@ -73,7 +73,7 @@
       return status.code == 200 || !isPart && !ClientCondition.isForOrigin(request)
     }
 
-    /// Whether the response may be stored for all users (RFC 9111, sections 3.5 and 5.2.2.7).
+    /// Whether the response may be stored for the users of the cache: all users of a shared cache (RFC 9111, 3.5 and 5.2.2.7).
     func allowsSharing(_ directives: ResponseDirectives, credential: String?) -> Bool {
       guard policy.kind == .shared else { return true }
       return !directives.isPrivate
@@ -97,7 +97,7 @@
       }
     }
 
-    /// Whether the answer to a POST also answers a GET of its URI, while it is fresh (RFC 9110, 9.3.3).
+    /// Whether the answer to a POST also answers a GET of its URI, while the answer is fresh (RFC 9110, 9.3.3).
     func isPostOfItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
       guard request.method == .post, response.status.code == 200,
         let location = response.headerFields[values: .contentLocation].first,

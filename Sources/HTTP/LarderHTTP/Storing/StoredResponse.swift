@@ -8,7 +8,7 @@
     public var response: HTTPResponse { didSet { terms = StoredTerms() } }
     /// The time at which the request, or the last validation, was sent.
     public var requested: Timestamp { didSet { terms = StoredTerms() } }
-    /// The time at which the response arrived.
+    /// The time at which the response, or its last validation, arrived.
     public var received: Timestamp { didSet { terms = StoredTerms() } }
     /// The number of bytes of the body.
     public var bodySize: Int
@@ -20,7 +20,7 @@
     var assignedFreshness: Int? { didSet { terms = StoredTerms() } }
     /// The request fields that select this response among the responses of its URI.
     var vary: VaryKey
-    /// The digest of the request's credentials; nil without credentials.
+    /// The digest of the request's user; nil without a user, and in a shared cache.
     var credential: String?
     /// The terms of reuse that the fields state, after they have been read; see ``readTerms(for:)``.
     var terms = StoredTerms()
@@ -40,7 +40,7 @@
       terms.known?.age ?? ResponseAge(fields, requested: requested, received: received)
     }
 
-    /// The range of the body in the whole representation; nil if the response is complete.
+    /// The range of the body in the whole representation; nil for a complete response, and without a valid `Content-Range`.
     var part: ContentRange? {
       response.status.code == 206 ? ContentRange(fields) : nil
     }
@@ -83,8 +83,8 @@
     }
   }
 
-  /// The terms of reuse that the fields of a stored response state. Only the fields decide them, so equal responses have equal
-  /// terms.
+  /// The terms of reuse that the fields of a stored response state. The response and a policy decide the terms, so equal
+  /// responses have equal terms under one policy.
   struct StoredTerms: Sendable, Hashable {
     /// The parts of a policy on which the terms depend.
     struct Policy: Equatable {

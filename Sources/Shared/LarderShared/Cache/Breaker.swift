@@ -1,8 +1,8 @@
 import Larder
 import Synchronization
 
-/// Keeps requests away from a tier that fails: after five failures in a row no request is sent for a while, at first for one
-/// second and at most for 30. Then one request tries the tier.
+/// Keeps requests away from a tier that fails: after five failures in a row no request is sent for a while, at most one second
+/// at first and at most 30 seconds later. Then one request tries the tier.
 final class Breaker: Sendable {
   static let mostFailures = 5
   static let shortest = Duration.seconds(1)
@@ -31,7 +31,7 @@ final class Breaker: Sendable {
       guard var until = state.openUntil else { return true }
       if isConnected { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
-      // Other requests wait for the outcome of this request. Without an outcome, the next request tries after another pause.
+      // Other requests fail until this request has an outcome. Without an outcome, the next request tries after another pause.
       state.openUntil = now + state.pause
       state.openSince = now
       state.isTrying = true

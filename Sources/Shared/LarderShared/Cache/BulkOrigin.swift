@@ -5,7 +5,7 @@ import Synchronization
 /// Loads many keys from the origin with one call. Each key asks the tier separately. The keys that the tier does not have
 /// share the call.
 ///
-/// A call waits until every key has come or does not need the call, because it got its value elsewhere or waits for another
+/// A call waits until every key has come or does not need the call: the key got its value elsewhere, or waits for another
 /// machine. The last key makes the call for all keys. One call runs at a time.
 final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
   typealias Missing = [(key: Name, stored: CachedValue<Value>?)]

@@ -8,9 +8,9 @@ import Synchronization
 ///     let prices = store.cache(of: Price.self, in: "prices", shared: shared)
 ///     let price = try await prices.value(for: sku) { try await api.price(sku) }
 ///
-/// Make one object for a process and keep it. For each store with a ``SharedCache`` it has a task that reads the log of
-/// changes, unless another process of the store reads the log. The task ends with the last reference to this object, or when
-/// the store is closed. A store belongs to one application.
+/// Make one object for a process and keep it. For each store with a ``SharedCache`` the object has a task that reads the log
+/// of changes, unless another process of the store reads the log. The task ends with the last reference to the object, or
+/// when the store is closed. A store belongs to one application.
 public final class Shared: Sendable {
   /// The data that the machines share.
   public let tier: any SharedTier
@@ -23,7 +23,7 @@ public final class Shared: Sendable {
 
   /// A tier in a Redis or Valkey server.
   ///
-  /// - Parameter application: the name that separates its data from the data of other applications in the same server.
+  /// - Parameter application: the name that separates this data from the data of other applications in the same server.
   /// - Throws: `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and
   ///   dots.
   public convenience init(
@@ -44,7 +44,7 @@ public final class Shared: Sendable {
   public struct Statistics: Hashable, Sendable {
     /// Values taken from the tier.
     public var hits = 0
-    /// Requests for which the tier had no value that could be used.
+    /// Requests that got a lease because the tier had no value that could be used.
     public var misses = 0
     /// Values that failed their checks, or that the cache's codec could not decode; counted as misses too.
     public var damaged = 0
@@ -52,19 +52,19 @@ public final class Shared: Sendable {
     public var newer = 0
     /// Leases that were granted.
     public var leases = 0
-    /// Times that a caller waited for another machine's load.
+    /// Pauses of callers that waited for another machine's load.
     public var waits = 0
-    /// Loaded values that the tier refused because their key was changed or removed during the load.
+    /// Loaded values that the tier refused: their key was changed or removed during the load, or their lease had ended.
     public var overtaken = 0
-    /// Loads without the tier, because it could not be reached, refused the request or did not answer.
+    /// Loads without the tier: it failed, removals waited for it, or a key changed too often or was loaded for too long.
     public var withoutTier = 0
     /// Copies that reads returned although this machine did not receive changes.
     public var unconfirmed = 0
     /// Records of the log that this process applied for its stores.
     public var records = 0
-    /// Copies that these records removed.
+    /// Copies that these records removed, without the removals by tags.
     public var superseded = 0
-    /// Times that the log no longer had the records that a store had missed, so that the store dropped its copies.
+    /// Times that the log lacked records that a store had missed, or had another history: the store dropped its copies.
     public var gaps = 0
     /// Removals that waited in a store and were sent later.
     public var sent = 0
@@ -76,7 +76,7 @@ public final class Shared: Sendable {
     public var pauses = 0
   }
 
-  /// The counts since the start of the process.
+  /// The counts since this object was made.
   public var statistics: Statistics {
     var statistics = counts.values.withLock { $0 }
     statistics.pauses = breaker.openings
@@ -85,7 +85,7 @@ public final class Shared: Sendable {
 
   func count(_ change: (inout Statistics) -> Void) { counts.values.withLock { change(&$0) } }
 
-  /// The copies of a store. From now on a task reads the log for the store.
+  /// The copies of a store. From now on a task reads the log for a store that is not read-only.
   func copies(of store: Store) -> LocalCopies {
     attachments.withLock { attachments in
       if let attachment = attachments[store.identity] { return attachment.copies }

@@ -21,7 +21,7 @@ extension SharedCache {
   ///
   /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key that is missing in the answer is absent.
   /// - Returns: the results in the order of the keys; nil for a key without a value.
-  /// - Throws: `CancellationError` if the task is cancelled, or an error of the options.
+  /// - Throws: `CancellationError` if the task is cancelled, or an error that concerns all keys, such as too many tags.
   public func results<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
     load:
@@ -57,7 +57,7 @@ extension SharedCache {
         results.append(.success(nil))
       case .failure(let error) where !(error is Overtaken): results.append(.failure(error))
       case .success, .failure:
-        // The value was changed meanwhile, or its negative entry is not confirmed.
+        // The value was changed meanwhile, or the negative entry is not confirmed.
         do {
           results.append(
             .success(

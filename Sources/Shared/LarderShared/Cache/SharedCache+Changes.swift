@@ -1,7 +1,7 @@
 public import Larder
 
 extension SharedCache {
-  /// Stores `value` under `key` in the tier, and then in this store.
+  /// Stores `value` under `key` in the tier, and then in this store, unless a newer change came.
   ///
   /// - Parameters:
   ///   - expires: how long the value stays fresh, at most 30 days; nil takes the namespace's rule.
@@ -58,7 +58,7 @@ extension SharedCache {
   /// Removes the value under `key` from this store and from the tier. Also ends the load of the key on any machine: a value
   /// whose load began before the removal is stored nowhere.
   ///
-  /// - Throws: `LarderError/Code/pending` if the tier cannot be reached: the key is removed here, and the removal waits in the
+  /// - Throws: `LarderError/Code/pending` if the tier gives no answer: the key is removed here, and the removal waits in the
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)

@@ -1,13 +1,13 @@
 public import Larder
 
-/// A cache over a store, and over a tier that the machines of an application share. A miss asks the tier before it loads, and
-/// only one machine at a time loads a key.
+/// A cache over a store, and over a tier that the machines of an application share. A miss asks the tier before it loads.
+/// While the tier can be used, one machine at a time loads a key.
 ///
 /// A read that finds a fresh copy in this store does not ask the tier, and costs about as much as a read of a `Cache`. A change
 /// on another machine ends the copy as soon as the record of the change arrives here. If a machine has not seen the log for two
 /// seconds, `CacheResult/isConfirmed` of its results is false. `Docs/Use/Fleet.md` has the promises.
 public struct SharedCache<Value: Sendable>: Sendable {
-  /// The values in the store of this machine. Changes through this cache are not shared.
+  /// The values in the store of this machine. Changes through ``local`` are not shared.
   public let local: Cache<Value>
   /// The tier between the store and the origin.
   public let shared: Shared
@@ -45,7 +45,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
 
   /// The value of ``value(for:expires:stale:load:)``, with its source and age.
   ///
-  /// If the tier took no part, `CacheResult/error` has the reason. `RequestPolicy/cacheOnly` asks only this store.
+  /// If the tier could not be used, `CacheResult/error` has the reason. `RequestPolicy/cacheOnly` asks only this store.
   /// `RequestPolicy/revalidate` loads, or takes the value that another machine stores meanwhile. `RequestPolicy/reload` always
   /// loads.
   public func result(
@@ -65,7 +65,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     throw local.notStored(Key(key).bytes)
   }
 
-  /// The value under `key`, read or loaded; nil if the load finds none.
+  /// The value under `key`, read or loaded; nil if the key has no value.
   public func value(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -76,7 +76,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// The value under `key`, read or loaded, with its source and age. Nil if the load finds none; that answer is shared for the
   /// time in `LoadOptions/absent`.
   ///
-  /// - Parameter load: gets the value that this store or the tier has, fresh or stale. Its answer is shared, but not its
+  /// - Parameter load: gets the value that this store or the tier has, fresh or stale. The answer is shared, but not its
   ///   owners; metadata is refused.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
@@ -101,7 +101,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     return try await result(key, options, policy: .standard, load)
   }
 
-  /// How often a key may change before its value is stored. After that the caller gets an unconfirmed value.
+  /// How often a key may change before its value is stored. After that the caller gets an unconfirmed value, or an error.
   private static var mostChanges: Int { 8 }
 
   typealias Load = @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>

@@ -1,7 +1,7 @@
 import Larder
 import LarderSystem
 
-/// Gets the value for one request that this store cannot answer: from the tier, or from the origin with the right to load.
+/// Gets the value for one request that this store cannot answer: from the tier, or from the origin, with or without a lease.
 struct SharedLoad<Value: Sendable>: Sendable {
   let cache: SharedCache<Value>
   let key: SharedKey
@@ -16,7 +16,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   var copies: LocalCopies { cache.copies }
   private var clock: any LarderClock { cache.store.clock }
 
-  /// How often a key may change between the lookup and the request for a lease. After that the caller loads without the tier.
+  /// How often a key may change before and during its load. After that the caller loads without the tier.
   private static var mostChanges: Int { 8 }
   /// The longest wait for another machine's load, in durations of a lease. A load that never ends must not stop all other
   /// machines.
@@ -56,7 +56,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
           $0.leases += 1
         }
         if let outcome = try await load(holding: lease, ticket, fallback: copy) { return outcome }
-        // The value was changed or removed during the load. A caller that came after the change must not get the loaded value.
+        // The key was changed during the load, or the lease has ended. A caller after a change must not get the value.
         shared.count { $0.overtaken += 1 }
         changes += 1
         guard changes < Self.mostChanges else {
@@ -85,7 +85,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     case use(TierCopy<Value>)
     /// The found value is already outdated.
     case changed
-    /// The tier takes no value of this key, and has a note that says so; the position is the version of the note.
+    /// The tier takes no value of this key. The position is the version of the tier's note; zero for a value in a newer layout.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
@@ -168,7 +168,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - held: the value that this store has.
-  ///   - version: the version of the tier's note that it takes no value of this key.
+  ///   - version: the version of the tier's note that the tier takes no value of this key; zero without a note.
   ///   - error: the reason why the tier cannot be used; nil if the tier takes no value of this key.
   private func loadAlone(
     _ held: CachedValue<Value>?, _ ticket: LocalCopies.Ticket, version: Position = .zero,
@@ -176,7 +176,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   ) async throws -> Loaded<Value> {
     try Task.checkCancellation()
     var known = held
-    // The metadata of a copy is a stamp and not for the load.
+    // The metadata of a copy is a stamp, which the load must not see.
     known?.metadata = nil
     // The origin is asked after all changes up to this position were applied.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
@@ -184,7 +184,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       return loaded(try await self.answer(known, tags: heldTags), stamp, ticket)
     }
     shared.count { $0.withoutTier += 1 }
-    // A known change may lie beyond the clock of this machine's log. It would seem to follow each load, so nothing is stored.
+    // A known change may be newer than the last applied record. The value would count as older, so it is not stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
     let answer = try await shared.limiter.run { [known] in
@@ -201,7 +201,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// Loads with the right to store the value in the tier; nil if the key was changed or removed meanwhile.
+  /// Loads with the right to store the value in the tier; nil if the key was changed meanwhile, or if the lease has ended.
   private func load(
     holding lease: Lease, _ ticket: LocalCopies.Ticket, fallback: TierCopy<Value>?
   ) async throws -> Loaded<Value>? {

@@ -19,7 +19,7 @@ public struct SharedOptions: Sendable {
   /// How long reads use copies while this machine cannot read the log. The time begins two seconds after the last contact.
   /// The results of these reads are not confirmed. After this time reads ask the tier or the origin first.
   public var unconfirmedLimit: Duration
-  /// The pause of the log's reader if changes arrive at intervals shorter than this pause, so that one reply contains many
+  /// The pause of the log's reader if several changes arrive at once or within this time, so that one reply contains many
   /// changes. At most a second.
   public var pace: Duration
 
@@ -40,7 +40,7 @@ public struct SharedOptions: Sendable {
     self.pace = pace
   }
 
-  /// The largest possible value: a longer reply ends a connection.
+  /// The largest possible value: a connection ends at a reply with a string of more than 64 MiB.
   private static let largestValue = 32 << 20
 
   /// The options within usable limits: a lease of zero duration would be renewed without a pause, and a log of zero records

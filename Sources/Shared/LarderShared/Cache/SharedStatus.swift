@@ -23,7 +23,7 @@ public struct SharedStatus: Sendable {
 }
 
 extension SharedStatus {
-  /// The status of a store; nil if the store never had a shared cache.
+  /// The status of a store; nil if the store has no records about a shared tier.
   public init?(of store: Store) throws(LarderError) {
     let state = LocalState(store)
     let outbox = Outbox(store, state)

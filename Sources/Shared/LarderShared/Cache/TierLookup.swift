@@ -11,7 +11,7 @@ struct TierCopy<Value: Sendable>: Sendable {
   /// The value. Nil if the tier has only a note: the key has no value, or the value is too large for the tier.
   var value: Value?
 
-  /// Whether the copy answers a request: it is a value, or the note that there is none.
+  /// Whether the copy answers a request: it is a value, or the note that the key has no value.
   var isAnswer: Bool { value != nil || frame.isAbsent }
 
   /// The value for a load; nil if the tier has no value.

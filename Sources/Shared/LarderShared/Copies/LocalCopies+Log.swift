@@ -6,13 +6,13 @@ extension LocalCopies {
   /// Applies records of the log in order, and notes the progress.
   ///
   /// - Parameter keepsProgress: whether to store the progress even if no copy was concerned.
-  /// - Returns: the number of removed copies; nil if the store now follows another history.
+  /// - Returns: the number of removed copies without the removals by tags; nil if the store now follows another history.
   func apply(
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
   ) async throws -> Int? {
     recent.note(changes)
     for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
-    // The write lock is needed even if the store has none of the keys: a writer that tested for changes before the note
+    // The writer lock is needed even if the store has none of the keys: a writer that tested for changes before the note
     // may still commit an old value. A transaction that changes nothing commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
@@ -30,9 +30,9 @@ extension LocalCopies {
     }
   }
 
-  /// The changes of keys and namespaces of which the last commit has copies.
+  /// The changes of keys and namespaces that may concern copies in the last commit.
   ///
-  /// A lookup in a snapshot costs less than one in a write. The write cannot meet further copies: the writes in its
+  /// A lookup in a snapshot costs less than a lookup in a write. The write cannot meet further copies: the writes in its
   /// transaction began after the changes were noted.
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in
@@ -65,7 +65,7 @@ extension LocalCopies {
     return tags
   }
 
-  /// Begins with another history of the log: from then on no copy of the old history is used.
+  /// Begins with another history of the log, and removes the copies of the old history.
   ///
   /// A crash at any point leaves the old history, or a history without a position, which the next reader gives up.
   ///
@@ -111,7 +111,7 @@ extension LogRecord {
     }
   }
 
-  /// Whether the change concerns the namespace: it has the key, or the change is of the whole namespace.
+  /// Whether the change concerns the namespace: the namespace has the key, or the change is of the whole namespace.
   fileprivate func concerns(
     _ namespace: Store.Namespace, in snapshot: borrowing Snapshot
   ) throws -> Bool {

@@ -25,14 +25,14 @@ struct LocalCopies: Sendable {
   struct Ticket: Sendable {
     /// The number of the log's history; nil before the first contact with the log.
     var epoch: UInt64?
-    /// The number of all removals that were ever queued in this store.
+    /// A number that rises with each queued removal, and with each key that this machine drops.
     var queued: UInt64
-    /// All changes up to this position were applied. It is the version of a value that is loaded without the tier.
+    /// All changes up to this position were applied. The position is the version of a value that is loaded without the tier.
     var applied: Position
   }
 
   func ticket() throws(LarderError) -> Ticket {
-    // The order matters: a new history publishes its position before its number.
+    // The order matters: if a history begins after the first read, the ticket has the old number, and nothing is stored.
     let epoch = try state.progress()?.epoch
     return Ticket(epoch: epoch, queued: try state.queued(), applied: recent.applied)
   }
@@ -42,7 +42,7 @@ struct LocalCopies: Sendable {
     recent.isCurrent(Self.names(of: key, tags: tags), at: position)
   }
 
-  /// Whether a value may be stored: no newer change of it is known, and the store has no newer fresh value.
+  /// Whether a value may be stored: the ticket is valid, no newer change is known, and the store has no newer fresh value.
   ///
   /// - Parameters:
   ///   - stamp: the stamp of the value.
@@ -69,7 +69,7 @@ struct LocalCopies: Sendable {
 
   // MARK: Values that the tier has not got
 
-  /// Whether a value that was loaded without the tier may be stored. It may be newer than the tier's value, so an older
+  /// Whether a value that was loaded without the tier may be stored. This value may be newer than the tier's value, so an older
   /// value of another machine could follow it. For confirmed copies that must not happen: such values are stored only
   /// while no copy is confirmed, and are removed before copies are confirmed.
   func mayStoreUnshared(
@@ -101,7 +101,7 @@ struct LocalCopies: Sendable {
 
   // MARK: Changes of this machine
 
-  /// Removes a key from this store, at the position of the removal; nil if the removal waits in the outbox.
+  /// Removes a key from this store, at the position of the removal; a nil position puts the removal into the outbox, too.
   func remove(_ key: SharedKey, at position: Position?) async throws {
     if let position { recent.note(RecentChanges.name(of: key), at: position) }
     try await store.commit { [self] batch in
@@ -110,7 +110,7 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Removes a key from this store if the key's state in the tier is unknown.
+  /// Removes a key from this store, because the state of the key in the tier is unknown.
   func drop(_ key: SharedKey) async throws {
     try await store.commit { [self] batch in
       // A fetch under way may have the old value, so it must not store.
@@ -137,7 +137,7 @@ struct LocalCopies: Sendable {
     try await store.invalidateInSteps(tag: tag)
   }
 
-  /// Removes a copy, unless it is as new as the position.
+  /// Removes a copy, unless its version is the position or a later position. False if nothing was removed.
   @discardableResult
   func removeCopy(
     of key: SharedKey, olderThan position: Position?, in batch: inout WriteBatch

@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 
 /// The records of a store about the tier, in a namespace of their own. They are written in the commits that they describe. So
-/// after a crash or a power failure no copy is there that a record calls removed.
+/// no crash and no power failure leaves a copy that a record calls removed.
 struct LocalState: Sendable {
   static let namespace = "shared-tier"
   private static let progressKey = "progress"
@@ -70,7 +70,7 @@ struct LocalState: Sendable {
 
   // MARK: Removals that wait
 
-  /// The number of all removals that were ever queued in this store.
+  /// A number that rises with each queued removal, and with each key that this machine drops.
   func queued() throws(LarderError) -> UInt64 {
     Self.number(try records.uncountedValue(for: Self.queuedKey))
   }
@@ -92,7 +92,7 @@ struct LocalState: Sendable {
 
   // MARK: Namespaces
 
-  /// Notes that a namespace has copies of the tier. The log removes nothing in other namespaces.
+  /// Notes that a namespace has copies of the tier. In other namespaces, the log removes only entries with invalidated tags.
   func note(_ namespace: String, in batch: inout WriteBatch) throws {
     if try isNoted(namespace, in: &batch) { return }
     try put([], for: Self.namePrefix + namespace, in: &batch)
@@ -113,7 +113,7 @@ struct LocalState: Sendable {
     }
   }
 
-  /// Stores a record that evictions spare. If it is lost anyway, the store begins with a new history.
+  /// Stores a record that evictions spare. If the progress is lost anyway, the store begins with a new history.
   private func put(_ bytes: [UInt8], for key: String, in batch: inout WriteBatch) throws {
     var attributes = EntryAttributes(expires: .never)
     attributes.isPinned = true

@@ -48,7 +48,7 @@ extension RecentChanges {
     }
   }
 
-  /// Whether no change of one of the names after the position is known. False if the file is missing.
+  /// Whether every known change of the names is at the position or before. False if the file is missing.
   func isCurrent(_ names: [[UInt8]], at position: Position) -> Bool {
     let view = words.view
     guard view.count > 0 else { return false }
@@ -81,7 +81,7 @@ extension RecentChanges {
   }
 }
 
-/// Finds the slots of many changes without new memory for each: a machine that catches up reads thousands of changes.
+/// Finds the slots of many changes without new memory for each change: a machine that catches up reads thousands of changes.
 private struct ChangeSlots {
   /// The name of the last key, whose memory is used again.
   private var name: [UInt8] = []

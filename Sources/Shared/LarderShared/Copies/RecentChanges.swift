@@ -1,9 +1,9 @@
 import Larder
 import LarderSystem
 
-/// The file `shared` of a store: its processes share in it what they know about the tier, without locks and lookups.
+/// The file `shared` of a store. It holds the knowledge of all processes about the tier, without locks and lookups.
 ///
-/// The file is a hint that may be lost. Without it no value of the tier is kept, and no copy is confirmed.
+/// The file is a hint that may be lost. Without the file no value of the tier is kept, and no copy is confirmed.
 struct RecentChanges: Sendable {
   /// The words before the slots.
   private enum Word: Int {
@@ -123,7 +123,7 @@ struct RecentChanges: Sendable {
   /// Takes or renews the lease.
   ///
   /// - Parameter held: the word that the caller wrote last; nil if the caller has no lease.
-  /// - Returns: the new word; nil if another process has the lease.
+  /// - Returns: the new word; nil if another process has the lease, or if the file is missing.
   func lead(_ held: UInt64?, at now: Duration, process: Int32) -> UInt64? {
     let view = words.view
     guard view.isWritable else { return nil }

@@ -4,7 +4,7 @@ import Larder
 struct LogFollower {
   /// The time between two looks at the head, and the longest wait of one request for a record.
   static let interval = Duration.milliseconds(500)
-  /// How often the position is stored while there is nothing to apply.
+  /// How often the position is stored while the records concern no copy.
   private static let progressInterval = Duration.seconds(10)
 
   /// The head of the log, and the time at which it was read.
@@ -20,9 +20,9 @@ struct LogFollower {
   private var written: Duration
   /// The time of the last look at the head; nil before the first look at a history.
   private var looked: Duration?
-  /// A head that is not reached yet. When it is reached, the copies are confirmed for its time.
+  /// A head that is not reached yet. When it is reached, the copies are confirmed for the time at which it was read.
   private var goal: Look?
-  /// Whether the store has begun with another history from which nothing was read yet.
+  /// Whether the store has begun with another history, and no look has found that history yet.
   private var hasBegun = false
   /// The time at which the last records were applied, or at which the pause after them ended.
   private var answered: Duration?
@@ -79,7 +79,7 @@ struct LogFollower {
     try await pace(records.count)
   }
 
-  /// The progress after these records; nil if records are missing before them.
+  /// The progress after these records; nil without a record, or if the records do not follow the present progress.
   private func progress(after records: [LogRecord]) -> LocalState.Progress? {
     if records.isEmpty { return nil }
     var next = progress

@@ -9,8 +9,8 @@ import LarderSystem
 
 /// Reads the log of the tier for one store, and applies the records to the store's copies.
 ///
-/// Only one process of a store reads; the others see the results as they see every commit. After half a second without a
-/// change it looks at the head, because a silent log must be told from a machine that is cut off.
+/// Only one process of a store reads; other processes see the results as they see every commit. Every half second the reader
+/// also looks at the head, because a silent log must be told from a machine that is cut off.
 struct LogReader: Sendable {
   /// How often a process that does not read tests whether it must.
   private static let watch = Duration.milliseconds(100)
@@ -26,7 +26,7 @@ struct LogReader: Sendable {
 
   var clock: any LarderClock { copies.store.clock }
 
-  /// Runs until the task is cancelled, or the store is closed.
+  /// Runs until the task is cancelled, or until this process cannot write to the store any more.
   func run() async {
     var lease: UInt64?
     defer { if let lease { copies.recent.resign(lease) } }

@@ -2,9 +2,9 @@ import LarderSystem
 
 /// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// It is also the version of a value: the position of the record that set the value, or of the newest record at its fill.
+/// A position is also the version of a value: the position of the record that set it, or the newest position at its fill.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The first part of the ID: milliseconds of the server's clock, which the server never lets go back.
+  /// The first part of the ID: milliseconds of the server's clock, never fewer than in the record before.
   public var milliseconds: UInt64
   /// The second part of the ID: counts within the millisecond.
   public var sequence: UInt64
@@ -26,7 +26,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
     self.init(milliseconds: first, sequence: second)
   }
 
-  /// The position in a head such as `1700000000000-3 0123456789ab`; nil for any other bytes.
+  /// The position in a head such as `1700000000000-3 0123456789ab`; nil if no ID precedes the first space.
   init?(head: [UInt8]) { self.init(id: Array(head.prefix { $0 != UInt8(ascii: " ") })) }
 
   private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
@@ -78,7 +78,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   /// The ID, such as `1700000000000-3`.
   public var description: String { "\(milliseconds)-\(sequence)" }
 
-  /// Orders positions like the changes.
+  /// Orders positions in the order of the changes.
   public static func < (left: Position, right: Position) -> Bool {
     (left.milliseconds, left.sequence) < (right.milliseconds, right.sequence)
   }
@@ -97,7 +97,7 @@ public struct ValueStamp: Hashable, Comparable, Sendable {
     self.written = written
   }
 
-  /// Orders stamps like the values of a key are stored.
+  /// Orders stamps in the order in which the values of a key were stored.
   public static func < (left: ValueStamp, right: ValueStamp) -> Bool {
     (left.version, left.written) < (right.version, right.written)
   }

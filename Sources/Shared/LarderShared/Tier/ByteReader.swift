@@ -12,12 +12,12 @@ struct ByteReader {
     return rest.prefix(count)
   }
 
-  /// A number of up to 4 bytes; nil if fewer bytes are left.
+  /// A number of `width` bytes, at most 4; nil if fewer bytes are left.
   mutating func number(_ width: Int) -> Int? {
     bytes(width)?.reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// A duration in the range of a frame; nil for any other.
+  /// A duration of at most ``Frame/longest``; nil for a longer duration, or if fewer bytes are left.
   mutating func duration() -> Duration? {
     guard let number = bytes(8).map({ UInt64(bigEndianBytes: $0) }),
       number <= Frame.longest.frameMilliseconds

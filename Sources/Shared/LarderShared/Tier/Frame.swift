@@ -6,10 +6,10 @@ import LarderSystem
 ///
 /// Numbers are big-endian: layout (1 byte), flags (1), codec (1), 0 (1), soft lifetime and stale window in milliseconds (8
 /// each), length of a long key (4) and the key, number of tags (2), each with its length (2), length of the value (4) and
-/// the value, checksum (8). Every later layout ends with the same checksum, so it differs from a damaged first byte.
+/// the value, checksum (8). Every later layout ends with this checksum, which finds a damaged layout byte.
 ///
 /// Layout 2 has the entity tag and the Last-Modified field after the tags, each as its length plus 1 (4) and its bytes, or 0 if
-/// absent. It may state that there is no value. Frames that need neither have layout 1, which older versions read.
+/// absent. It may state that the key has no value. Frames that need neither have layout 1, which older versions read.
 struct Frame: Equatable, Sendable {
   /// The longest lifetime in the tier.
   static let longest = Duration.days(30)

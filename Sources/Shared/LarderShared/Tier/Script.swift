@@ -1,7 +1,7 @@
 import Larder
 import Synchronization
 
-/// A change that the server makes in one step: a program in the server's language, Lua.
+/// A program in the server's language, Lua, that the server runs in one step.
 ///
 /// Scripts that use the log and the head name them first and second in `KEYS`.
 struct Script: Sendable {
@@ -15,7 +15,7 @@ struct Script: Sendable {
 
   /// `announce` writes a record into the log. It returns the record's ID and the new head: the ID, and a digest of the
   /// record and all earlier records. A record has one field, so it is cheap to send to many machines. If the server's clock
-  /// was set back, the server continues in the millisecond of its newest record. At the end of ``Position/word`` the log
+  /// was set back, the server continues in the millisecond of its newest record. After the last sequence of a word the log
   /// continues in the next millisecond. `stamp` packs a version and a time like `ValueStamp`, and notes the time in
   /// `KEYS[5]`. `isOlder` compares IDs.
   private static let common = """
@@ -89,8 +89,8 @@ struct Script: Sendable {
     return id
     """)
 
-  /// `KEYS`: log, head, a key that never exists. `ARGV`: an ID. Returns the head and the record with the ID; a missing one is
-  /// false. The removal of the key makes a replica refuse the script, because its head may be old.
+  /// `KEYS`: log, head, a key that never exists. `ARGV`: an ID. Returns the head and the record with the ID; false for a
+  /// missing head or record. The removal of the key makes a replica refuse the script, because its head may be old.
   static let look = Script(
     "look",
     """
@@ -100,7 +100,7 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head. `ARGV`: length of the log. Returns the newest record with its ID. Writes a first record if the
-  /// log lacks the head's record or has later records, because another program has written into the log.
+  /// log lacks the head's record, or has later records of another program.
   static let newest = Script(
     "newest",
     """

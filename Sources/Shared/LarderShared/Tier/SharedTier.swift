@@ -15,10 +15,10 @@ public protocol SharedTier: Sendable {
   /// - Parameter tags: the tags whose invalidations the result considers.
   func fetch(_ key: SharedKey, tags: [String]) async throws(LarderError) -> FetchedValue?
 
-  /// Asks for the right to load a key. It is granted unless the tier has a value other than the rejected value.
+  /// Asks for the right to load a key: not granted while another caller has it, or over a value other than the rejected value.
   ///
   /// - Parameters:
-  ///   - stamp: the value that the caller has seen and rejects; nil if it saw no value.
+  ///   - stamp: the stamp of the value that the caller has seen and rejects; nil if it saw no value.
   ///   - token: a random name for the lease.
   ///   - length: the time after which the lease ends by itself.
   func acquire(
@@ -44,7 +44,7 @@ public protocol SharedTier: Sendable {
   /// Makes a change, writes its record into the log, and returns the record's position. A change of a key ends its lease.
   func change(_ change: TierChange) async throws(LarderError) -> Position
 
-  /// The newest record of the log. If the log is empty, writes a first record.
+  /// The newest record of the log. If the log is empty or does not end with the head's record, writes a first record.
   func newestRecord() async throws(LarderError) -> LogRecord
 
   /// The position of the newest record, and the record at a position; each is nil if the log does not have it.
@@ -54,7 +54,7 @@ public protocol SharedTier: Sendable {
     head: Position?, record: LogRecord?
   )
 
-  /// Some hundreds of records after a position, the oldest first.
+  /// At most some hundreds of records after a position, the oldest first.
   ///
   /// The first record is the oldest in the log after the position. A reader compares its ``LogRecord/previous`` with the
   /// digest of the reader's last record, because the log may have lost records or may have another history.
@@ -109,7 +109,7 @@ public struct FetchedValue: Sendable {
   public var frame: [UInt8]
   /// The time since the value was stored, by the server's clock.
   public var age: Duration
-  /// Whether the namespace was cleared, or one of the tags invalidated, after the value was stored.
+  /// Whether the value no longer counts: its namespace was cleared, or a tag invalidated, or it is not of this log.
   public var isInvalidated: Bool
   /// The position of the newest record at the time of the fetch.
   public var head: Position

@@ -6,7 +6,7 @@ package struct TierNames: Sendable {
   /// The prefix `shop:{shop}:`. A cluster keeps keys with the same text in braces in one slot, which scripts need.
   private let prefix: String
 
-  /// Throws `LarderError/Code/invalidArgument` for a name whose keys could equal keys of another name.
+  /// Throws `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and dots.
   init(application: String) throws(LarderError) {
     let isPossible =
       (1...100).contains(application.utf8.count)

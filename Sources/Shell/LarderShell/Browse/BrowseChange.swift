@@ -7,7 +7,7 @@ struct BrowseChange: Equatable {
 
   let verb: Verb
   let entries: [Store.Entry]
-  /// The time that follows `expire`.
+  /// The time that follows `expire`; nil for the other verbs.
   var time: String?
 
   /// The question of the bulk command: `Evict 3 entries (107 B) in departures, such as "a", "b", "c"?`
@@ -17,7 +17,7 @@ struct BrowseChange: Equatable {
     return Confirmation.question(summary)
   }
 
-  /// The commands that make the change, one for each namespace. The person has confirmed it.
+  /// The commands that make the change, one for each namespace. They have `--yes`: the person has confirmed the change.
   func commands() throws(ShellError) -> [CommandLine] {
     let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
     var commands: [CommandLine] = []
@@ -30,7 +30,7 @@ struct BrowseChange: Equatable {
     return commands
   }
 
-  /// Throws if the text is not a time.
+  /// Throws if `time` is not a time.
   func check(_ clock: WallClock) throws(ShellError) {
     guard let time else { return }
     _ = try Word(Array(time.utf8), isBare: false, at: 0..<0).expiryChange(clock)

@@ -5,7 +5,7 @@ import ShellLanguage
 /// The entries that the list of the full-screen view shows, and their order.
 struct BrowseQuery: Equatable {
   static let orders: [(name: String, sort: Selection.Sort, isReversed: Bool)] = [
-    // The largest and the latest come first, because a person looks for them.
+    // A person looks for the largest values and the latest writes and uses, so these come first.
     ("key", .key, false), ("size", .size, true), ("expiry", .expiry, false),
     ("written", .written, true), ("used", .used, true),
   ]
@@ -45,8 +45,8 @@ struct BrowseQuery: Equatable {
 
 /// Reads the list in windows of rows, and counts its entries.
 ///
-/// In the order of keys, reading a window is a walk from its first or last row. In another order each window reads the whole
-/// list and keeps only the best rows. No snapshot is held between two calls.
+/// In the order of keys, reading a window is a walk from a known row. In another order, each window reads the whole list and
+/// keeps only its own rows. No snapshot is held between two calls.
 final class BrowseList {
   private static let batch = 500
 
@@ -66,7 +66,7 @@ final class BrowseList {
     order = EntryOrder(selection)
     let names = try query.namespace.map { [$0] } ?? session.store.namespaces().map(\.name)
     namespaces = try names.map(session.store.namespace).filter { try $0.info() != nil }
-    // All walks below are in the order of keys, even if the list has another order.
+    // All walks are in the order of keys or its reverse, even if the list has another order.
     (selection.sort, selection.isReversed) = (nil, false)
     self.selection = selection
     census = try SelectionWalk(selection, in: namespaces, for: session)
@@ -88,7 +88,7 @@ final class BrowseList {
 
   /// The rows after a row; without a row, the first rows of the list.
   ///
-  /// - Parameter includes: If true, `row` itself comes first if it still belongs to the list.
+  /// - Parameter includes: If true, `row` itself is also returned if it still belongs to the list.
   func rows(after row: Ranked?, includes: Bool = false, _ count: Int) throws -> [Ranked] {
     try next(count, from: row, includes: includes, isReversed: false)
   }
@@ -140,14 +140,14 @@ final class BrowseList {
     return found.map { Ranked(entry: $0, value: .null) }
   }
 
-  /// Whether a shown entry no longer exists.
+  /// Whether a shown entry no longer exists or has expired.
   func isGone(_ entry: Store.Entry) throws -> Bool {
     let namespace = session.store.namespace(entry.namespace)
     guard try namespace.info() != nil else { return true }
     return try namespace.entry(for: entry.key.bytes).map { $0.state == .expired } ?? true
   }
 
-  /// The entry as it is now; nil if it does not belong to the list.
+  /// The present entry under the same key; nil if no such entry belongs to the list.
   private func present(_ entry: Store.Entry) throws -> Store.Entry? {
     let key = entry.key.bytes
     let here = namespaces.filter { $0.name.isExactly(entry.namespace) }

@@ -4,7 +4,7 @@ import ShellLanguage
 
 /// The reads of the full-screen view.
 extension BrowseLoop {
-  /// After a read, the window is not read again for changes until this many times the read's duration has passed.
+  /// After a read, changes cause no new read for this many times the duration of the read, and for at least a tick.
   private static let quietFactor = 5
 
   func reading(_ body: () throws -> Void) rethrows {

@@ -4,14 +4,14 @@ import ShellLanguage
 
 /// The loop of the full-screen view: it handles keys, reads the store and draws.
 ///
-/// A read stops at the next key that does more than move, so that typing is never slow; it starts again after the key. No
-/// snapshot is held while the view waits.
+/// A read stops at the next key that does more than move, so that typing is not slow. The read starts again after the key.
+/// No snapshot is held while the view waits.
 final class BrowseLoop {
-  /// The interval between two looks at the change feed, and the longest time between a key and its effect elsewhere.
+  /// The longest wait for a key between two looks for commits, and the shortest time from a read to a read for changes.
   static let tick = Duration.milliseconds(100)
   /// How long after an Escape the rest of a key's sequence may come, also over a slow line.
   private static let escapeTime = Duration.milliseconds(60)
-  /// The interval between two looks for keys during a read.
+  /// The shortest interval between two looks for keys during a read.
   private static let lookInterval = Duration.milliseconds(10)
 
   private let parent: Session
@@ -95,7 +95,7 @@ final class BrowseLoop {
     }
   }
 
-  /// Whether a read must stop for a key that does more than move, or a change for ^C.
+  /// Whether a read must stop for a key that does more than move, a change for ^C, or either at the end of the input.
   private func isInterrupted() -> Bool {
     let now = ContinuousClock.now
     guard now - looked >= Self.lookInterval else { return false }

@@ -158,7 +158,7 @@ extension BrowseScreen {
     }
   }
 
-  /// The expiry for a list: `in 21 h`, `never` or `expired`. Only the first unit of the time is shown.
+  /// The expiry for a list: `in 21 h`, `never`, `stale` or `expired`. Only the first unit of the time is shown.
   private func expiry(of entry: Store.Entry) -> String {
     entry.state == .stale && entry.expires != nil
       ? "stale" : presentation.clock.briefExpiry(entry.expires?.unix)

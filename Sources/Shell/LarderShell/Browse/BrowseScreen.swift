@@ -58,7 +58,7 @@ struct BrowseScreen {
     DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
-  /// The first line. In a narrow window the facts give way before the name, the first fact first.
+  /// Draws the first line. A narrow window drops facts from the first on, to show up to 20 columns of the name.
   private func drawTitle(_ name: String, _ facts: [String], on frame: inout Frame) {
     var facts = facts[...]
     while facts.count > 1,
@@ -119,7 +119,7 @@ struct BrowseScreen {
       if state.showsOnePane { keys.insert("Tab pane", at: 0) }
     }
     while keys.count > 1, DisplayWidth.of(keys.joined(separator: "  ")) > width - 2 {
-      // The key before the last one gives way. The last key is that of help, which lists all keys.
+      // The key before the last key is dropped. The last key of most pages is `?`: help lists all keys.
       keys.remove(at: keys.count - 2)
     }
     return keys.joined(separator: "  ")
@@ -127,10 +127,10 @@ struct BrowseScreen {
 }
 
 extension BrowseState {
-  /// The columns of the page of keys that are not for the text: those of the keys and the gaps.
+  /// The column in which the text begins on the page of keys, after the keys and the gaps.
   static let helpMargin = 15
 
-  /// The keys of the panes: the key, its word in the last line, and its text on the page of keys.
+  /// The keys of the panes: the key, its word in the last line (or nil), and its text on the page of keys.
   private static let allKeys: [(key: String, word: String?, text: String)] = [
     ("arrows hjkl", nil, "move; PgUp PgDn Home End by more"), ("Tab", nil, "next pane"),
     ("/", "filter", "filter: a pattern such as user/*, or text that keys contain"),

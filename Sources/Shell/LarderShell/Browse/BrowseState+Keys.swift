@@ -5,7 +5,7 @@ import ShellLanguage
 enum BrowseRequest: Equatable {
   case leave, suspend, reload
   case copy(Store.Entry)
-  /// Check the change's time, then ask the person.
+  /// Checks the change's time, then asks the person.
   case ask(BrowseChange)
   case change(BrowseChange)
 }
@@ -25,7 +25,7 @@ extension BrowseState {
     if input != nil { return type(key) }
     switch page {
     case .help:
-      // Keys that move scroll a page of keys that is longer than the window; any other key closes the page.
+      // Movement keys scroll the page of keys if it is longer than the window; any other key closes the page.
       if mostHelpTop > 0, scroll(\.helpTop, key, page: helpHeight, most: mostHelpTop) { return nil }
       (page, helpTop) = (.panes, 0)
       return nil
@@ -117,7 +117,7 @@ extension BrowseState {
 
   // MARK: Scrolling
 
-  /// The number of lines by which a key moves; the extremes stand for the first and the last line.
+  /// The number of lines by which a key moves: `.min` to the first line, `.max` to the last; nil for a key that does not move.
   private static func steps(of key: KeyPress, page: Int) -> Int? {
     switch key {
     case .up, .text("k"), .control("p"): -1
@@ -130,7 +130,7 @@ extension BrowseState {
     }
   }
 
-  /// Moves the first shown line of a text; false if the key is not one that moves.
+  /// Moves the first shown line of a text; false if the key does not move.
   @discardableResult
   private mutating func scroll(
     _ top: WritableKeyPath<Self, Int>, _ key: KeyPress, page: Int, most: Int
@@ -209,7 +209,7 @@ extension BrowseState {
     case .paste(let text):
       line.text += text.filter { !$0.unicodeScalars.contains(where: \.isControl) }
     default:
-      // A person can move through the list while typing its filter.
+      // A person can move through the list while typing a filter.
       if line.purpose == .filter { scrollPane(key) }
       return nil
     }
@@ -240,7 +240,7 @@ extension BrowseState {
     return nil
   }
 
-  /// Shows an error of reading the list, and opens the input line of the list's query again.
+  /// Shows an error of reading the list. For a wrong expression, opens the input line of the expression again.
   mutating func refuse(_ error: ShellError) {
     pending = nil
     message = Message(error)

@@ -19,12 +19,12 @@ extension BrowseState {
     }
   }
 
-  /// Shows the list of a new query from its beginning.
+  /// Requests the list of a new query from its beginning.
   mutating func restart() {
     (pending, total, value, valueTop) = (.top, nil, nil, 0)
   }
 
-  /// Reads the window again, unless another part of the list is to be read.
+  /// Requests the window again, unless another part of the list is requested already.
   mutating func refresh() { pending = pending ?? .refresh }
 
   /// Puts the rows that were read for a request into the list.
@@ -57,7 +57,7 @@ extension BrowseState {
     case .refresh:
       replace(with: new, removed, since, now)
       selected = rows.firstIndex { $0.id == former } ?? min(selected, max(rows.count - 1, 0))
-      // The selected row must exist, because the next key concerns it.
+      // The next key concerns the selected row, so a removed row is selected only if no other row exists.
       let living = rows.indices.filter { rows[$0].change != .removed }
       if !living.contains(selected) {
         selected = living.first { $0 > selected } ?? living.last ?? selected
@@ -108,7 +108,7 @@ extension BrowseState {
 }
 
 extension Store.Entry {
-  /// Whether the entry was written or got other attributes since `other` was read.
+  /// Whether the entry was written, or got another expiry or pin, since `other` was read.
   fileprivate func differs(from other: Store.Entry) -> Bool {
     (version, expires, isPinned, written)
       != (other.version, other.expires, other.isPinned, other.written)

@@ -1,8 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// The state of the full-screen view. Extensions have its answers to keys and to rows. The state reads no store and draws
-/// nothing.
+/// The state of the full-screen view. Extensions handle keys and rows. The state reads no store and draws nothing.
 struct BrowseState: Equatable {
   enum Pane: CaseIterable { case namespaces, keys, value }
 
@@ -17,7 +16,7 @@ struct BrowseState: Equatable {
 
   /// An entry of the list.
   struct Row: Equatable {
-    /// A change of an entry while it was shown.
+    /// A change of an entry while the list is shown.
     enum Change { case added, changed, removed }
 
     let ranked: Ranked

@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension BrowseState.ValueText {
-  /// The number of bytes of a value that are read; `get --full` shows the rest.
+  /// The most bytes of a value that are read; `get --full` shows all bytes.
   private static let mostBytes = 4_000_000
 
   /// Reads the value of an entry as lines of at most `width` columns; nil if the entry is gone.
@@ -57,7 +57,7 @@ extension BrowseState.ValueText {
     return facts + [""]
   }
 
-  /// Wraps at words, and cuts long words. Renditions take no columns, and continue in the next line.
+  /// Wraps at spaces, and splits long words. Renditions take no columns, and continue in the next line.
   private static func wrapped(_ text: String, _ width: Int) -> [String] {
     let width = max(width, 1)
     guard DisplayWidth.of(Frame.plain(text)) > width else { return [text] }

@@ -24,8 +24,8 @@ struct Frame: Equatable {
   ///
   /// - Parameters:
   ///   - width: The cells that the text may take; nil up to the end of the row.
-  ///   - rendition: The rendition of text without its own sequences. The text may hold the sequences of `Color`; any other
-  ///     control character becomes `?`.
+  ///   - rendition: The rendition of text without its own sequences. The text may hold sequences like those of `Color`; any
+  ///     other control character becomes `?`.
   /// - Returns: The column after the text.
   @discardableResult
   mutating func put(
@@ -87,8 +87,8 @@ struct Frame: Equatable {
 }
 
 extension Frame {
-  /// The bytes that turn the screen from `before` into this frame; nil is a screen with unknown content, and all cells are
-  /// written.
+  /// The bytes that turn the screen from `before` into this frame. If `before` is nil or has another size, the bytes clear the
+  /// screen first.
   func bytes(over before: Frame?) -> [UInt8] {
     let known = before.flatMap { $0.columns == columns && $0.rows == rows ? $0 : nil }
     var result = known == nil ? "\u{1B}[0m\u{1B}[H\u{1B}[2J" : ""

@@ -12,7 +12,7 @@ enum KeyPress: Hashable {
   /// Pasted text: no character of it acts as a key.
   case paste(String)
 
-  /// Whether the key only moves.
+  /// Whether the key only moves by a row, a page or a pane.
   var isMovement: Bool {
     switch self {
     case .up, .down, .pageUp, .pageDown, .left, .right, .tab, .backTab: true
@@ -50,7 +50,7 @@ struct KeyDecoder {
     return takeAll(isFinal: false)
   }
 
-  /// The keys of the bytes so far if no more bytes came: an Escape alone, or half a sequence.
+  /// The keys of the bytes so far if no more bytes came. An Escape alone is a key; half a sequence gives no key.
   mutating func flush() -> [KeyPress] { pasted == nil ? takeAll(isFinal: true) : [] }
 
   private mutating func takeAll(isFinal: Bool) -> [KeyPress] {
@@ -70,7 +70,7 @@ struct KeyDecoder {
       pending.removeFirst(end)
       return .some(scalar.isControl ? Self.control(first) : .text(Character(scalar)))
     case .byte:
-      // The character may be incomplete. Other bytes that are not UTF-8 are not a key.
+      // The bytes may be an incomplete character. Other bytes that are not UTF-8 are dropped.
       if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
         pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
       {
@@ -93,7 +93,7 @@ struct KeyDecoder {
 
   private mutating func takePaste() -> KeyPress?? {
     let end = pending.firstRange(of: Self.pasteEnd)
-    // Without the end mark, the last bytes may be half of the mark; everything before them is text.
+    // Without the end mark, the last bytes may be a part of the mark; everything before them is text.
     let count = end?.lowerBound ?? max(pending.count - Self.pasteEnd.count, 0)
     pasted = Array(((pasted ?? []) + pending.prefix(count)).prefix(Self.longestPaste))
     pending.removeFirst(end?.upperBound ?? count)

@@ -2,17 +2,17 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The counts of a change, and the answer: a line for each namespace in plain output, one object in JSON, a sentence for a
+/// The counts of a change, and its answer: a line for each namespace in plain output, an object in JSON, sentences for a
 /// person.
 struct ChangeSummary {
   let verb: String
-  /// The counts by namespace, in the order in which the namespaces were changed.
+  /// The counts by namespace, in the order in which the namespaces were added.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   /// The first keys, for a preview or a question.
   private(set) var samples: [[UInt8]] = []
   /// The keys for `--verbose`; nil without it.
   private var keys: [JSON]?
-  /// The number of keys from standard input that do not exist; nil if none came from there.
+  /// The number of keys from standard input that do not exist; nil if the command reads no keys there.
   var absent: Int?
 
   private static let mostSamples = 3

@@ -1,13 +1,13 @@
 import Larder
 import ShellLanguage
 
-/// The options of every command that can change many entries.
+/// The options of commands that can change many entries.
 enum BulkOptions {
   static let dryRun = OptionSpec.flag("--dry-run", "show what would change, and change nothing")
   static let yes = OptionSpec.flag("--yes", short: "-y", "confirm the change")
   static let verbose = OptionSpec.flag("--verbose", "list the keys, in JSON")
   static let all = [dryRun, yes, verbose]
-  /// The option of commands that remove entries.
+  /// The option of `evict`, `clear` and `invalidate`.
   static let save = OptionSpec.value("--save", .file, "first export the entries to this file")
   /// The fields of a line of plain output for each namespace.
   static let plain: KeyValuePairs = ["": "verb namespace entries bytes"]
@@ -28,7 +28,7 @@ struct Confirmation {
   private var asks: Bool { session.canAsk && session.host.ask != nil }
   private var skipsQuestion: Bool { asks && !session.settings.confirmsBulkChanges && !isSweeping }
 
-  /// Returns if the change is confirmed; otherwise throws `declined` or `needs_yes`.
+  /// Returns if the change is confirmed, or if a setting skips its question; otherwise throws `declined` or `needs_yes`.
   ///
   /// - Parameters:
   ///   - isEmpty: Whether the change concerns no entry at the moment.

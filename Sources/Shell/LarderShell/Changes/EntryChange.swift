@@ -4,9 +4,9 @@ import ShellLanguage
 
 /// A command that changes the entries of a selection, with preview, confirmation, batches and answer.
 struct EntryChange {
-  /// Changes an entry within a batch, and returns the effect for the report; nil if the report has none.
+  /// Changes an entry within a batch, and returns the effect for the report; nil if there is nothing to report.
   ///
-  /// A batch that needs evictions is made twice, so a change must not keep state of its own.
+  /// A batch that needs evictions may be made twice, so a change must not keep state of its own.
   typealias Change<Effect> = (
     _ batch: inout WriteBatch, _ namespace: Store.Namespace, _ entry: Store.Entry
   ) throws -> Effect?
@@ -23,7 +23,7 @@ struct EntryChange {
   private var expected: Int?
   /// The time before the entries were counted for a question or saved. Later writes were not part of the question.
   private var horizon: WriteHorizon?
-  /// Whether a key from standard input takes the place of the option.
+  /// Whether standard input held at most one key, which counts as listed.
   private var hasInputKey = false
   private var isEmpty = false
 
@@ -54,7 +54,7 @@ struct EntryChange {
     return true
   }
 
-  /// Applies the rule for bulk changes, then saves the entries that the change removes if the command has `--save`.
+  /// Applies the rule for bulk changes: asks for confirmation, and throws without it.
   ///
   /// - Parameters:
   ///   - isBulk: If true, the change needs confirmation even if the command lists the keys.
@@ -75,15 +75,15 @@ struct EntryChange {
     expected = found.total.entries
   }
 
-  /// Exports the entries before they are removed, if `--save` names a file. Entries that are written after this call stay.
+  /// Exports the entries before they are removed, if `--save` names a file. Entries that are written after `horizon` stay.
   mutating func save() throws {
     guard call.has("--save"), !isEmpty else { return }
     horizon = try horizon ?? WriteHorizon(of: session.store)
     try scope.save(call)
   }
 
-  /// Reads standard input up to the second key. A single key counts as listed; several keys need `--yes`, because no question
-  /// is possible while standard input holds data.
+  /// Reads standard input up to the second key. A single key counts as listed. Several keys, a pattern or a filter need
+  /// `--yes`, because no question is possible while standard input holds data.
   private mutating func takeSingleKey() throws {
     let refusal = Confirmation.refusal(to: "\(summary.verb) keys from standard input")
     guard scope.selection.filters.isEmpty, let kind = scope.selection.input,
@@ -108,7 +108,7 @@ struct EntryChange {
 
   /// Changes the entries, a transaction for each batch.
   ///
-  /// If a filter chose an entry that was then written again, that is another entry, which stays. An interruption ends the
+  /// If a filter chose an entry, and the entry then got another value or expiry, the entry stays. An interruption ends the
   /// change between two batches.
   ///
   /// - Parameters:
@@ -153,11 +153,11 @@ struct EntryChange {
       .interrupted, "interrupted: \(past) \(count); the rest is unchanged", hint: nil)
   }
 
-  /// Answers, and then throws if a listed key does not exist.
+  /// Answers, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.
   ///
   /// - Parameters:
   ///   - fields: The fields of JSON after the counts.
-  ///   - unmatched: Whether the change concerned no entry.
+  ///   - unmatched: Whether the change concerned no entry; nil if that is so when no entry was changed.
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {

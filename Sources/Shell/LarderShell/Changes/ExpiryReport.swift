@@ -2,7 +2,7 @@ import ShellLanguage
 
 /// The effect of a command on expiries: `was ... now ...`.
 struct ExpiryReport {
-  /// A range of expiry times. `never` does not count as the latest time.
+  /// A range of expiry times. `never` is later than any time.
   private struct Span: Equatable {
     var earliest: Deadline
     var latest: Deadline
@@ -64,7 +64,7 @@ struct ExpiryReport {
     if now == nil { now = Span(after) } else { now?.add(after) }
   }
 
-  /// Whether the selection had no entry.
+  /// Whether no effect was counted.
   var isEmpty: Bool { changed == 0 && unchanged == 0 && permanent == 0 }
 
   var fields: [ChangeSummary.Field] {

@@ -29,7 +29,7 @@ final class UndoLog {
   /// The command to which the items belong.
   private(set) var command = ""
   private(set) var items: [Item] = []
-  /// Entries whose values could not be read before they were replaced.
+  /// The number of entries whose former values were not read.
   private(set) var lost = 0
   private(set) var isTooLarge = false
   private var running = ""

@@ -95,7 +95,7 @@ private struct ValueEdit {
   /// Stores the text; nil if the text is unchanged.
   mutating func store(_ text: [UInt8]) throws -> Store.Entry? {
     var text = text
-    // Most editors add a newline at the end, which the value did not have.
+    // Most editors add a newline at the end. If the value had no such newline, it is removed.
     if text.last == .newline, original.last != .newline {
       text.removeLast()
     }
@@ -114,7 +114,7 @@ private struct ValueEdit {
     }
   }
 
-  /// Writes if the key is still in the state that was read; otherwise returns the present state.
+  /// Writes if the key is in the state `base`. Returns the new entry, nil without a write, and the state before.
   private func write(_ text: [UInt8]) throws -> (Store.Entry?, Base) {
     try session.undo.read([(namespace, Key(key))])
     return try Command.explainingFull(namespace, in: session) { batch in

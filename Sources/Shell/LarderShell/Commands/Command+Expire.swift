@@ -74,7 +74,7 @@ extension Command {
     try setExpiries("persist", past: "persisted", call, session) { _ in .never }
   }
 
-  /// - Parameter target: The new expiry for the present expiry; nil does not change an entry that never expires.
+  /// - Parameter target: Makes the new expiry from the present expiry; nil leaves an entry that never expires as it is.
   private static func setExpiries(
     _ verb: String, past: String, _ call: Invocation, _ session: Session, isBulk: Bool = false,
     note: SafeText = "", target: (Deadline) throws -> Deadline?
@@ -85,7 +85,7 @@ extension Command {
         ("the time is one word, and there is no entry \($1)", "quote it: `expire KEY '1h 30m'`")
       }
     }
-    // Nil for an expired entry, which `--expired` can select: it stays as it is.
+    // Nil for an expired entry, which stays as it is. `--expired` can select such an entry.
     func effect(on entry: Store.Entry) throws -> ExpiryReport.Effect? {
       guard entry.state != .expired else { return nil }
       let before = Deadline(entry.expires?.unix)
@@ -150,10 +150,10 @@ extension Command {
     }
   }
 
-  /// Throws if the last key does not exist and looks like a time: `touch K 2h` and `expire K 1h 30m` are mistakes. Nothing is
-  /// changed, not even the other keys.
+  /// Throws if the last of several keys does not exist and looks like a time: `touch K 2h` and `expire K 1h 30m` are mistakes.
+  /// Nothing is changed, not even the other keys.
   ///
-  /// - Parameter problem: Makes the message and the hint from the words before the key, and the key.
+  /// - Parameter problem: Makes the message and the hint. Its arguments are the words before the key, and the key.
   private static func checkLastKey(
     _ change: EntryChange, _ problem: (String, [UInt8]) -> (SafeText, SafeText)
   ) throws {

@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  /// The option that replaces the columns size and expiry of a list.
+  /// The option that names the columns of a list.
   static let showOption = OptionSpec.value(
     "--show", .columns, "show these and nothing else, such as key,.name: `help where`")
 

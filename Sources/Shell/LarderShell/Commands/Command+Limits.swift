@@ -77,7 +77,7 @@ extension Command {
     return .done
   }
 
-  /// The namespace that the command names. It need not exist: limits may be set before the first entry.
+  /// The namespace that the command names. If the command sets limits, the namespace need not exist yet.
   private static func name(_ call: Invocation, in session: Session) throws -> String {
     guard case .named(let names) = call.namespaces, (ofBoth + ofNamespace).contains(where: call.has)
     else { return try session.namespace(call.namespaces).name }
@@ -95,7 +95,7 @@ extension Command {
 
   /// Changes the limits.
   ///
-  /// - Returns: The decrease of the entries since `before`, which also counts removals by other processes.
+  /// - Returns: The decrease of entries and bytes since `before`. Removals by other processes count, too.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {
@@ -143,14 +143,14 @@ extension Command {
   }
 }
 
-/// The content of a store or a namespace beyond new limits, each in its own measure. Only the eviction shows which entries
-/// leave, so the bytes of the entries beyond a limit of entries are unknown.
+/// The content of a store or a namespace beyond new limits: entries, bytes of values, bytes of the file. Only the eviction
+/// shows which entries leave, so the bytes of the entries beyond a limit of entries are unknown.
 private struct Excess {
-  /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes.
+  /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes; at least `file` bytes.
   private(set) var tally = Tally()
   /// The bytes of the file beyond the limit of the disk.
   private var file = 0
-  /// Whether the policy keeps entries although the limit would evict some.
+  /// Whether entries are beyond a limit, but the policy `refuse` keeps them.
   private(set) var isRefused = false
   private let usage: Tally
 
@@ -172,7 +172,7 @@ private struct Excess {
     }
     tally = usage - Tally(entries: limits.entries ?? .max, bytes: limits.bytes ?? .max)
     isRefused = isRefused && !isEmpty
-    // The values that leave have at least as many bytes as the file is too large.
+    // The values that leave have at least as many bytes as the file has beyond its limit.
     if file > tally.bytes { tally.bytes = file }
   }
 
@@ -193,7 +193,7 @@ private struct Excess {
 }
 
 extension Invocation {
-  /// A limit that may be `none`.
+  /// The limit of an option; `Limits.unlimited` for `none`, nil without the option.
   private func bound(_ name: String) -> Int? {
     switch limit(name) {
     case .unbounded: Limits.unlimited

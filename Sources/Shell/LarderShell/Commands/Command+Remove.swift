@@ -155,7 +155,7 @@ extension Command {
     guard try !change.isPreview() else { return .done }
     try change.confirm()
     try change.save()
-    // A pattern also concerns keys without an entry that are loading now: such loads must not store.
+    // A pattern or filter also concerns absent keys with a load under way: such a load must not store its value.
     let areListed = change.scope.selection.listsKeys
     try change.apply(removes: true) { batch, namespace, entry in
       if !areListed { batch.refuseEarlierLoads(in: namespace) }

@@ -67,7 +67,7 @@ extension Command {
     return .done
   }
 
-  /// Asks for confirmation of a time in the past: it ends an entry that reads find, as `expire` would.
+  /// Requires confirmation of a past time for a present value: the entry would end, as after `expire`.
   private static func confirmEnd(
     _ call: Invocation, of key: [UInt8], in namespace: Store.Namespace, _ session: Session
   ) throws {
@@ -81,7 +81,7 @@ extension Command {
     }
   }
 
-  /// Writes; if a namespace refuses because of its limits, the error says that.
+  /// Runs `body` as a write. If the namespace refuses the write because of its limits, the error says so.
   static func explainingFull<Result>(
     _ namespace: Store.Namespace, in session: Session,
     _ body: (inout WriteBatch) throws -> Result
@@ -168,7 +168,7 @@ extension Command {
 }
 
 extension Invocation {
-  /// Whether a word is `-` without quotes, which means standard input.
+  /// Whether the word of a parameter is `-` without quotes, which means standard input.
   fileprivate func isBareDash(_ name: String) -> Bool {
     guard let range = range(name) else { return false }
     return line.arguments.contains {

@@ -41,7 +41,7 @@ extension Command {
     var report = SizeReport(
       by: grouping, depth: depth, separator: separator, top: call.limit("--top")?.most ?? 20,
       namesNamespaces: scope.namesNamespaces, pause: session.host.checkInterruption)
-    // The share of transformed values is known only after they are read.
+    // The counters do not tell the effect of compression, so entries with transforms are read.
     if grouping == .namespace, try scope.isCounted() {
       for namespace in scope.namespaces {
         let own = scope.narrowed { $0.name.isExactly(namespace.name) }

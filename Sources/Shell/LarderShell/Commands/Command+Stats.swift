@@ -27,7 +27,7 @@ extension Command {
     }
     var isFirst = true
     while true {
-      // An empty line shows a person where the next look begins.
+      // An empty line and the time show a person where the next answer begins.
       if !isFirst, session.output.isTable {
         try session.output.writeLines([
           "", "\(session.wallClock.timeOfDay(session.clock.now.unix))",
@@ -48,8 +48,8 @@ extension Command {
   }
 }
 
-/// How HTTP caches answered requests. The caches save their counts in the namespace `http-statistics`, in an entry that is
-/// named after the namespace of the cache and has a line for each count.
+/// How HTTP caches answered requests. The caches save their counts in the namespace `http-statistics`. The key of an entry is
+/// the namespace of the cache, and its value has a line for each count.
 struct HTTPCounts {
   let namespace: String
   let counts: [(name: String, count: Int)]
@@ -60,7 +60,7 @@ struct HTTPCounts {
   static func read(from store: Store) throws -> [HTTPCounts] {
     let saved = store.namespace("http-statistics")
     return try saved.page(limit: most).items.compactMap { entry in
-      // `lookUp` is not counted as a read, which would change the statistics.
+      // `lookUp` counts no read: a counted read would change the statistics.
       guard let name = entry.key.string, entry.size < 1 << 16,
         let text = try saved.lookUp(
           entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) })
@@ -119,7 +119,7 @@ extension Session {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains { name == Array($0.utf8) }
   }
 
-  /// Writes a file, or standard output.
+  /// The writer to a file or to standard output.
   func writer(to name: [UInt8], replaces: Bool) throws -> Host.Writer {
     isOutput(name)
       ? Host.Writer(write: output.write, finish: {})

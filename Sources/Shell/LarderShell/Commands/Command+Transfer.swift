@@ -25,7 +25,7 @@ extension Command {
     let path = call.bytes("FILE")!
     // In a pipe, a summary must not follow the entries.
     let isPipe = session.isOutput(path)
-    // A backup that names no namespace has the whole store.
+    // An export that names no namespace, while no namespace is in use, has the whole store.
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
     let shown = call.columns("--show") ?? []

@@ -62,7 +62,7 @@ extension Command {
       ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
-  /// Restores an entry; false if it has changed since the command.
+  /// Restores an entry; false if the entry has changed since the command, or if its former value is unknown.
   private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool {
     let (namespace, key) = (item.namespace, item.key)
     let present = try batch.entry(for: key, in: namespace)

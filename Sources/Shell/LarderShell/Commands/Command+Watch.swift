@@ -52,7 +52,7 @@ extension Command {
     return isInterrupted ? .exitCode(ShellError.Code.interrupted.exitCode) : .done
   }
 
-  /// The namespaces to watch; nil for all, with namespaces that are created later.
+  /// The namespaces to watch; nil for all namespaces, also those that are created later.
   private static func names(
     _ selection: Selection, in session: Session
   ) throws -> Set<ExactString>? {
@@ -96,7 +96,7 @@ private struct Watch {
   /// The interval between two looks at the change feed. The feed holds at least a thousand changes, more than another process
   /// commits in this time.
   private static let pace = Duration.milliseconds(5)
-  /// The number of changes that are handled between two checks of ^C and the clock.
+  /// The most changes that are handled between two checks of ^C and the clock.
   private static let batch = 500
 
   private let session: Session
@@ -120,7 +120,7 @@ private struct Watch {
     most = call.number("--count") ?? .max
   }
 
-  /// Shows changes until the time is over or enough were shown; true if ^C interrupted it.
+  /// Shows changes until the time is over or enough changes were shown; true if ^C ended the run.
   mutating func run(until end: Duration?) throws -> Bool {
     var isInterrupted = false
     try session.output.rows(form.columns, areEndless: true) {

@@ -56,7 +56,7 @@ extension CommandTable {
 /// The result of a command that ran.
 package enum Outcome: Sendable, Hashable {
   case done
-  /// The command answered, and the answer has an exit code, such as that of `no`.
+  /// The command answered, and the answer has an exit code, such as the code of `no`.
   case exitCode(Int32)
   /// The session must end with this exit code.
   case quit(Int32)

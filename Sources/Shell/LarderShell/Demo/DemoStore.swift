@@ -1,6 +1,6 @@
 import Larder
 
-/// The store of `larder demo`: about 400 entries of fixed content in three namespaces, with times relative to now.
+/// The store of `larder demo`: 400 entries of fixed content in three namespaces, with times relative to now.
 ///
 /// It has JSON values with years and names, HTTP responses with their status and fields, small images, tags, and lifetimes
 /// from a minute to never. Some entries have expired and are still in the file.
@@ -111,7 +111,7 @@ package struct DemoStore {
 
   // MARK: Images
 
-  /// Adds a GIF of one point, which has another color in each image.
+  /// Adds a GIF of one pixel, whose color differs in each image.
   private func addImage(_ number: Int, to batch: inout WriteBatch) throws {
     let color = [UInt8(number * 6), UInt8(255 - number * 5), UInt8(number % 4 * 60)]
     let image =

@@ -11,7 +11,7 @@ struct Aggregate {
   /// The number of values of a type that the aggregate does not take.
   private(set) var skipped = 0
   private var total = 0.0
-  /// The exact sum while all values are integers that fit or all values are durations, in milliseconds; otherwise nil.
+  /// The exact sum, for durations in milliseconds. Nil if integers and durations are mixed, for other values, and on overflow.
   private var exact: Int128? = 0
   private var isOfTime = false
   private var best: QueryValue?

@@ -9,7 +9,7 @@ struct ChangeEvent {
 
   let kind: Kind
   let change: Change
-  /// The expiry that the change gave the entry; nil for an event without one.
+  /// The expiry that a set or an update gave the entry, `.some(nil)` for never; nil for other events.
   let expires: Timestamp??
   private(set) var value: [UInt8]?
   /// The values of `--show`.
@@ -62,7 +62,7 @@ struct ChangeEvent {
     return event
   }
 
-  /// Lends the present entry under the key of a set or update; nil if the entry is gone.
+  /// Lends the present entry under the key of a set or update; nil for other events, for a cut key, and if the entry is gone.
   @discardableResult
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
@@ -75,7 +75,7 @@ struct ChangeEvent {
 }
 
 extension RemovalReason {
-  /// The name of the event in data.
+  /// The name of the reason in data.
   var name: String {
     switch self {
     case .expired: "expired"

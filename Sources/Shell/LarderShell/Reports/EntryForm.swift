@@ -15,7 +15,7 @@ struct EntryForm {
 }
 
 extension EntryForm {
-  /// The facts of an entry; every command shows the same ones.
+  /// The columns of the facts of an entry, the same for every command.
   static func record(namesNamespaces: Bool, isLong: Bool = false) -> EntryForm {
     EntryForm(
       columns: [
@@ -105,7 +105,7 @@ extension Cell {
 }
 
 extension JSON {
-  /// The namespace and the key as an object, which can also hold bytes that are not text.
+  /// The namespace and the key as an object. The key need not be text.
   static func key(_ entry: Store.Entry) -> JSON {
     .object([
       Cell.text(entry.namespace).jsonField("namespace"),

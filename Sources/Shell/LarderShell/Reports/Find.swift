@@ -5,7 +5,7 @@ import ShellLanguage
 struct Find {
   /// A match in the key or in a line of the value.
   struct Match {
-    /// The number of bytes that are shown on each side of a match.
+    /// The most bytes that are shown on each side of a match.
     private static let around = 40
 
     let offset: Int
@@ -67,7 +67,7 @@ struct Find {
     self.inValue = inValue
   }
 
-  /// The columns of data. The offset is that of the first match; the context has a line for each match.
+  /// The columns of data. The offset is that of the first shown match; the context has a line for each shown match.
   static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("in"), Column("offset"),
     Column("context", holdsBytes: true),

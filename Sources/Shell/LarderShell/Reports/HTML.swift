@@ -56,7 +56,7 @@ enum HTML {
     "<section>\n<h2>\(text(title))</h2>\n\(body)\n</section>"
   }
 
-  /// A table with a row for each entry. In a narrow window each cell has a line of its own after its title, so nothing is cut.
+  /// A table of `rows`. In a narrow window each cell has a line of its own after its title, so nothing is cut.
   static func table(_ titles: [String], _ rows: [[String]]) -> String {
     let head = titles.map { "<th>\(text($0))</th>" }.joined()
     let body = rows.map { row in
@@ -67,8 +67,8 @@ enum HTML {
     return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
   }
 
-  /// A bar for each row; the longest bar fills the width. Labels wrap, and in a narrow window they are above their bars, so
-  /// that nothing is cut.
+  /// A bar for each row; the longest bar leaves room for its words. Labels wrap, and in a narrow window they are above their
+  /// bars, so that nothing is cut.
   ///
   /// - Parameter rows: The label, the length as a part of the longest bar, and the amount in words.
   static func bars(_ title: String, _ rows: [(label: String, share: Double, words: String)])

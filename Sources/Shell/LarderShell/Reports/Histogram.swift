@@ -11,7 +11,7 @@ struct Histogram {
 
     init?(word: String) { self.init(rawValue: word == "size" ? "sizes" : word) }
 
-    /// The value in bytes or milliseconds; nil for an entry that never expires.
+    /// The value in bytes or milliseconds; nil for the expiry of an entry that never expires.
     func value(of entry: Store.Entry, now: UnixTime) -> Int64? {
       switch self {
       case .sizes: Int64(entry.size)
@@ -29,7 +29,7 @@ struct Histogram {
   }
 
   private let measure: Measure
-  /// The lower bound of each bin, and the upper bound of the last.
+  /// The lower bound of each bin, and the upper bound of the last bin.
   private var bounds: [Int64]
   private var tallies: [Tally]
   /// Entries without a value, because they never expire.
@@ -85,7 +85,7 @@ struct Histogram {
     return (0...count).map { start.saturating(plus: Int64($0), times: width) }
   }
 
-  /// Bounds that double, or grow faster if doubling takes too many bins.
+  /// Bounds that double, or grow faster if doubling takes too many bins; a single bin if all of these take too many.
   private static func growing(
     _ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool
   ) -> [Int64] {
@@ -128,7 +128,7 @@ struct Histogram {
 
   // MARK: The answer
 
-  /// A row for each bin, and a row for the entries that never expire.
+  /// A row for each bin, and a row for the entries that never expire, if there are such entries.
   var rows: [BarChart.Row] {
     var rows = tallies.indices.map { index in
       BarChart.Row(

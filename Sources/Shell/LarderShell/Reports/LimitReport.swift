@@ -9,7 +9,7 @@ struct LimitReport {
     var used: Cell = .null
     var allowed: Cell = .null
     var share: Double?
-    /// The effect of the limit when it is reached; nil for a rule without a limit.
+    /// The effect of the limit when it is reached; nil for a rule, and for a limit that is not set.
     var whenFull: String?
     var declared: Cell = .null
     var override: Cell = .null
@@ -189,7 +189,7 @@ extension Eviction {
 }
 
 extension Limits {
-  /// The guarantee in words: `1 MB`, `1,000 entries`, or both; nil without a limit.
+  /// The limits of bytes and entries in words: `1 MB`, `1,000 entries`, or both; nil without a limit.
   var words: String? {
     let parts = [bytes.map(Wording.size), entries.map(Wording.entries)].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")

@@ -15,7 +15,7 @@ struct SizeReport {
   private struct Group {
     var name: Name
     var tally = Tally()
-    /// The expiry of a single entry.
+    /// The expiry of the group's first entry; a group of one key has no other.
     var expires: Timestamp?
 
     static func precedes(_ a: Group, _ b: Group) -> Bool {
@@ -32,8 +32,8 @@ struct SizeReport {
   private let separator: [UInt8]
   private let namesNamespaces: Bool
   private var groups: FirstOf<Group>
-  /// The group to which entries are added now. In the order of keys the entries of a prefix come together, so only a few more
-  /// groups are kept than are shown.
+  /// The group to which entries are added now. In the order of keys the entries of a prefix come together, so `groups` keeps
+  /// only twice as many groups as are shown, or 1,000.
   private var open: Group?
   /// The groups of entries that do not come in the order of keys.
   private var scattered: [Name: Group] = [:]
@@ -99,7 +99,7 @@ struct SizeReport {
     open!.tally.add(entry)
   }
 
-  /// The part of a key up to the last separator that counts; the whole key if it has no separator.
+  /// The part of a key up to and with the separator number `depth`; the whole key if it has fewer separators.
   private func prefix(of key: [UInt8]) -> [UInt8] {
     var start = 0
     var left = depth
@@ -130,7 +130,7 @@ struct SizeReport {
         .size(running), .expiry(group.expires?.unix),
       ]
     }
-    // A column has another title for a person than in data.
+    // A person sees the running total as a share of the total.
     var drawn = rows
     for index in drawn.indices {
       if case .size(let bytes) = drawn[index][6] { drawn[index][6] = .share(share(bytes)) }
@@ -144,8 +144,7 @@ struct SizeReport {
       notes: compression.map { [$0] } ?? [])
   }
 
-  /// `compressed: 120 of 300 entries, 34 kB in place of 120 kB (28 %)`; nil without compressed entries, or if values were not
-  /// read.
+  /// `compressed: 120 of 300 entries, 34 kB in place of 120 kB (28 %)`; nil if no compressed entry was visited.
   private var compression: SafeText? {
     let (stored, plain) = compressed
     guard stored.entries > 0 else { return nil }

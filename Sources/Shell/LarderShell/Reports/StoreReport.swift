@@ -4,7 +4,7 @@ import ShellLanguage
 
 /// The page of `report`: space, expiry, age, sizes, hit rate, the largest entries and the limits; as HTML or as Markdown.
 struct StoreReport {
-  /// A bar for each row: the label, the length as a part of the longest bar, and the amount in words.
+  /// A bar: its label, its length as a part of the longest bar, and the amount in words.
   typealias Bar = (label: String, share: Double, words: String)
 
   private enum Part {

@@ -4,8 +4,8 @@ import ShellLanguage
 
 /// Tests whether a change belongs to a selection.
 ///
-/// Only the key and the size of a removed entry are known. Conditions on other facts use the present entry under the key;
-/// they are false if there is none.
+/// Only the namespace, key and size of a removed entry are known. Conditions on other facts use the present entry under the
+/// key of a set or update. For other changes, and without such an entry, these conditions are false.
 struct ChangeTest {
   private let names: Set<ExactString>?
   private let events: Set<String>?
@@ -40,7 +40,7 @@ struct ChangeTest {
         || event.kind == .missed,
       events?.contains(event.kind.rawValue) ?? true
     else { return false }
-    // A change without a key is of a whole namespace, so it concerns the selected entries, too.
+    // A change without a key concerns a whole namespace or the store, and so the selected entries, too.
     guard event.change.key != nil else { return true }
     guard patterns.isEmpty || patterns.contains(where: { event.matches($0) }) else { return false }
     for condition in conditions where try !holds(condition, for: event) { return false }

@@ -53,7 +53,7 @@ struct EntryOrder {
   }
 }
 
-/// The first elements of an order, at most `most`. Memory is for twice as many, or for at least 1,000, until they are sorted.
+/// The first elements of an order, at most `most`. Up to twice as many elements, or 1,000, are in memory until they are sorted.
 struct FirstOf<Element> {
   private let most: Int
   private let precedes: (Element, Element) -> Bool

@@ -1,9 +1,9 @@
 import Larder
 import ShellLanguage
 
-/// Tests whether an entry belongs to a selection. Make one for each walk: matchers of expressions cannot be shared.
+/// Tests whether an entry belongs to a selection. Each walk needs a test of its own: matchers of expressions cannot be shared.
 struct EntryTest {
-  /// A condition, or the part of a condition that needs no value.
+  /// The conditions that need the value, or the conditions that do not.
   private struct Part {
     let condition: Expression
     let readsResponse: Bool
@@ -50,7 +50,7 @@ struct EntryTest {
     patterns.isEmpty || patterns.contains { $0.matches(key) }
   }
 
-  /// Whether an entry meets the conditions that need no value.
+  /// Whether an entry meets the conditions that need no value, and `unreadable` does not take the entry.
   func passesFacts(_ entry: Store.Entry) throws -> Bool {
     guard try passes(facts, entry, Span()) else { return false }
     return try !(unreadable?.take(entry) ?? false)

@@ -11,7 +11,7 @@ struct PipedKeys {
   var count = 0
   var absent = 0
 
-  /// Throws if no namespace has one of the keys.
+  /// Throws if some of the keys are in no namespace.
   func check() throws(ShellError) {
     guard absent > 0 else { return }
     throw ShellError(
@@ -21,7 +21,7 @@ struct PipedKeys {
   }
 }
 
-/// Reads keys from outside, one after the other, in the form in which this shell lists keys.
+/// Reads keys from standard input, one after the other, in the forms in which this shell lists keys.
 struct IncomingKeys {
   /// A key, in one namespace or, without a name, in all.
   struct Item {
@@ -51,7 +51,7 @@ struct IncomingKeys {
   private let input: Host.Input
   private var number = 0
   private var seen = SeenKeys()
-  /// The records of an array that are not handed out yet.
+  /// The keys that were read and not yet returned.
   private var waiting: ArraySlice<Item> = []
 
   init(_ kind: Selection.KeyInput, from host: Host) throws(ShellError) {

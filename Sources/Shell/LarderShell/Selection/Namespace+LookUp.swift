@@ -7,7 +7,7 @@ extension Store.Namespace {
 
   /// Lends the entry under exactly this key, expired or not, and its value, in one lookup.
   ///
-  /// Unlike a read by an application, it counts no read and removes no entry.
+  /// Unlike a read by an application, the lookup counts no read and removes no entry.
   func lookUp<Result>(
     _ key: [UInt8], _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -15,7 +15,7 @@ extension Store.Namespace {
     return try lookUp(key, damaged: &damaged, body)
   }
 
-  /// - Parameter damaged: Rises by one if the entry is damaged, or if an entry at the place of an absent entry is damaged.
+  /// - Parameter damaged: Rises by one if no entry is found but a damaged entry with the same beginning of the key is passed.
   func lookUp<Result>(
     _ key: [UInt8], damaged: inout Int, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -50,7 +50,7 @@ extension Store.Namespace {
 }
 
 extension Store.Entry {
-  /// The entry without the parts that lists and changes do not need and that can be as large as values.
+  /// The entry without parts that can be as large as values. Lists and changes do not need these parts.
   var withoutExtras: Store.Entry {
     var entry = self
     entry.tags = []

@@ -75,7 +75,7 @@ final class QueryRun {
     }
   }
 
-  /// If the evaluator counted a value as not JSON, and the value is CBOR, counts it as CBOR.
+  /// Counts a value as CBOR if the evaluator has counted it as not JSON and its bytes are CBOR.
   private func noteCBOR(_ entry: Store.Entry, _ value: Span<UInt8>, _ before: Int) {
     guard evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) else { return }
     valuesOfCBOR += 1

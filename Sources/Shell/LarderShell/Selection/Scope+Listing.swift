@@ -78,7 +78,7 @@ extension Scope {
     }
   }
 
-  /// Suggests other matches: a pattern without a match may have the wrong case, or be text of a value.
+  /// Suggests keys near a missing key. For a pattern, suggests matches in another case and values with its text.
   private func suggestOtherMatches() throws {
     if selection.listsKeys, namespaces.count == 1, case .key(let key)? = selection.patterns.first,
       let near = try missingKeys().isEmpty ? nil : KeySuggestions(key, in: namespaces[0])

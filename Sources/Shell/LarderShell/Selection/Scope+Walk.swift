@@ -3,11 +3,11 @@ import ShellLanguage
 
 /// The result of a walk over the entries of a scope.
 struct Walked {
-  /// The keys from standard input.
+  /// The counts of the keys from standard input.
   var piped = PipedKeys()
   /// The number of damaged entries that were skipped.
   var damaged = 0
-  /// The number of entries of the selection that were seen, also beyond its limit.
+  /// The number of entries of the selection that were seen. If they were sorted, entries beyond the limit count, too.
   var found = 0
 }
 
@@ -17,11 +17,11 @@ extension Scope {
   private static let bytesPerBatch = 16_000_000
   private static let valuesPerBatch = 4_000_000
 
-  /// Hands out the results of `read` for the entries of the selection, some at a time, in its order and within its limit. Every
-  /// command reads entries through this function alone.
+  /// Hands out the results of `read` for the entries of the selection, some at a time, in the order and within the limit of the
+  /// selection.
   ///
-  /// The order of keys keeps no entries in memory; another order keeps the entries within the limit. No snapshot is held while
-  /// `body` runs. An interruption ends the walk.
+  /// In the order of keys only one batch is in memory; another order keeps the entries within the limit. No snapshot is held
+  /// while `body` runs. An interruption ends the walk.
   ///
   /// - Parameters:
   ///   - verb: The word for the progress, for example `exporting`; nil shows no progress.
@@ -109,7 +109,7 @@ extension Scope {
     }
   }
 
-  /// Visits the entries with all values of each operand. Only the operands are kept.
+  /// Visits the entries with all values of each operand. Only the values of the operands are kept.
   func forEachQueried(
     _ operands: [QueryOperand], _ body: (Store.Entry, [[QueryValue]]) throws -> Void
   ) throws {
@@ -122,8 +122,8 @@ extension Scope {
     }
   }
 
-  /// The entries of the selection and their bytes; expired entries are separate. For a selection of all entries the counters
-  /// give the numbers, and only expired entries are read.
+  /// The entries of the selection and their bytes; expired entries are separate. If `isCounted` is true, the counters give the
+  /// numbers, and only expired entries are read.
   func tally() throws -> (fresh: Tally, expired: Tally) {
     guard try isCounted() else {
       var (fresh, expired) = (Tally(), Tally())
@@ -150,7 +150,7 @@ extension Scope {
     return tally
   }
 
-  /// Whether the counters of the namespaces are the answer: the selection has all entries, and no value among the first
+  /// Whether the counters of the namespaces give the answer: the selection has all entries, and no value among the first
   /// hundred entries of each namespace is transformed.
   func isCounted() throws -> Bool {
     guard selection.patterns.isEmpty, selection.filters.isEmpty, selection.input == nil,

@@ -22,7 +22,7 @@ extension Scope {
 
   /// The scope of a command.
   ///
-  /// - Parameter wholeByDefault: If true, a command without a namespace, while none is in use, means the whole store.
+  /// - Parameter wholeByDefault: If true, a command without a namespace, while no namespace is in use, means the whole store.
   init(of call: Invocation, in session: Session, wholeByDefault: Bool = false) throws {
     guard var selection = call.selection else {
       preconditionFailure("\(call.command.name) takes no selection")
@@ -104,7 +104,7 @@ extension Scope {
     try session.host.notify("saved \(run.done.words) to \(path)")
   }
 
-  /// Throws if a listed key does not exist in any of the namespaces.
+  /// Throws if the selection is of keys, and one of them is in none of the namespaces.
   func checkKeys(verb: String) throws {
     guard selection.isOfKeys else { return }
     for case .key(let key) in selection.patterns

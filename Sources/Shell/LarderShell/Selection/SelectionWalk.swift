@@ -205,14 +205,14 @@ struct SelectionWalk {
 
   // MARK: Single keys
 
-  /// Whether a key comes after the key of `--after`.
+  /// Whether a key comes after the key of `--after` in the order of the walk.
   private func isBehindStart(_ key: [UInt8]) -> Bool {
     guard let start = selection.after else { return true }
     return isReversed
       ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
   }
 
-  /// Visits the entry under a key with one lookup; nil if the entry does not pass.
+  /// Visits the entry under a key; nil if there is no entry, or if the entry does not pass.
   private mutating func visit(
     _ key: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
@@ -248,7 +248,7 @@ struct SelectionWalk {
 
   // MARK: Standard input
 
-  /// Whether the command already visits a key of standard input because its words name the key.
+  /// Whether the command already visits a key of standard input, because a pattern of the command matches the key.
   private func isVisited(_ key: [UInt8]) -> Bool {
     selection.patterns.contains { $0.matches(key) } && isBehindStart(key)
   }

@@ -1,8 +1,8 @@
 import Larder
 import ShellLanguage
 
-/// Writes the answers of commands in the form that the settings ask for. They go to the host, or to the target of the
-/// command's redirection.
+/// Writes the answers of commands in the form that the settings or the command name. The answers go to the host, or to the
+/// target of the command's redirection.
 final class AnswerWriter {
   /// The separator between the last answer and the next one.
   private enum Separator {
@@ -14,7 +14,7 @@ final class AnswerWriter {
   }
 
   var settings: Settings
-  /// The form that the running command asks for.
+  /// The form that the running command names; nil for the form of the settings.
   var form: OutputMode?
   private let host: Host
   private let clock: any LarderClock
@@ -48,7 +48,7 @@ final class AnswerWriter {
   /// Whether a list of entries shows only their keys.
   var showsKeysOnly: Bool { presentation.mode == .plain }
 
-  /// The number of rows of a list that a person sees at once if no limit is set.
+  /// The most rows of a list that a person sees at once if no limit is set.
   private static let page = 50
 
   /// The number of rows of a list that a person sees at once; nil for all rows, as in a pipe.
@@ -64,8 +64,8 @@ final class AnswerWriter {
 
   /// Writes rows as they come.
   ///
-  /// An error before the first row comes before any output. If NUL ends each row, the rows are written at the end, when all
-  /// are known: a key with a NUL would be read back as two keys.
+  /// An error before the first row comes before any output. If NUL ends each row, the rows are written at the end, after a
+  /// check of all keys: a key with a NUL would be read back as two keys.
   ///
   /// - Parameters:
   ///   - areEndless: Whether the rows may never end, so that every form writes each row at once.
@@ -118,13 +118,13 @@ final class AnswerWriter {
     separator = .ended
   }
 
-  /// Writes to the host or the sink. All output goes through this function.
+  /// Writes to the host or the sink. All answers go through this function.
   private func send(_ bytes: [UInt8]) throws {
     if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }
 
-  /// Writes a value with nothing added while it is the only answer; in a pipe with several answers, each answer ends with a
-  /// newline.
+  /// Writes a value. A value that is the first answer gets nothing added; a newline separates it from the next answer. A later
+  /// value ends with a newline.
   func writeValue(_ pieces: (_ write: ([UInt8]) throws -> Void) throws -> Void) throws {
     guard separator == .none else {
       try pieces(write)

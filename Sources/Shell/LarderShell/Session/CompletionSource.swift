@@ -12,7 +12,7 @@ package import ShellLanguage
 package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
-  /// The number of bytes of a key by which the namespace sorts it.
+  /// The number of first bytes by which a namespace sorts its keys.
   private static let longestPrefix = 238
 
   private let session: Session
@@ -20,7 +20,7 @@ package final class CompletionSource {
 
   package init(_ session: Session) { self.session = session }
 
-  /// Finds names by few lookups. An error gives no candidates, because a message would appear in the line that is typed.
+  /// Finds names in a short time. An error gives no candidates, because a message would appear in the typed line.
   package func found(_ request: Completer.Request) -> Completer.Found {
     do {
       switch request {
@@ -60,7 +60,7 @@ package final class CompletionSource {
     return Completer.Found(keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut: isCut)
   }
 
-  /// Adds keys of a namespace by a few lookups, until the found keys share no longer prefix than all keys do.
+  /// Adds keys of a namespace by a few lookups, until the found keys share only the prefix that all keys share.
   private func addOutliers(
     to keys: inout Set<[UInt8]>, with prefix: [UInt8], in namespace: Store.Namespace
   ) throws {
@@ -99,7 +99,7 @@ package final class CompletionSource {
   }
 }
 
-/// The names of the fields in the values of a namespace, for Tab. They are read from a few values and kept with the prompt.
+/// The names of the fields in the values of namespaces, for Tab. They are read from a few values, once in a session.
 private struct FieldSample {
   private static let mostValues = 200
   private static let mostTime = Duration.milliseconds(50)

@@ -15,10 +15,10 @@ package struct Host {
 
   /// Standard input; nil while commands are read from it.
   package struct Input {
-    /// The bytes up to the next `end` byte, or up to the end of the input; nil at the end. If they are more than `most` bytes,
-    /// the first bytes may be enough.
+    /// The bytes up to the next `end` byte, or up to the end of the input; nil at the end. If there are more than `most` bytes,
+    /// the result may have only the first bytes, at least `most` + 1.
     let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
-    /// All bytes up to the end, or at least the first `most` bytes and one more.
+    /// All bytes up to the end, or at least the first `most` + 1 bytes.
     let rest: (_ most: Int) throws -> [UInt8]
 
     package init(
@@ -43,7 +43,7 @@ package struct Host {
     }
   }
 
-  /// A file that is written a piece at a time; it appears at the end.
+  /// A file that is written a piece at a time. The file appears when it is finished.
   package struct Writer {
     let write: ([UInt8]) throws -> Void
     let finish: () throws -> Void
@@ -85,7 +85,7 @@ package struct Host {
   /// Asks a question; true for yes. Nil without a terminal.
   package var ask: ((SafeText) throws -> Bool)?
   package var input: Input?
-  /// Replaces the progress line; nil removes it. Nil without a terminal.
+  /// Replaces the progress line; a nil text removes the line. The closure is nil without a terminal.
   package var progress: ((SafeText?) throws -> Void)?
   package var window: () -> Window? = { nil }
   /// Whether the running command must stop.
@@ -120,7 +120,7 @@ package struct Host {
     }
   }
 
-  /// Writes bytes to a private file for an editor, with this extension of its name; nil without a terminal.
+  /// Writes bytes to a private file for an editor; the name of the file has this extension. Nil without a terminal.
   package var edit: ((_ bytes: [UInt8], _ pathExtension: String) throws -> Draft)?
 
   /// The whole screen of the terminal, for one command.
@@ -167,7 +167,7 @@ package struct Host {
   /// Creates a file; replaces an existing file only if `replaces` is true.
   package let make: (_ path: String, _ replaces: Bool) throws -> Writer
 
-  /// The path at which a command may create a directory with that name; throws a `FileProblem`.
+  /// Turns the name of a new directory into the path at which a command may create the directory; throws a `FileProblem`.
   package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(

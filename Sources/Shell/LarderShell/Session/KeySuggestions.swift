@@ -1,12 +1,12 @@
 import Larder
 import ShellLanguage
 
-/// Keys of a namespace that resemble a key that does not exist, found with few lookups.
+/// Keys of a namespace that resemble an absent key, found with few lookups.
 struct KeySuggestions {
   private let key: [UInt8]
   /// The most similar keys, the nearest first.
   private var nearest: [[UInt8]] = []
-  /// The prefix that the similar keys share, and the number of keys that have it.
+  /// The prefix that the similar keys share, and the number of keys with the prefix, up to `mostLooked` + 1.
   private var prefix: [UInt8] = []
   private var count = 0
 
@@ -38,7 +38,7 @@ struct KeySuggestions {
       .map(\.key)
   }
 
-  /// A hint with a command that a person can run.
+  /// A hint with similar keys, or with a command that a person can run, or with both.
   func hint(verb: String, namespace: String) -> SafeText {
     let number = count > Self.mostLooked ? "over \(Self.mostLooked)" : "\(count)"
     if prefix == key {

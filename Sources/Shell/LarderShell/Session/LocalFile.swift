@@ -39,7 +39,7 @@ package struct LocalFile {
     FileManager.default.fileExists(atPath: path)
   }
 
-  /// The whole content of the file, or its first bytes, at least one more than `most`. A pipe or a device is read to its end.
+  /// The whole content of the file. If it has more than `most` bytes, at least the first `most` + 1 bytes.
   package func contents(atMost most: Int = .max) throws -> [UInt8] {
     let next = try reader().next
     var bytes: [UInt8] = []
@@ -71,7 +71,7 @@ package struct LocalFile {
       finish: { try FileProblem.explainingWrite(message) { try writer.finish() } })
   }
 
-  /// The path of a new directory with this name.
+  /// The path at which to create a directory with this name.
   func directory() throws -> String {
     try FileProblem.explainingWrite("cannot create \(Array(path.utf8))") {
       try host.directory(path)

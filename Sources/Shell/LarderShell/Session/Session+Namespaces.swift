@@ -37,7 +37,7 @@ extension Session {
       hint: "a key that begins with @ goes behind --: `-- @\(name.text)`")
   }
 
-  /// The namespaces with the counts that every answer shows: expired entries that are still in the file do not count.
+  /// The namespaces with the counts that most answers show: expired entries that are still in the file do not count.
   ///
   /// - Parameter isQuick: If true, a namespace with very many expired entries counts them, because a greeting must not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
@@ -78,8 +78,8 @@ extension Session {
 
   // MARK: Values
 
-  /// The value under one key of one namespace, found with one lookup. Nil if the key does not exist and may be the name of a
-  /// namespace; throws if a named namespace does not have the key.
+  /// The value under one key of one namespace, found with one lookup. Nil if the choice means several namespaces, or if no
+  /// namespace is named and the key is absent. Throws if a named namespace lacks the key, and if the entry has no value.
   func singleValue(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue? {
     let namespace: Store.Namespace
     switch choice {
@@ -102,7 +102,7 @@ extension Session {
     return value
   }
 
-  /// The value under one key of one namespace; throws if the key has no entry.
+  /// The value under one key of one namespace; throws if the key has no value.
   func value(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue {
     guard let value = try singleValue(key, choice) else {
       throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)

@@ -3,8 +3,8 @@ package import ShellLanguage
 
 /// The shell without a terminal: runs command lines and writes their answers.
 ///
-/// It keeps the state between commands. Each command runs as one transaction or as a series of batches. No snapshot is held
-/// between commands.
+/// A session keeps the state between commands. A command writes in one transaction or in a series of batches. No snapshot is
+/// held between commands.
 package final class Session {
   /// The store. A command may close it and open it again, which replaces the object.
   package internal(set) var store: Store
@@ -57,7 +57,7 @@ package final class Session {
     UnknownTransforms(known: options.transforms.map(\.id))
   }
 
-  /// The text of the prompt: the namespace in use.
+  /// The text of the prompt: the namespace in use, or `larder`.
   package var promptName: String {
     "\(SafeText(current ?? "larder"))\(isReadOnly ? " (read-only)" : "")"
   }
@@ -65,7 +65,7 @@ package final class Session {
   /// Takes a namespace into use as `use` does; the namespace need not exist.
   package func use(_ name: String) throws(ShellError) { current = try NamespaceName(name).text }
 
-  /// Writes a batch. If the data file had too few free pages, the store has evicted entries, and the batch is made once more.
+  /// Writes a batch. After the error `full`, the batch is made once more, because the store may have evicted entries meanwhile.
   package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     func recorded(_ batch: inout WriteBatch) throws -> Result {
       undo.beginBatch()
@@ -83,7 +83,7 @@ package final class Session {
     return result
   }
 
-  /// Changes those of the entries that still exist, in one transaction. Returns the changed entries with the effects.
+  /// Changes the entries that still exist, in one transaction. Returns the entries before their change, with the effects.
   ///
   /// - Parameter removes: Whether the entries are removed, so that `undo` must read their values first.
   func change<Effect>(

@@ -4,30 +4,30 @@ package import ShellLanguage
 /// How a session reads commands and writes answers.
 package struct Settings {
   package var mode = OutputMode.auto
-  /// Answers go to a terminal.
+  /// Whether answers go to a terminal.
   package var isTerminal = false
   package var hasColor = false
-  /// Box and block characters can be drawn.
+  /// Whether box and block characters can be drawn.
   package var hasUnicode = true
-  /// NUL ends each key.
+  /// Whether NUL ends each key in plain output.
   package var endsWithNUL = false
-  /// Every bulk change is confirmed: `larder --yes`.
+  /// Whether every bulk change is confirmed, as with `larder --yes`.
   package var answersYes = false
-  /// A person at the prompt is asked before a bulk change.
+  /// Whether a person is asked before a bulk change.
   package var confirmsBulkChanges = true
-  /// Changes are not acknowledged.
+  /// Whether changes are made without an acknowledgement.
   package var isQuiet = false
-  /// Answers longer than the screen go through a pager.
+  /// Whether answers longer than the screen go through a pager.
   package var usesPager = true
-  /// The duration of each command is printed.
+  /// Whether the duration of each command is printed.
   package var showsTiming = false
-  /// Lines typed at the prompt are kept in the history file.
+  /// Whether lines typed at the prompt are kept in the history file.
   package var keepsHistory = true
-  /// Hints appear behind the line while a person types.
+  /// Whether hints appear behind the line while a person types.
   package var showsHints = true
   /// The number of rows of a list that appear at once; nil for as many as fit the window.
   package var rowLimit: Int?
-  /// Times are read and shown in UTC instead of the local zone.
+  /// Whether times are read and shown in UTC instead of the local zone.
   package var isUTC = false
   /// The time zone of this computer.
   package var localZone = Zone.utc
@@ -78,7 +78,7 @@ enum ShellOption: String, CaseIterable {
     }
   }
 
-  /// Sets the durability level, a property of the store. It changes for every process, so no process may have the store open.
+  /// Sets the durability level of the store. It changes for every process, so no other process may have the store open.
   private func setDurability(_ word: String, in session: Session) throws {
     guard let level = Durability(rawValue: word) else {
       let levels = Durability.allCases.map(\.rawValue).joined(separator: ", ")

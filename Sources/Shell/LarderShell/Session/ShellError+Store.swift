@@ -119,7 +119,7 @@ extension Store.Entry {
   /// Whether a read finds a value: the entry has not expired and is not negative.
   var hasValue: Bool { state != .expired && !isNegative }
 
-  /// Throws if reads miss the entry: otherwise its empty value would look like a stored value.
+  /// Throws if reads find no value: the bytes of the entry would look like a value.
   func checkValue(_ clock: WallClock) throws(ShellError) {
     guard state != .expired else {
       throw ShellError(

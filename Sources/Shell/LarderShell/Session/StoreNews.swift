@@ -3,7 +3,7 @@ package import ShellLanguage
 
 /// Changes by other processes since the last command, for the prompt.
 ///
-/// A look reads the number of the last commit, and reads the counters only if that number has changed.
+/// `since` reads the number of the last commit, and reads the counters only if that number has changed.
 package struct StoreNews {
   private struct Counts {
     /// How many version numbers the writes of all namespaces have used.
@@ -77,7 +77,7 @@ extension Session {
       let bytes = namespaces.reduce(0) { $0 + $1.bytes }
       let limits = try store.limits()
       let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
-      // For a new store the greeting names the disk limit that was chosen for it.
+      // For a store without namespaces, which is new, the greeting names the disk limit.
       let disk =
         namespaces.isEmpty
         ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""

@@ -2,11 +2,11 @@ import ShellLanguage
 
 /// The columns of a CSV file of entries; they are some of the columns of `export --format csv`.
 struct CSVTable {
-  /// The columns whose fields are JSON; the fields of other columns are strings.
+  /// The columns whose fields are JSON; the fields of other columns are strings, or times as numbers.
   private static let ofJSON: Set<String> = ["idle", "pinned", "owners", "tags"]
 
   private let names: [String]
-  /// The namespace of rows that name no namespace.
+  /// The namespace of the rows if there is no column of namespaces.
   private let namespace: String?
 
   /// Reads the header; nil if the line is not a header with a key and a value.

@@ -18,7 +18,7 @@ enum ExportFormat: String, CaseIterable {
   /// The word for an entry that does not expire. A line without an expiry would get the expiry of the namespace's rules.
   static let never = "never"
 
-  /// The lines before the first entry: the format, and the rules of each namespace.
+  /// The lines before the first entry: the format and the rules of each namespace, or the header of CSV.
   ///
   /// - Parameter shown: The columns of `--show`, which follow the columns of CSV.
   func head(_ namespaces: [NamespaceInfo], _ shown: [QueryColumn]) throws -> [UInt8] {

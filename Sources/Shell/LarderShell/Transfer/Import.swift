@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Stores the lines of an export, with a transaction for each batch.
+/// Stores the lines of an export or the rows of a CSV file, with a transaction for each batch.
 struct Import {
   /// The treatment of an entry whose key exists.
   enum Conflict: String, CaseIterable {
@@ -18,7 +18,7 @@ struct Import {
   struct Counts {
     var added = Tally()
     var replaced = Tally()
-    /// The number of lines whose key has an existing entry that was newer or was kept.
+    /// The number of lines that an existing entry kept back: with `newer` it was as new or newer, with `keep` it stays.
     var skipped = 0
     var expired = 0
     var all: Int { added.entries + replaced.entries + skipped + expired }
@@ -32,12 +32,12 @@ struct Import {
   private let conflict: Conflict
   /// Whether this is a dry run: lines are read, checked and counted, not stored.
   private let isDry: Bool
-  /// The namespace of CSV rows that name no namespace.
+  /// The namespace of the rows of a CSV file without a column of namespaces.
   private let namespace: String?
   private var hasHead = false
   /// The columns of a CSV file; nil for another file.
   private var table: CSVTable?
-  /// The rules that new namespaces would get, for a dry run.
+  /// The rules of the namespaces of the lines, as they would be after the import; for a dry run.
   private var rules: [ExactString: Rules] = [:]
   /// The time of a line without a time. Entries that are written during the import are newer.
   private let began: Timestamp
@@ -49,7 +49,7 @@ struct Import {
   private var declared = 0
   /// The entries by namespace, for the acknowledgement.
   private(set) var done: ChangeSummary
-  /// The number of the last stored line.
+  /// The number of the last line of the finished batches.
   private var lastLine = 0
 
   init(
@@ -227,7 +227,7 @@ struct Import {
     return true
   }
 
-  /// The error with the line at which it happened.
+  /// The error with the number of its line.
   private func located(_ error: any Error, line: Int) -> any Error {
     let known: ShellError
     switch error {

@@ -7,7 +7,7 @@ enum ImportLine {
   case namespace(String, Rules, Rules.Overrides?)
   case entry(ImportedEntry)
 
-  /// The error in a line, and the byte at which it is, if that is known.
+  /// The error in a line, and the index of the wrong byte; 0 if the byte is unknown.
   struct ParseError: Error {
     let reason: SafeText
     let offset: Int
@@ -120,7 +120,7 @@ struct ImportedEntry {
     self.attributes = attributes
   }
 
-  /// The time from which the entry is of no use; nil for never.
+  /// The time from which the entry has expired; nil for never, and if the rules decide.
   var end: Timestamp? {
     guard case .at(let expires) = attributes.expires else { return nil }
     return expires.advanced(by: max(attributes.stale ?? .zero, .zero))

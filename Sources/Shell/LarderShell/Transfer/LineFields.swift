@@ -66,7 +66,7 @@ struct LineFields {
     ) { $1 }
   }
 
-  /// Throws if a name is not one of an export.
+  /// Throws if the line has a field that no export has.
   func checkNames() throws(ParseError) {
     guard let field = JSONFields.unknown(in: text, of: Self.shape) else { return }
     let place = field.object.isEmpty ? "" : " in \(field.object)"
@@ -97,7 +97,7 @@ struct LineFields {
     return string
   }
 
-  /// Bytes as text or, under another name, as base64.
+  /// The bytes of a field: text, or base64 in the field `name_base64`.
   func bytes(_ name: String) throws(ParseError) -> [UInt8]? {
     let string = try string(
       name,

@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The content of a store at a moment, as much as is needed to detect changes.
+/// The content of a store or an export, as much as is needed to detect changes.
 struct StoreContent {
   struct Fact: Hashable {
     var size: Int

@@ -52,7 +52,7 @@ enum DecodedValue {
     }
   }
 
-  /// The reason why the codec cannot decode the bytes; nil if it can, or if the codec is unknown.
+  /// The reason why the codec cannot decode the bytes; nil if it can, and for a codec that is not checked.
   static func problem(of value: Span<UInt8>, codec: CodecID) -> String? {
     switch codec {
     case .json:

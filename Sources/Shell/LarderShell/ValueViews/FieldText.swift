@@ -24,7 +24,7 @@ struct FieldText {
 }
 
 extension AnswerWriter {
-  /// Writes the fields of one value, one on each line.
+  /// Writes the fields of one value, one on each line; a list in JSON is one array.
   func writeFields(_ fields: [FieldText], isList: Bool) throws {
     let mode = presentation.mode
     if mode == .json, isList {

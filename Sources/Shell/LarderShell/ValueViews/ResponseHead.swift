@@ -28,7 +28,7 @@ struct ResponseHead {
 /// The body of an HTTP response that does not fit into the entry of the response.
 ///
 /// The metadata of the response has the lines `body ID`, `length N` and `parts SIZE`. The entries `body ID 0`, `body ID 1`
-/// and so on of the same namespace have SIZE bytes each, and the last one the rest.
+/// and so on of the same namespace have SIZE bytes each. The last entry has the rest.
 struct ResponseBody {
   private static let longest = 1 << 50
 

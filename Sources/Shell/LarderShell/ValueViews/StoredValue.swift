@@ -19,7 +19,7 @@ enum ValueStyle: String, CaseIterable {
 /// An entry with its value.
 struct StoredValue {
   let entry: Store.Entry
-  /// The value of the entry. If entries of their own hold the body, the bytes of the body that were read.
+  /// The value of the entry. For a body in entries of its own, the result of `reading` has bytes of the body instead.
   let bytes: [UInt8]
   /// The body of a response, if entries of its own hold it.
   let body: ResponseBody?
@@ -55,7 +55,7 @@ struct StoredValue {
     }
   }
 
-  /// Hands out the first `most` bytes. A body in entries of its own comes one part at a time, so it is not held in memory.
+  /// Hands out the first `most` bytes. A body in entries of its own comes one part at a time, and is never whole in memory.
   func forEachPiece(
     most: Int?, in session: Session, _ take: ([UInt8]) throws -> Void
   ) throws {
@@ -86,7 +86,7 @@ struct StoredValue {
     }
   }
 
-  /// The value as a field; base64 if the bytes are not UTF-8.
+  /// The value as a field: JSON or base64 if the style is such, otherwise bytes, which become base64 if they are not UTF-8.
   func cell(as style: ValueStyle, head: Int?) throws(ShellError) -> Cell {
     switch style {
     case .auto, .text: .bytes(Array(beginning(head)))

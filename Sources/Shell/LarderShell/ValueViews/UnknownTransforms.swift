@@ -1,7 +1,7 @@
 package import Larder
 package import ShellLanguage
 
-/// Transforms of values that this program cannot revert, for example encryption: it has no keys.
+/// Transforms of values that this program cannot revert, for example encryption, because the program has no keys.
 package struct UnknownTransforms {
   private static let mostLooked = 16
 
@@ -19,7 +19,7 @@ package struct UnknownTransforms {
     try namespace.page(limit: Self.mostLooked).items.lazy.compactMap(first).first?.name
   }
 
-  /// A note for the prompt if the first values of a namespace cannot be read.
+  /// A note for the prompt if one of the first values of the first namespaces cannot be read; otherwise nil.
   package func remark(on store: Store) throws -> SafeText? {
     do throws(LarderError) {
       for info in try store.namespaces().prefix(Self.mostLooked) {

@@ -16,12 +16,12 @@ struct ValueView {
     case base64
   }
 
-  /// The number of bytes of text, and of a value in a dump, that are shown at once.
+  /// The most bytes of text, and of a value in a dump, that are shown at once.
   private static let shownText = 16_000
   private static let shownBytes = 512
-  /// JSON of more bytes is shown as text, because formatting it would take too long.
+  /// Unless JSON is requested, JSON of more bytes is shown as text: its layout would take too long.
   private static let largestJSON = 4_000_000
-  /// The number of bytes of a long body that a view reads unless it shows the full value.
+  /// The most bytes of a body that are read unless the full value is shown.
   static let mostCut = largestJSON + 1
 
   private let value: StoredValue
@@ -79,7 +79,7 @@ struct ValueView {
     return Array(result.utf8)
   }
 
-  /// The bytes without half a character at the end: half a character would turn text into a dump.
+  /// The bytes without a last character of several bytes, which may be cut: half a character would turn text into a dump.
   private static func withoutHalfCharacter(_ bytes: [UInt8]) -> [UInt8] {
     guard let last = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[last] >= 0xC0
     else { return bytes }
@@ -142,7 +142,7 @@ struct ValueView {
     let count = text.utf8.count
     guard !isFull, count > Self.shownText else { return text }
     let end = text.utf8.index(text.startIndex, offsetBy: Self.shownText)
-    // The cut is at the end of a line, unless the text is one line.
+    // The cut is at the end of a line, unless the first line is too long.
     let shown = text[..<end].lastIndex(of: "\n").map { text[...$0] } ?? text[..<end]
     let newline = shown.hasSuffix("\n") ? "" : "\n"
     return shown + newline + rest(count - shown.utf8.count)

@@ -122,7 +122,7 @@ struct ValueWriter {
 }
 
 extension AnswerWriter {
-  /// Throws if the output is a terminal that could obey the bytes of a value, unless the command forces it.
+  /// Throws if the output is a terminal, which could obey the bytes of a value, unless the command has `--force`.
   func requireHarmless(unless isForced: Bool) throws(ShellError) {
     guard presentation.isTerminal, !isForced else { return }
     throw ShellError(

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The candidates of Tab, from the command table; a closure supplies names of the store.
+/// The candidates of Tab, from the command table; a closure supplies the names of the store and of files.
 package struct Completer: Sendable {
   /// A lookup in the store or in the file system.
   package enum Request: Sendable, Hashable {
@@ -163,7 +163,7 @@ package struct Completer: Sendable {
 extension Completer {
   /// Completes the name or path at the end of an expression that is being typed.
   ///
-  /// Only this end of the word is replaced, so it may be inside quotes that are still open.
+  /// Only this end of the word is replaced, so a quote before the end may still be open.
   func completeOperand(
     _ word: Word, _ kind: ValueKind, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {

@@ -39,7 +39,7 @@ package struct Help: Sendable {
     return text + "\nhelp COMMAND explains one. Topics: \(topics).\n"
   }
 
-  /// The text about a command or a topic; throws an error with a suggestion for another subject.
+  /// The text about a command or a topic; for an unknown subject, throws an error with a suggestion.
   package func text(about subject: [UInt8]) throws(ShellError) -> String {
     let name = String(validating: subject, as: UTF8.self)?.lowercased() ?? ""
     // A few topics have the name of a command: the text has both.
@@ -55,7 +55,7 @@ package struct Help: Sendable {
         ?? "`help` lists the commands and topics")
   }
 
-  /// The usage, one sentence, the options and the examples of a command.
+  /// The usage, the summary, the options, the plain output and the examples of a command.
   package func text(about command: CommandSpec) -> String {
     var text = "usage: \(command.usage)\n\n\(command.summary)"
     if !command.aliases.isEmpty {

@@ -1,8 +1,8 @@
 import LarderSystem
 
-/// Colors a line while a person types it, by the rules by which the shell reads it.
+/// Colors a line while a person types, by the rules by which the shell reads lines.
 package struct Highlighter: Sendable {
-  /// A range of bytes of the line with one role.
+  /// A range of bytes of the line with one color.
   package struct Run: Sendable, Hashable {
     package let range: Range<Int>
     package let color: Color

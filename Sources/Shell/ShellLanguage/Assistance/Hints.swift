@@ -37,7 +37,7 @@ package struct ArgumentState {
   private(set) var openOption: OptionSpec?
   /// The parameter that the next word fills; nil if the word belongs to the selection or is one too many.
   private(set) var parameter: Parameter?
-  /// The number of words that filled parameters.
+  /// The number of words so far that can fill parameters.
   private(set) var filled = 0
   private(set) var given: Set<String> = []
   private(set) var optionsEnded = false

@@ -73,7 +73,7 @@ package struct ManualPage {
     lines.append(".fi")
   }
 
-  /// Text that the formatter prints unchanged: dashes can be typed back, and no line looks like a request of the formatter.
+  /// Text that the formatter prints unchanged: a dash stays a dash, and a leading period is not a request of the formatter.
   package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -9,7 +9,7 @@ import Testing
 @testable import LMDB
 @testable import Larder
 
-/// Others close the store, change its files, or load and write beside the write buffer.
+/// Other handles, processes or users close the store, change its files, or load and write beside the write buffer.
 @Suite struct BufferFaultTests {
   private func size(of path: String) -> Int? {
     FileManager.default.contents(atPath: path + "/buffer")?.count
@@ -66,6 +66,10 @@ import Testing
         #expect((made ?? 0) / max(bytes, 1) == (bytes == 0 ? 0 : 1), "\(bytes)")
         var options = BufferedStore.options()
         options.keepsWriteBuffer = true
+        try Store(at: path, options: options).close()
+        #expect(size(of: path) == made)
+        // A new file for other data: those of another boot.
+        options.hooks.boot = BootIdentity(UInt64(bytes), 1)
         try Store(at: path, options: options).close()
         #expect(size(of: path) == made)
       }
@@ -157,7 +161,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let path = directory + "/s"
       try leftByKilled(path)
-      // A second link: others could change the file.
+      // The file has a second link, so another user could change it.
       try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory + "/link")
       var readOnly = BufferedStore.options()
       readOnly.readOnly = true

@@ -18,7 +18,7 @@ import Testing
   }
 
   #if DEBUG || KILL_POINTS
-    // Other release builds than those of `Scripts/trials` have no such points.
+    // Release builds other than those of `Scripts/trials` have no kill points.
     @Test(arguments: 1...13)
     func `a process that dies at a point of the buffer loses nothing`(point: Int) throws {
       var random = SeededRNG(seed: TestSettings.seed &+ UInt64(point))
@@ -55,7 +55,7 @@ import Testing
     }
   #endif
 
-  /// Two writers, each of which ends after so many sets, or by itself.
+  /// Runs two writers. Each writer is killed after its number of sets in `ends`, or ends before that at a kill point.
   private func kill(_ ends: [Int], _ environment: [String], _ random: inout SeededRNG) throws {
     try withTemporaryDirectory { path in
       var options = Store.Options()
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  /// The writer was killed: what it has answered about the key that it removes again and again still holds.
+  /// The last answer of the killed writer still holds, if it was about the key `sometimes`, which the writer sets and removes.
   private func checkRemoval(_ store: Store, _ index: Int, _ said: Int) throws {
     let value: [UInt8]? = try store.namespace("numbers-\(index)").value(for: "sometimes")
     if said % 4 == 1 {
@@ -106,7 +106,7 @@ import Testing
     if said % 4 == 3 { #expect(value == nil, "\(said), seed \(TestSettings.seed)") }
   }
 
-  /// Every number up to `said` was answered: its key has it, or a later one.
+  /// The writer has answered every number up to `said`: the key of each number has that number or a later number.
   private func check(_ store: Store, _ index: Int, _ said: Int) throws {
     let numbers = store.namespace("numbers-\(index)")
     for number in max(1, said - BufferedNumber.keys + 1)..<said + 1 {

@@ -1,5 +1,5 @@
-/// The write buffer of one key as a model: a writer, transactions and a reader take one step after the other in any order, and
-/// once a process is killed. `Docs/Internals/WriteBuffer.md` describes the steps. Values are numbers in the order of the writes.
+/// The write buffer of one key as a model: a writer, transactions and a reader take single steps in any order, and at most one
+/// process is killed. `Docs/Internals/WriteBuffer.md` describes the steps. Values are numbers in the order of the writes.
 struct BufferModel: Hashable {
   /// A fault of the protocol that a walk through all orders must find.
   enum Fault: CaseIterable {
@@ -73,7 +73,7 @@ struct BufferModel: Hashable {
   var transaction = Transaction()
   var reader = Reader()
 
-  // What may still happen.
+  // The numbers of steps of each kind that may still happen.
   var appends: UInt8
   var commits: UInt8
   var reads: UInt8
@@ -170,7 +170,7 @@ extension BufferModel {
         base[state.base] == transaction.began || fault == .commitsTwice
       model.lock = .nobody
     case 3:
-      // It is rolled back, or it commits the records, or it also writes the key itself.
+      // The transaction is rolled back, or it commits the records, or it commits the records and then its own value of the key.
       model.transaction.step += 1
       var committed = model
       committed.commit += 1
@@ -211,7 +211,7 @@ extension BufferModel {
     state.end = tail
   }
 
-  /// One step of a read; nil if there is none, false if it has found a wrong value.
+  /// One step of a read; nil if no step is possible, false if the read has found a wrong value.
   private mutating func read(_ fault: Fault?) -> Bool? {
     switch reader.step {
     case 0:

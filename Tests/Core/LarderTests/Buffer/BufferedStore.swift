@@ -6,7 +6,7 @@ import Testing
 
 /// Stores whose single writes are appended to the write buffer.
 enum BufferedStore {
-  /// - Parameter size: of the buffer.
+  /// - Parameter size: the size of the buffer in bytes.
   static func options(_ size: Int = 256 << 10, _ durability: Durability? = nil) -> Store.Options {
     var options = Store.Options()
     options.durability = durability

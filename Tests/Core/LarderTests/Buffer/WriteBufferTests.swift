@@ -9,7 +9,7 @@ import Testing
 @testable import LMDB
 @testable import Larder
 
-/// Entries of the write buffer are entries like all others, for whoever asks.
+/// Every call treats the entries of the write buffer like all other entries.
 @Suite struct WriteBufferTests {
   private func isBuffered(_ store: Store) -> Bool { store.engine.reader.buffer!.hasRecords }
 
@@ -153,6 +153,30 @@ import Testing
     }
   }
 
+  @Test func `a scan inside an update finds the entries that were written before`() throws {
+    try BufferedStore.with { store, notes in
+      let counts = Mutex<[Int]>([])
+      let count: @Sendable ([UInt8]?) throws -> [UInt8]? = { _ in
+        let entries = try notes.count()
+        counts.withLock { $0.append(entries) }
+        return [1]
+      }
+      try notes.set("one", for: "a")
+      #expect(isBuffered(store))
+      try notes.update("b", EntryAttributes(), count)
+      // A group that has a write of another kind, too.
+      try notes.set("two", for: "c")
+      #expect(isBuffered(store))
+      let group: [any QueuedWrite] = [
+        SuspendedWrite(try notes.popping("none")),
+        SuspendedWrite(try notes.updating("d", EntryAttributes(), count)),
+      ]
+      store.engine.commit(group)
+      #expect(counts.withLock { $0 } == [2, 4])
+      #expect(try notes.count() == 5)
+    }
+  }
+
   @Test func `no increment of several threads is lost`() throws {
     try BufferedStore.with { _, notes in
       DispatchQueue.concurrentPerform(iterations: 4) { _ in
@@ -180,7 +204,7 @@ import Testing
     try store.close()
   }
 
-  /// The same writes to a store with a buffer and to one without.
+  /// Makes the same writes to a store with a buffer and to a store without a buffer.
   @Test func `the buffer changes no value, version or counter`() throws {
     var random = SeededRNG(seed: TestSettings.seed)
     for _ in 0..<4 * TestSettings.trials {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// Loads of many keys by one call of their source.
+/// Loads of many keys by one call of the loader.
 @Suite struct BulkTests {
   private let clock = ManualClock()
   private let origin = Origin()

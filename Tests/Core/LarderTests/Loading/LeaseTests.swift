@@ -230,6 +230,6 @@ import Testing
 }
 
 extension StoreEngine {
-  /// `#require` copies what it looks into, and ``Loads`` cannot be copied.
+  /// `#require` copies the values in its expression, and ``Loads`` cannot be copied.
   fileprivate var leases: LoadLeases? { loads.leases }
 }

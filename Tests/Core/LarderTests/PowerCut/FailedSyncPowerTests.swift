@@ -19,7 +19,7 @@ import TestSupport
       var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
       var (failures, images, lossy) = (0, 0, 0)
       var model = PowerWork.Model()
-      // Lets each sync of the writer fail in turn; the short form takes every seventh sync.
+      // Lets each sync of the writer fail in turn; the short form takes every seventh sync from a random sync on.
       var number = Self.isLong ? 1 : Int.random(in: 1...7, using: &random)
       while true {
         guard let trace = try failing(number, level, processes, &random) else {
@@ -61,7 +61,7 @@ import TestSupport
       #expect(failures > 0)
     }
 
-    /// A trace of the writers, one of which fails at its sync with this number; nil if it makes fewer syncs.
+    /// A trace of the writers. In one writer the sync with this number fails; nil if that writer makes fewer syncs.
     private func failing(
       _ number: Int, _ level: Durability, _ processes: Int, _ random: inout SeededRNG
     ) throws -> PowerTrace? {
@@ -84,7 +84,7 @@ import TestSupport
       }
     }
 
-    /// Whether to cut the power there: after each report that all is safe, and at some random points.
+    /// Whether to cut the power there: after each report of a sync or a close, and at some random points.
     private static func isCut(_ lines: [String], _ random: inout SeededRNG) -> Bool {
       lines.contains { $0.hasPrefix("sync ") || $0.hasPrefix("closed ") }
         || Int.random(in: 0..<30, using: &random) == 0

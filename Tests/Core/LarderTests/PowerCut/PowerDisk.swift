@@ -16,7 +16,7 @@ struct PowerDisk {
     case calls(Double)
     /// Sectors, each with this chance.
     case sectors(Double)
-    /// All calls up to this part of the pending calls.
+    /// The first of the pending calls: this share of them.
     case prefix(Double)
   }
 

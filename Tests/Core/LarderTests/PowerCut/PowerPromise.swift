@@ -4,7 +4,7 @@ import LarderPeer
 /// The reports to writers up to some point of a trace, and the batches that a store must hold after a power cut there.
 struct PowerPromise {
   private(set) var isOpen = false
-  /// The last batch that a writer was told is done, and the times of all such reports.
+  /// The last batch that was reported to a writer as done, and the times of all these reports.
   private(set) var acknowledged = 0
   private(set) var times: [Int: Int] = [:]
   /// The last batch that a reported sync or clean close covers.
@@ -29,7 +29,7 @@ struct PowerPromise {
   /// - Parameter canBeEmptied: whether a failed sync may empty the store; the numbers then begin anew.
   init(canBeEmptied: Bool = false) { self.canBeEmptied = canBeEmptied }
 
-  /// The promise for a store of that level after a power cut, whose writers were told the reports of `other`.
+  /// The promise after a power cut for a store of that level. `other` has the reports to the writers before the power cut.
   init(after other: PowerPromise, _ level: Durability) {
     synced = level == .scratch ? 0 : other.least(level)
     acknowledged = synced

@@ -12,7 +12,7 @@ import TestSupport
   ///
   /// `LARDER_TRIALS=50` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Operate/Reliability.md`.
   enum PowerStage {
-    /// Images of each level.
+    /// The number of images for each level.
     static let images = 40 * TestSettings.trials
     static let seed = TestSettings.seed
     private static let only = ProcessInfo.processInfo.environment["LARDER_TEST_POWER_LEVEL"]
@@ -39,7 +39,7 @@ import TestSupport
       URL(fileURLWithPath: OtherProcess.executable).deletingLastPathComponent().path + "/" + name
     }
 
-    /// A directory in memory, where the system has one: an image is written once, and a sync of it proves nothing.
+    /// A directory in memory, where the system has one: an image is written once, and nothing depends on its syncs.
     static let directory =
       FileManager.default.isWritableFile(atPath: "/dev/shm")
       ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path

@@ -2,10 +2,10 @@ import Foundation
 import Larder
 import TestSupport
 
-/// Runs cases one after the other: each damages a copy of a store, then opens, reads, verifies and writes it.
+/// Runs cases one after the other: each case damages a copy of a store, and then opens, reads, verifies and writes the copy.
 ///
-/// `damage-cases DIRECTORY SEED COUNT LEVEL`. It prints `case SEED` before each case, and then the result. A crash or a hang
-/// leaves out the result, which `damage-trials` notices.
+/// `damage-cases DIRECTORY SEED COUNT LEVEL`. The worker prints `case SEED` before each case, and then the result. A crash or a
+/// hang leaves out the result, which `damage-trials` notices.
 struct DamageWorker {
   private let files: [String: Data]
   private let former: Data
@@ -75,7 +75,7 @@ struct DamageTally {
   private let hasOldPages: Bool
   /// Whether a write may lose only the entry that it writes: each page is whole.
   var keepsUnwritten = false
-  /// The entries that were read since their last change.
+  /// The entries that were read, and that no write has changed since.
   private var unwritten: Set<String> = []
 
   init(model: DamageModel, hasOldPages: Bool) {

@@ -22,12 +22,12 @@ struct DamageTrials {
   /// repeated case damages the same store.
   static let batch: UInt64 = 50
 
-  /// Whether the cases of a batch damage files as a kill leaves them, or else those of a closed store.
+  /// Whether the cases of a batch damage files as a kill leaves them, or else the files of a closed store.
   static func isKilled(_ seed: UInt64) -> Bool { seed / batch % 2 == 1 }
 
   init(directory: String) { self.directory = directory }
 
-  /// Runs the cases; true if none failed.
+  /// Runs the cases; true if no case failed.
   mutating func run(seed: UInt64, count: Int, levels: [Durability]) throws -> Bool {
     for (index, level) in levels.enumerated() {
       let share = count / levels.count + (index < count % levels.count ? 1 : 0)

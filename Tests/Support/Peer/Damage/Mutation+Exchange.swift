@@ -3,7 +3,7 @@ import TestSupport
 
 /// Damage that leaves each page whole: one reference in the data file names another page than before.
 ///
-/// Lost or misdirected writes leave such pages. Random bytes hardly ever do.
+/// Lost or misdirected writes leave such pages. Changes of random bytes hardly ever leave them.
 extension Mutation {
   /// The place of a page number, or of a number of pages, in the data file.
   private struct Reference {
@@ -34,7 +34,7 @@ extension Mutation {
     guard
       let one = references.filter({ $0.page >= 2 && $0.page < count }).randomElement(using: &random)
     else { return }
-    // Another page that a reference names, the page before or after this one, or any page of the same kind, maybe a free page.
+    // Another page that a reference names, a page beside the named page, or any page of the same kind, maybe a free page.
     let candidates: [Int] =
       switch random.next(in: 0..<4) {
       case 0: [one.page - 1, one.page + 1]

@@ -172,8 +172,8 @@ struct Mutation {
     let (offset, size, name) = fields.randomElement(using: &random)!
     guard start + offset + size <= data.count, size > 0 else { return }
     mutateBytes(start + offset, size, &data)
-    // The first six bytes of a branch page's record are the number of a page below. The new number may be that of a free page,
-    // which still has an older version.
+    // The first six bytes of a branch page's record are the number of a page below. The new number may be the number of a free
+    // page, which still has an older version.
     let isPageNumber = name.hasPrefix("size") || name.hasPrefix("node flags")
     if kind == .branch && isPageNumber { hasOldPages = true }
     note("\(kind.rawValue) page \(page), \(name)")

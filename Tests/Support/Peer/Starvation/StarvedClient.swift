@@ -8,7 +8,7 @@ enum Shortage: String, CaseIterable {
   case descriptors
   /// Threads: the process can create none. Swift's tasks then wait for ever, so the client makes no calls that need threads.
   case threads
-  /// Address space: the amount in megabytes beyond what the process has.
+  /// Address space: the amount is the megabytes beyond the space that the process already has.
   case space
   /// Room on the disk: a file system of the amount in kilobytes.
   case disk
@@ -21,7 +21,7 @@ enum Shortage: String, CaseIterable {
     case .disk: break
     case .descriptors: try Self.limit(RLIMIT_NOFILE, to: amount)
     case .threads:
-      // Root has no such limit.
+      // Root has no limit of threads, so the process becomes another user.
       if geteuid() == 0 {
         guard setgid(65_534) == 0, setuid(65_534) == 0 else { throw POSIXError(.EPERM) }
       }

@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The hold of a transaction on the write buffer. No process appends while the transaction is open, and its commit stores the
-/// records.
+/// The hold of a transaction on the write buffer. No process appends while the transaction is open, and the commit of the
+/// transaction stores the records.
 struct BufferHold {
   private let buffer: WriteBuffer?
   private var isHeld = false
@@ -10,13 +10,10 @@ struct BufferHold {
   private var state: BufferState?
   private var terms = BufferTerms()
   private let lost: LostRecords
-  /// Whether appends wait for the next transaction, too.
-  private let keepsFrozen: Bool
 
-  init(_ buffer: WriteBuffer?, without lost: LostRecords, keepsFrozen: Bool) {
+  init(_ buffer: WriteBuffer?, without lost: LostRecords) {
     self.buffer = buffer
     self.lost = lost
-    self.keepsFrozen = keepsFrozen
   }
 
   mutating func begin(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) {
@@ -49,7 +46,9 @@ struct BufferHold {
   }
 
   /// Ends the hold after the end of the transaction, before another transaction begins.
-  func end(newest: UInt64, in environment: Environment) {
+  ///
+  /// - Parameter keepsFrozen: whether appends wait for the next transaction, too.
+  func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
     guard isHeld, let buffer else { return }
     let count = state.map { lost.count(in: buffer, $0) } ?? 0
     if buffer.thaw(newest: newest, in: environment, terms, keepsFrozen: keepsFrozen) {

@@ -14,12 +14,12 @@ extension WriteBatch {
     forceCommit()
     let contents = BufferContents(of: buffer, state)
     let places = lost.remaining(contents.places, of: state)
-    var isDamaged = contents.isDamaged
+    let bytes = contents.bytes.span
     session.deadlines.keepsAll = true
     defer { session.deadlines.keepsAll = false }
     for place in places {
       do throws(LarderError) {
-        if try !store(recordAt: place.offset, of: buffer, state) { isDamaged = true }
+        try store(place.record, bytes.extracting(place.entry), for: bytes.extracting(place.key))
       } catch {
         guard error.code == .damaged else { throw error }
         throw RolledBack(
@@ -32,7 +32,7 @@ extension WriteBatch {
         counters.removals = counters.removals + namespace.removals
       }
     }
-    if isDamaged { try skipVersions(of: buffer) }
+    if contents.isDamaged { try skipVersions(of: buffer) }
     for time in contents.times {
       session.recordWrite(
         at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
@@ -40,26 +40,16 @@ extension WriteBatch {
     return places.count
   }
 
-  /// Skips the versions of lost, damaged records: readers may know them, so no other value may get one of them.
+  /// Skips the versions of lost, damaged records: readers may know these versions, so no other value may get them.
   private mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
     for id in Set(buffer.namespaceIDs) where try session.name(of: id) != nil {
       try session.update(id) { $0.next &+= 1 << 20 }
     }
   }
 
-  /// Makes the change of a record; false if the record is damaged.
+  /// Makes the change of a record.
   private mutating func store(
-    recordAt offset: Int, of buffer: WriteBuffer, _ state: BufferState
-  ) throws(LarderError) -> Bool {
-    try buffer.withEntry(at: offset, in: state) {
-      record, key, entry, header throws(LarderError) in
-      try store(record, entry, for: key, header)
-      return true
-    } ?? false
-  }
-
-  private mutating func store(
-    _ record: BufferRecord, _ entry: Span<UInt8>, for key: Span<UInt8>, _ header: EntryHeader?
+    _ record: BufferRecord, _ entry: Span<UInt8>, for key: Span<UInt8>
   ) throws(LarderError) {
     guard let name = try session.name(of: record.id), let namespace = try session.namespace(name)
     else { return }
@@ -70,7 +60,7 @@ extension WriteBatch {
       try session.remove(former, as: .committed(reason))
       previous = nil
     }
-    guard var header else { return }
+    guard !record.isRemoval, var header = EntryHeader(entry) else { return }
     if let previous, previous.header.version >= header.version { return }
     header.sequence = namespace.queuePosition(of: previous?.header, version: header.version)
     header.deadline = header.indexedDeadline(replacing: previous?.header)
@@ -113,7 +103,7 @@ extension WriteBatch {
 }
 
 extension BufferRoom {
-  /// A namespace with fewer entries does not evict ahead.
+  /// A namespace or a store with fewer entries does not evict ahead.
   static let leastEvictedAhead = 1000
 
   /// The limit without the room for records; that room is a 400th of the limit, at most `most`.

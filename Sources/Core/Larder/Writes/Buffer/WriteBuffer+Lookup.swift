@@ -70,9 +70,19 @@ extension WriteBuffer {
     _ view: borrowing SharedTable.View
   ) -> Bool {
     guard record.id == other.id, record.keyCount == other.keyCount else { return false }
-    return (BufferRecord.headerSize..<record.entryStart).allSatisfy {
-      view.wide(layout.log + offset + $0) == view.wide(layout.log + otherOffset + $0)
+    let key = layout.log + BufferRecord.headerSize
+    return (0..<SharedTable.View.wideCount(ofBytes: record.keyCount)).allSatisfy { word in
+      let bytes = record.keyCount - 8 * word
+      return view.wide(key + offset + word).prefix(bytes)
+        == view.wide(key + otherOffset + word).prefix(bytes)
     }
+  }
+}
+
+extension UInt64 {
+  /// The first bytes of a word in memory: nothing checks the bytes behind the end of a key.
+  fileprivate func prefix(_ bytes: Int) -> UInt64 {
+    bytes < 8 ? self & ((1 &<< UInt64(8 * bytes)) - 1) : self
   }
 }
 

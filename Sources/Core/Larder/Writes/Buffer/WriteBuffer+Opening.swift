@@ -9,16 +9,17 @@ import Synchronization
 #endif
 
 extension WriteBuffer {
-  /// Makes the file, or keeps a file that killed processes have left. Only a process that has the store open alone calls this.
+  /// Makes the file, or keeps a file that killed processes have left. Only a process that has the store open alone may call it.
   /// Records that do not belong to the data, such as records of an earlier boot, are dropped.
   static func prepare(of environment: Environment, _ options: Store.Options) {
     let bytes = environment.durability == .durable ? 0 : wanted(by: options)
-    let mayMake = bytes > 0 && !options.keepsWriteBuffer
+    let keepsSize = options.keepsWriteBuffer && forced == nil
+    let mayMake = bytes > 0 && !keepsSize
     guard mayMake || FileStatus.of(path(in: environment)) != nil else { return }
     do throws(LarderError) {
       let format = try StoreFormat(of: environment)
       prepare(
-        of: environment, store: format.identity, bytes: bytes, keepsSize: options.keepsWriteBuffer,
+        of: environment, store: format.identity, bytes: bytes, keepsSize: keepsSize,
         try currentBoot(environment, options))
     } catch {
       // The opening gets the same error, and reports it.
@@ -46,11 +47,12 @@ extension WriteBuffer {
   ) {
     guard let origin = origin(of: environment, boot) else { return }
     let table = table(of: environment, store)
-    let layout = BufferLayout(bytes: bytes)
+    var count = keepsSize ? nil : BufferLayout(bytes: bytes).count
     do throws(SystemError) {
       if table.openExisting() {
         let isEmpty = BufferState(word: table.view.acquire(BufferLayout.Place.state)).end == 0
-        let fits = bytes > 0 && (keepsSize || table.view.count == layout.count)
+        if keepsSize { count = table.view.count }
+        let fits = bytes > 0 && table.view.count == count
         if fits || !isEmpty, keeps(table.view, origin, of: environment) { return }
       } else if FileStatus.of(path(in: environment)) != nil, try !table.isForeign() {
         // The opening reports that the file cannot be mapped.
@@ -60,9 +62,9 @@ extension WriteBuffer {
     } catch {
       return
     }
-    if bytes == 0 || keepsSize { return }
+    guard bytes > 0, let count else { return }
     let newest = environment.lastTransaction
-    table.open(making: layout.count) { view in
+    table.open(making: count) { view in
       for (index, word) in origin.enumerated() {
         view.store(word, wide: BufferLayout.Place.origin + index)
       }
@@ -95,8 +97,8 @@ extension WriteBuffer {
     return [boot.high, boot.low, file.device, file.inode]
   }
 
-  /// The generation of a file whose records lie on other data than the present data; 0 for any other file. That happens if only
-  /// reading processes have opened the store since the data changed.
+  /// The generation of a file whose records lie on other data than the present data; 0 for any other file. Such a file remains
+  /// if only reading processes have opened the store since the data changed.
   static func foreignGeneration(
     _ view: borrowing SharedTable.View, of environment: Environment, _ options: Store.Options
   ) -> UInt64 {

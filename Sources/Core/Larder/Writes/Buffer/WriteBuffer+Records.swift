@@ -11,42 +11,44 @@ struct BufferContents {
 
   /// The newest record of each key, in the order of the keys. Removals come first, so that the entries behind them find room.
   private(set) var places: [BufferPlace] = []
+  /// Copies of the keys and entries: no damage of the file can change them after their check.
+  private(set) var bytes: [UInt8] = []
   private(set) var namespaces: [NamespaceID: Namespace] = [:]
   /// When the values were written, in the order of the log.
   private(set) var times: [Int64] = []
-  /// Reading ended at a damaged record: the lengths behind it cannot be trusted.
+  /// Whether reading ended at a damaged record: the lengths behind that record cannot be trusted.
   private(set) var isDamaged = false
 
   /// - Parameter state: a frozen state.
   init(of buffer: WriteBuffer, _ state: BufferState) {
-    var offset = 0
     let end = min(state.end, buffer.layout.logSize)
-    while offset < end {
-      let size = buffer.withEntry(at: offset, in: state) { record, key, entry, header -> Int in
-        places.append(BufferPlace(record, key, at: offset))
-        note(record, header)
-        return record.size
+    bytes = [UInt8](capacity: 8 * end) { output in
+      var offset = 0
+      while offset < end {
+        let size = buffer.withEntry(at: offset, in: state) { record, key, entry, header -> Int in
+          places.append(BufferPlace(record, key, at: offset, start: output.count))
+          output.append(contentsOf: key)
+          output.append(contentsOf: entry)
+          note(record, header)
+          return record.size
+        }
+        guard let size else {
+          isDamaged = true
+          break
+        }
+        offset += size
       }
-      guard let size else {
-        isDamaged = true
-        break
-      }
-      offset += size
     }
-    let table = buffer.table
-    places = Self.newest(of: places, table.view, buffer.layout)
+    places = Self.newest(of: places, bytes.span)
   }
 
-  private static func newest(
-    of places: [BufferPlace], _ view: borrowing SharedTable.View, _ layout: BufferLayout
-  ) -> [BufferPlace] {
-    let sorted = places.sorted { $0.order($1, view, layout) ?? ($0.offset < $1.offset) }
+  private static func newest(of places: [BufferPlace], _ bytes: Span<UInt8>) -> [BufferPlace] {
+    let sorted = places.sorted { $0.order($1, bytes) ?? ($0.offset < $1.offset) }
     var (removals, entries): ([BufferPlace], [BufferPlace]) = ([], [])
     for (index, place) in sorted.enumerated() {
-      let hasNewer =
-        index + 1 < sorted.count && place.order(sorted[index + 1], view, layout) == nil
+      let hasNewer = index + 1 < sorted.count && place.order(sorted[index + 1], bytes) == nil
       if hasNewer { continue }
-      if place.isRemoval { removals.append(place) } else { entries.append(place) }
+      if place.record.isRemoval { removals.append(place) } else { entries.append(place) }
     }
     return removals + entries
   }
@@ -64,42 +66,45 @@ struct BufferContents {
   }
 }
 
-/// The place of a record in the log, and its place in the order of storing.
+/// A record of the log, with its place in the copied bytes.
 struct BufferPlace {
-  let isRemoval: Bool
-  private let id: UInt32
-  private let keyCount: UInt16
-  private let firstBytes: UInt64
+  let record: BufferRecord
+  /// Where the record begins in the log.
   let offset: Int
+  /// Where the copied key begins; the copied entry follows.
+  private let start: Int
+  private let firstBytes: UInt64
 
-  init(_ record: BufferRecord, _ key: Span<UInt8>, at offset: Int) {
-    isRemoval = record.isRemoval
-    id = record.id.rawValue
-    keyCount = UInt16(record.keyCount)
+  init(_ record: BufferRecord, _ key: Span<UInt8>, at offset: Int, start: Int) {
+    (self.record, self.offset, self.start) = (record, offset, start)
     var first: UInt64 = 0
     for index in 0..<min(8, key.count) { first |= UInt64(key[index]) &<< UInt64(56 - 8 * index) }
     firstBytes = first
-    self.offset = offset
   }
+
+  var key: Range<Int> { start..<start + record.keyCount }
+  var entry: Range<Int> { key.upperBound..<key.upperBound + record.entryCount }
 
   /// Whether the key is before that of the other record in the database of entries; nil if the keys are equal.
-  func order(
-    _ other: BufferPlace, _ view: borrowing SharedTable.View, _ layout: BufferLayout
-  ) -> Bool? {
-    if id != other.id { return id < other.id }
+  func order(_ other: BufferPlace, _ bytes: Span<UInt8>) -> Bool? {
+    let (id, otherID) = (record.id.rawValue, other.record.id.rawValue)
+    if id != otherID { return id < otherID }
     if firstBytes != other.firstBytes { return firstBytes < other.firstBytes }
-    let (own, others) = (start(layout), other.start(layout))
-    for word in 1..<max(1, SharedTable.View.wideCount(ofBytes: Int(min(keyCount, other.keyCount))))
-    {
-      let (left, right) = (view.wide(own + word).byteSwapped, view.wide(others + word).byteSwapped)
+    let common = min(record.keyCount, other.record.keyCount)
+    var index = 8
+    while index + 8 <= common {
+      let left = bytes.word(at: start + index).byteSwapped
+      let right = bytes.word(at: other.start + index).byteSwapped
       if left != right { return left < right }
+      index += 8
     }
-    return keyCount == other.keyCount ? nil : keyCount < other.keyCount
-  }
-
-  /// The word at which the key begins.
-  private func start(_ layout: BufferLayout) -> Int {
-    layout.log + offset + BufferRecord.headerSize
+    while index < common {
+      let (left, right) = (bytes[start + index], bytes[other.start + index])
+      if left != right { return left < right }
+      index += 1
+    }
+    return record.keyCount == other.record.keyCount
+      ? nil : record.keyCount < other.record.keyCount
   }
 }
 

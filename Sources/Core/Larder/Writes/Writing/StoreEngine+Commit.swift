@@ -6,20 +6,18 @@ struct CommitMode {
   /// Whether the body may run again, after pages of a full data file were freed. A caller's closure runs only once.
   var mayRepeat = true
   /// Whether the transaction also removes some entries with invalidated tags and some that reads found expired. Off for purge
-  /// and invalidation, which remove and count such entries themselves.
+  /// and invalidation, which count such entries themselves, and for commits of the store's own.
   var cleansUp = true
   /// How long to wait for other writers, including those of this process; nil for the store's lock timeout.
   var lockTimeout: Duration?
-  /// Whether no process may append to the write buffer before the next transaction has ended.
-  var keepsBufferFrozen = false
-  /// Whether the body may take long or read many keys. Then the records of the write buffer are committed first.
+  /// Whether the body may take long or read many keys. A commit of its own then stores the records of the write buffer first,
+  /// and no process appends before the end of the body.
   var needsEmptyBuffer = false
 
   static let standard = CommitMode()
   static let once = CommitMode(mayRepeat: false, needsEmptyBuffer: true)
   static let readingMany = CommitMode(needsEmptyBuffer: true)
   static let withoutCleanup = CommitMode(cleansUp: false)
-  static let beforeBatch = CommitMode(cleansUp: false, keepsBufferFrozen: true)
   static func standard(lockTimeout: Duration?) -> CommitMode {
     CommitMode(lockTimeout: lockTimeout)
   }
@@ -29,7 +27,7 @@ struct CommitMode {
 enum RetryReason {
   /// Another process has changed the limit of the data file.
   case fileLimitChanged(to: Int?)
-  /// Pages become scarce, and a checkpoint of this process would free some.
+  /// Pages become scarce, and a checkpoint of this process would free some pages.
   case checkpointWanted
   /// Fewer pages are free than earlier batches needed.
   case roomWanted
@@ -41,11 +39,9 @@ enum RetryReason {
   case memberCancelled
   /// A record of the write buffer cannot be stored because of damage.
   case recordUnstorable(offset: Int, generation: UInt64)
-  /// The write buffer has records that a reader of many keys would not find until a long batch ends.
-  case recordsFirst
 }
 
-/// Thrown through LMDB's transaction to roll it back. Only this file and the file of the group commit see it.
+/// Thrown through LMDB's transaction to roll the transaction back.
 struct RolledBack: Error {
   var reason: RetryReason
 }
@@ -56,7 +52,7 @@ enum CommitOutcome<Result> {
 }
 
 extension StoreEngine {
-  /// Runs `body` in a write transaction on the calling thread and commits it. Every write transaction begins here.
+  /// Runs `body` in a write transaction on the calling thread and commits the transaction.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` if the thread is inside another write of the store.
   func commit<Result>(
@@ -95,11 +91,7 @@ extension StoreEngine {
     try checkNotWriting("writing to")
     var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
     var lost = LostRecords()
-    // Other processes may append again after each of these commits.
-    var commitsFirst = 0
     while true {
-      var mode = mode
-      if commitsFirst == 8 { mode.needsEmptyBuffer = false }
       switch try attempt(mode, with: room, without: lost, body) {
       case .committed(let result): return .committed(result)
       case .rolledBack(.fileLimitChanged(let limit)): environment.setFileLimit(limit)
@@ -108,9 +100,6 @@ extension StoreEngine {
       case .rolledBack(.outOfPages(let pages)): try room.make(after: pages)
       case .rolledBack(.recordUnstorable(let offset, let generation)):
         lost.insert(offset, of: generation)
-      case .rolledBack(.recordsFirst):
-        commitsFirst += 1
-        _ = try commitOrRollBack(.beforeBatch) { _ in }
       case .rolledBack(let reason): return .rolledBack(reason)
       }
     }
@@ -119,7 +108,7 @@ extension StoreEngine {
   /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or queued again.
   ///
   /// - Parameters:
-  ///   - room: makes room before the batch begins; nil if no preparation is left.
+  ///   - room: the room that the batch needs at its begin; nil if no preparation is left.
   ///   - lost: records of the write buffer that cannot be stored.
   func attempt<Result>(
     _ mode: CommitMode, with room: PageReclaimer? = nil, without lost: LostRecords = LostRecords(),
@@ -128,17 +117,28 @@ extension StoreEngine {
     var effects = BatchEffects()
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
-    var buffered = BufferHold(
-      reader.buffer, without: lost, keepsFrozen: mode.keepsBufferFrozen)
-    func end(_ newest: UInt64) { buffered.end(newest: newest, in: environment) }
+    var buffered = BufferHold(reader.buffer, without: lost)
+    // The number of a transaction that only stores the records; the next transaction runs the body.
+    var recordsID: UInt64?
+    func end(_ newest: UInt64) -> Bool {
+      buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
+      guard recordsID == newest else { return false }
+      effects.confirm(in: self)
+      effects = BatchEffects()
+      return true
+    }
     do {
       let result = try environment.write(waitingAtMost: mode.lockTimeout, ended: end) {
-        transaction in
+        transaction -> Result? in
         let balance = try writes.committed.begin(transaction, seal)
         try buffered.begin(on: transaction.id - 1, lockTimeout: environment.lockTimeout)
+        recordsID = mode.needsEmptyBuffer && buffered.hasRecords ? transaction.id : nil
         var batch = WriteBatch(transaction, balance, engine: self)
         do {
-          let result = try batch.run(mode, room, &buffered, body)
+          let result: Result? =
+            recordsID == nil
+            ? try batch.run(mode, room, &buffered, body)
+            : try batch.run(.withoutCleanup, room, &buffered) { _ in nil }
           effects = batch.finalEffects
           pages = batch.budget.pagesTaken(batch.session)
           writes.committed.keep(
@@ -159,7 +159,8 @@ extension StoreEngine {
       }
       effects.confirm(in: self)
       if effects.orphans > 0, mode.cleansUp { removeRemainingOrphans(effects.orphans) }
-      return .committed(result)
+      // The last transaction has run the body.
+      return .committed(result!)
     } catch {
       effects.rollBack(in: self)
       if let rolledBack = thrown as? RolledBack { return .rolledBack(rolledBack.reason) }
@@ -171,7 +172,7 @@ extension StoreEngine {
     }
   }
 
-  /// Continues the removal of entries whose owner was removed; each transaction removes a bounded number.
+  /// Continues the removal of entries whose owner was removed; each transaction removes a bounded number of entries.
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
@@ -182,7 +183,7 @@ extension StoreEngine {
         left = now
       }
     } catch {
-      // The write itself is committed. The next writer continues with the rest, and gets the same error.
+      // The write itself is committed. The next writer continues with the rest, and may get the same error.
     }
   }
 }
@@ -208,7 +209,6 @@ extension WriteBatch {
       }
       if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
-    if mode.needsEmptyBuffer, buffered.hasRecords { throw RolledBack(reason: .recordsFirst) }
     // The commit also does a share of the cleanup for each write of the buffer.
     let shares = min(1 + (try buffered.drain(&self)), Self.mostShares)
     try buffered.evictAhead(&self)
