@@ -70,8 +70,8 @@ extension Environment {
   /// The first damage that a write of this process found. From then on the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }
 
-  /// Facts that only the environment can add to an error: the processes that hold a lock or fill the reader table, and why a
-  /// sync failed.
+  /// Facts that only the environment can add to an error: the processes that hold a lock or fill the reader table, the thread
+  /// that keeps the writer lock, and why a sync failed.
   package func details(of error: LMDBError) -> String {
     switch error {
     case .readersFull: readerTable.description

@@ -94,7 +94,7 @@ package import Synchronization
 
   package var isForked: Bool { handle.isForked }
 
-  /// Whether the calling thread is inside ``write(waitingAtMost:_:)``.
+  /// Whether the calling thread owns the writer lock, as inside ``write(waitingAtMost:ended:_:)``.
   package var isWriting: Bool { handle.writer.isMine }
 
   /// Ends this process's use of the environment: waits for the current write and reads, then releases everything.

@@ -2,7 +2,7 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The environments that this process has open, by the identity of their data files: LMDB allows to open each file once.
+/// The environments that this process has open, by the identity of their data files: a process may open each file once.
 ///
 /// Each use of the table is inside `ProcessTable.exclusively`, so a forked child finds the table consistent. No use waits for a
 /// lock.

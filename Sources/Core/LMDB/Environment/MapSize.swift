@@ -74,8 +74,8 @@ final class MapSize: Sendable {
   /// Notes that a write found the map full.
   func noteFull() { isWanted.store(true, ordering: .relaxed) }
 
-  /// Resizes the map to the useful size. A writer calls this before it takes the locks between processes, so no other process
-  /// waits for this process's reads.
+  /// Resizes the map to the useful size. A writer calls this function before it takes the locks between processes, so no other
+  /// process waits for this process's reads.
   ///
   /// The map must not move during a read of this process. If a larger map is wanted and a read does not end in time, the write
   /// uses the space left. A write one second later tries again, or the next write if little space is left. A smaller map is

@@ -12,7 +12,7 @@ package final class ReaderTable: Sendable {
 
   private let handle: EnvironmentHandle
   private let timer: TimerThread?
-  /// When to release idle slots, in milliseconds of the monotonic clock; 0 if no slot is idle.
+  /// When to release idle slots, in milliseconds of the monotonic clock; 0 without a scheduled release.
   private let nextSweep = Atomic<Int64>(0)
 
   init(of handle: EnvironmentHandle, timer: TimerThread?) {

@@ -139,7 +139,7 @@ struct QuickCheck {
     _ = try page(tree.root, isLeaf: tree.depth == 1)
   }
 
-  /// A page of a tree; proves that its header and records lie within it.
+  /// A page of a tree; proves that its header and records lie within the page.
   private func page(_ number: UInt64, isLeaf: Bool) throws(Finding) -> TreePage {
     guard number < filePages || number > pages.lastPage else { throw truncated(at: number) }
     if pages.table.contains(number) { try Self.readable(number, in: map) }

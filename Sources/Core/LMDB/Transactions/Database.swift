@@ -49,7 +49,7 @@ extension DatabaseStatistics {
   }
 }
 
-/// Looks `key` up with LMDB itself.
+/// Looks up `key` with LMDB itself; nil without a value, or for an impossible key.
 @inline(__always)
 func lookUp(
   _ key: Span<UInt8>, in database: Database, of transaction: OpaquePointer

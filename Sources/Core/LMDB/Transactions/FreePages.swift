@@ -73,7 +73,7 @@ extension ReadTransaction {
 struct PageSet {
   private var end: UInt64
   private var words: [UInt64]
-  /// All words before this one are 0.
+  /// All words before this index are 0.
   private var lowest = 0
 
   init(upTo end: Int) {

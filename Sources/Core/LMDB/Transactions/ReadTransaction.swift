@@ -153,7 +153,7 @@ import Synchronization
   var scratch = Scratch()
   /// The phase of the store. It marks a snapshot that a forked child inherited: the child must not end the parent's snapshot.
   let shared: UnsafeMutablePointer<ForkState>
-  /// For a slot outside the pool: the number of such slots; the end of the read decrements it.
+  /// For a slot outside the pool: the number of such slots; the end of the read decrements the number.
   let extra: UnsafeMutablePointer<Atomic<Int>>?
 
   init(

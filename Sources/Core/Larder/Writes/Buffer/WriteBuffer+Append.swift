@@ -144,7 +144,7 @@ extension WriteBuffer {
     return answer ?? .refused
   }
 
-  /// The room of the store after a record; nil if too little is left. The change also takes room of the namespace.
+  /// The room of the store after a record; nil if too little room is left. The change also takes room of the namespace.
   private func room(
     for record: BufferRecord, _ change: (entries: Int, bytes: Int),
     _ namespace: inout BufferedNamespace, _ state: BufferState, _ view: borrowing SharedTable.View

@@ -102,8 +102,8 @@ final class ChangeFeed: Sendable {
     sleepers.resume()
   }
 
-  /// Records that a batch which collected no changes has committed some. A subscription that began meanwhile must learn of
-  /// that: it may have read the store before the commit.
+  /// Records that a batch has committed changes without collecting them. A subscription that began meanwhile must know that: it
+  /// may have read the store before the commit.
   func recordGap() {
     guard ring.isUsable else { return }
     let until = ring.watchedUntil
@@ -121,8 +121,8 @@ final class ChangeFeed: Sendable {
 
   // MARK: Subscriptions
 
-  /// Begins a subscription. From now on every batch that begins, in any process, publishes its changes, and every batch that is
-  /// under way records a gap.
+  /// Begins a subscription. From now on every batch that begins, in any process, publishes its changes. Every batch under way
+  /// records a gap.
   ///
   /// - Returns: the position of the first change to come; nil if the file cannot be mapped.
   func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {

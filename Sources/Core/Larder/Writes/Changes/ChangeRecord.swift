@@ -21,7 +21,7 @@ struct ChangeRecord {
   static let fixedCount = 7
   /// The number of words in a slot: the seal and the record.
   static let slotCount = 32
-  /// A name has at most 100 bytes, and so has the new name, which replaces the key after a renaming.
+  /// A name has at most 100 bytes. After a renaming the new name, also of at most 100 bytes, is in the place of the key.
   private static let longestText = 8 * (slotCount - 1 - fixedCount)
 
   private(set) var words: [UInt64]
@@ -54,7 +54,7 @@ struct ChangeRecord {
     }
   }
 
-  /// The number of words of a record that begins with `head`; nil if no record begins so.
+  /// The number of words of a record that begins with `head`; nil for an impossible `head`.
   static func count(head: UInt64) -> Int? {
     let bytes = Int(head >> 16 & 0xFF) + Int(head >> 24 & 0xFF)
     return bytes <= longestText ? fixedCount + (bytes + 7) / 8 : nil

@@ -8,7 +8,7 @@ public struct Change: Sendable, Hashable {
     case set
     /// The expiration or pin of the entry changed, but not its value.
     case touched
-    /// The entry was removed, with its reason.
+    /// The entry was removed, for this reason.
     case removed(RemovalReason)
     /// Every entry of the namespace was removed at once.
     case cleared
@@ -43,7 +43,7 @@ public struct Change: Sendable, Hashable {
   public var time: Timestamp?
   /// The number of the commit that made the change visible.
   public var transaction: UInt64?
-  /// The process that made the change.
+  /// The id of the process that made the change.
   public var process: Int?
 
   /// The most bytes of a key in a change.

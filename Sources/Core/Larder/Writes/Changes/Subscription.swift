@@ -113,7 +113,7 @@ final class Subscription: Sendable {
     }
   }
 
-  /// Continues at the head: the changes in between are overwritten, or soon will be.
+  /// Continues at the head; returns the number of skipped changes, which are overwritten or soon will be.
   private func skip(_ state: inout State, _ ring: ChangeRing) -> Int {
     let head = ring.head
     defer { state.index = head }

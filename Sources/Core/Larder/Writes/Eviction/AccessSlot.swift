@@ -36,8 +36,8 @@ struct AccessSlot: Equatable {
     max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
   }
 
-  /// The slot after a use in that minute; it equals ``AccessStats/use()`` without decoding the slot. A use of a recent entry
-  /// changes only the minute.
+  /// The slot after a use in `minute`. The result equals ``AccessStats/use()``, without decoding the slot. A use of a recent
+  /// entry changes only the minute.
   @inline(__always)
   func used(in minute: UInt32, isRecent: Bool = false) -> AccessSlot {
     var next = bits & ~0xFFFF | minute

@@ -7,8 +7,8 @@ extension AccessTable {
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// The minutes since its epoch in which a table can be used. A minute has 16 bits, and the system's clock may be set back a
-  /// little.
+  /// The minutes after a table's epoch in which the table can be used. A minute has 16 bits, and the system's clock may be set
+  /// back a little.
   private static let minutes: ClosedRange<Int64> = -1440...60_000
   /// The minutes of the past that a new table takes over.
   private static let keptMinutes: Int64 = 1 << 15
@@ -63,10 +63,10 @@ extension AccessTable {
 }
 
 extension SharedTable.View {
-  /// Takes over a table whose epoch was `minutes` minutes earlier; nil if that is not known.
+  /// Takes over a table whose epoch was `minutes` minutes earlier; nil if that difference is not known.
   ///
-  /// A smaller table uses fewer bits for an entry's bucket, so each of its buckets is copied to all buckets that the entry may
-  /// have now. No lookup finds the wrong copies, and a full bucket forgets them first.
+  /// A smaller table uses fewer bits for an entry's bucket. So each of its buckets is copied to every bucket that its entries
+  /// may have now. Nothing uses the wrong copies, so a full bucket forgets them first.
   fileprivate func carry(from old: borrowing SharedTable.View, forward minutes: Int64?) {
     guard old.entries > 0, entries % old.entries == 0 else { return }
     let factor = entries / old.entries

@@ -39,8 +39,8 @@ protocol EvictionQueue: ~Copyable {
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics; false if the entry must stay. Such an entry is not offered again, so an eviction
-  /// ends.
+  /// Removes an entry and its statistics; false if the entry must stay. Such an entry is not offered again, so each eviction
+  /// comes to an end.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
@@ -127,7 +127,7 @@ extension EvictionQueue where Self: ~Copyable {
   mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) -> Bool {
     let hash = hash(of: entry)
     let frequency = stats(of: entry).frequency
-    // Counted before the removal: the entry counts until it is gone.
+    // Read before the removal, so the number still includes the entry.
     let entries = entries
     guard try remove(entry) else { return false }
     putGhost(of: hash, from: part, frequency: frequency, entries: entries)

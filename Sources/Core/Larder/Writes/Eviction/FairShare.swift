@@ -3,7 +3,7 @@ import Synchronization
 /// Chooses the namespace that evicts next when the store is full. Only namespaces of the lowest priority take part, each in
 /// proportion to its bytes.
 ///
-/// Each namespace has a virtual time. It advances by the share of its own bytes that the namespace lost; the namespace with the
+/// Each namespace has a virtual time. The time advances by the lost share of the namespace's bytes; the namespace with the
 /// earliest time evicts. A new member starts at the present time of the members, so it does not pay for the past. The times
 /// belong to this process: every process is fair by itself.
 final class FairShare: Sendable {

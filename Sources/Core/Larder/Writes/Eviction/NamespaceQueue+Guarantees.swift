@@ -1,8 +1,8 @@
 import LMDB
 
 extension NamespaceQueue {
-  /// Whether every namespace, except that of the new entry, keeps its guaranteed bytes when the victims leave. Entries without
-  /// any other owner leave with the victims.
+  /// Whether every namespace, except the namespace that needs the room, keeps its guaranteed bytes when the victims leave.
+  /// Entries without any other owner leave with the victims.
   ///
   /// O(entries that would leave) in a store with guarantees and owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {

@@ -81,7 +81,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   }
 
   mutating func promote() throws(LarderError) -> Candidate? {
-    // An entry that is being overwritten counts with its new size, but the queue still has its old size.
+    // An entry that is being overwritten counts with its new size, but the queue still has the old size.
     guard let found = try read(from: state.windowBoundary),
       found.entryKey != session.admission?.entryKey
     else { return nil }

@@ -82,7 +82,7 @@ extension QueueState {
     return Ghost(age: age, part: slot.part, frequency: slot.frequency)
   }
 
-  /// The power changes only when the number of entries has changed a lot: older ghosts then have a wrong age.
+  /// The shift changes only when the number of entries has changed a lot: older ghosts then have a wrong age.
   private func shift(entries: UInt64) -> UInt64 {
     let log = UInt64(63 - max(1, entries).leadingZeroBitCount)
     return min(max(ageShift, log < 6 ? 0 : log - 6), log < 4 ? 0 : log - 4)

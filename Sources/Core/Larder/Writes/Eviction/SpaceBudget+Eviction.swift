@@ -40,7 +40,7 @@ extension SpaceBudget {
   func makeRoom(in namespace: KnownNamespace, _ session: inout WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
     if try lower(namespace, to: rules.limits, &session) { return }
-    // The number of records does not matter: a write is not refused while expired entries take the room.
+    // The sweep has no limit: a write is not refused while expired entries take the room.
     let isOver = { (session: borrowing WriteSession) in
       rules.limits.exceeded(by: session.ledger.expectedUsage(id)) != nil
     }

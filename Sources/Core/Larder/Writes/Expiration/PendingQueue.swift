@@ -78,7 +78,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
   }
 }
 
-/// Expired entries that reads have found. The next commit that this process makes removes them if they are still expired.
+/// Expired entries that reads have found. The next commits of this process remove the entries that are still expired.
 ///
 /// Counting, statistics and closing first remove them. A purge removes the entries that found no room here.
 final class PendingExpirations: Sendable {

@@ -32,8 +32,8 @@ extension WriteSession {
     if !ledger.hasRecorded(time), isPlausible(time) { ledger.recordTime(time) }
   }
 
-  /// Whether a purge believes the wall clock: the clock is plausible, or a purge doubted it a minute ago. Records the time, or
-  /// the first doubt.
+  /// Whether a purge believes the wall clock: the clock is plausible, or a purge first doubted it at least a minute ago.
+  /// Records the time, or the first doubt.
   mutating func recordPurgeTime() -> Bool {
     if isClockPlausible || hasDoubtedLongEnough {
       ledger.recordTime(now)

@@ -5,7 +5,7 @@ import LarderSystem
 struct Admission {
   /// The key of the entry in the database of entries.
   let entryKey: [UInt8]
-  /// The entry keys of its owners and of the owners of its former value, with the owners of those owners, and so on.
+  /// The entry keys of the owners of the entry and of its former value, of the owners of those owners, and so on.
   var owners: Set<[UInt8]> = []
 }
 
@@ -104,7 +104,7 @@ extension WriteBatch {
     try budget.makeRoom(in: namespace, &session)
     try budget.makeRoomInStore(&session)
     try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), &session)
-    // A namespace that refuses may later evict, and then its policy must know the entries.
+    // A namespace that refuses to evict now may evict later, and then its policy must know the entries.
     if let inserted, eviction == .refuse {
       try budget.noteInserted(inserted, in: namespace, &session)
     }

@@ -17,8 +17,8 @@ enum AbsentNamespace {
   case refuse
 }
 
-/// Changes limits. A limit below the usage is reached in several transactions. Each stores the reached usage as the limit in
-/// force, so that nothing grows again meanwhile. A change that is stopped between two transactions leaves that limit.
+/// Changes limits. A limit below the usage is reached in several transactions. Each transaction stores the reached usage as the
+/// limit in force, so that nothing grows again meanwhile. A change that is stopped in between leaves that limit.
 struct LimitChange {
   /// The most entries that one transaction evicts.
   static let evictedPerStep = 1000

@@ -6,11 +6,11 @@ public struct Limits: Hashable, Sendable, Codable {
   public var entries: Int?
   /// Bytes of the entries' values, without keys and metadata.
   public var bytes: Int?
-  /// Bytes of values that the namespace never loses to writes of other namespaces when the store is full; nil for 0.
+  /// Bytes of values that the namespace never loses to writes of other namespaces in a full store; nil for no such bytes.
   ///
-  /// The namespace's own limits and writes still evict from these bytes, and entries expire. The store makes no eviction
-  /// elsewhere that would also remove such bytes as a dependent or an owner. The guarantees of all namespaces together must fit
-  /// into the store's limits of bytes and disk.
+  /// The namespace's own limits and writes still evict from these bytes, and entries expire. An eviction elsewhere is not made
+  /// if it would also remove such bytes through owners or dependents. The guarantees of all namespaces together must fit into
+  /// the store's limits of bytes and disk.
   public var guaranteed: Int?
 
   package enum CodingKeys: String, CodingKey, CaseIterable {

@@ -57,8 +57,8 @@ extension EntryFields {
 
 /// Removed owners that still have dependents.
 ///
-/// A batch removes a bounded number of dependents. It stores the rest of the queue, and the next batch of any process continues
-/// with it.
+/// A batch removes a bounded number of dependents. The batch stores the rest of the queue, and the next batch of any process
+/// continues with it.
 struct OrphanQueue {
   /// The most dependents that one batch looks at.
   static let perBatch = 1000

@@ -53,7 +53,7 @@ extension SpaceBudget {
     return missingPages + min(spent, disk?.available ?? 0)
   }
 
-  /// Whether a value must be cut into chunks: LMDB stores a large value in consecutive pages and may not find them.
+  /// Whether a value must be cut into chunks: LMDB stores a large value in consecutive pages and may not find such pages.
   func needsChunks(
     value: Int, recordCount: Int, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {

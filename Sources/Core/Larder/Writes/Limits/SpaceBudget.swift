@@ -74,12 +74,12 @@ extension SpaceBudget {
   }
 }
 
-/// The limit for which a namespace evicts, and the namespace.
+/// A request to make room in a namespace: the limit, and the entries that may leave.
 struct RoomRequest {
   enum Cause {
     /// A limit of the namespace.
     case namespace
-    /// A limit of the store; this namespace was chosen to evict for it.
+    /// A limit of the store; this namespace was chosen to evict for that limit.
     case store(RemovalReason)
   }
 

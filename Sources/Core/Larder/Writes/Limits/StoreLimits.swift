@@ -18,7 +18,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public var bytes: Int?
   /// Bytes of the data file; at least 4 MB. The file never grows beyond this limit.
   ///
-  /// Nil keeps the limit of the creation: a tenth of the free disk, at most 10 GB; ``Limits/unlimited`` lifts it.
+  /// Nil keeps the limit of the creation: a tenth of the free disk, at most 10 GB; ``Limits/unlimited`` lifts that limit.
   public var disk: Int?
   /// Bytes that decoded values may cost in the memory of each process, for all caches together; nil for 64 MB. Other processes
   /// obey a new limit from the next value that they decode.

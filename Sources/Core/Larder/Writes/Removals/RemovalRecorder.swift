@@ -36,8 +36,8 @@ extension WriteBatch {
     session.removals.record(RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether a load may store its value. It may not if a removal since its begin had its namespace, its key, its tags or
-  /// owners, or a tag of the entry that it would replace.
+  /// Whether a load may store its value. False if a removal since the load began had the store, the namespace, the key, a tag
+  /// or an owner of the value, or a tag of the entry that the value would replace.
   ///
   /// - Parameter key: nil if the load itself has removed the former entry.
   package mutating func isNewest(

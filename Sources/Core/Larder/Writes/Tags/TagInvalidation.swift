@@ -165,7 +165,7 @@ extension TagInvalidation {
       in: .main, from: MetadataKey.tombstones, limit: 1
     ).first
     guard let first else {
-      // The record is lost.
+      // The record of the tombstone is lost.
       var key = MetadataKey.tombstones
       session.ledger.updateStore { state in
         state.generation &+= 1

@@ -1,6 +1,6 @@
 /// A small table by namespace that finds the last changed namespace without hashing: most batches use only one namespace.
 struct ByNamespace<Value> {
-  // Separate from the value, and the value is not optional. So no comparison and no loan copies the value.
+  // Separate from the value, and the value is not optional. So no comparison and no read copies the value.
   private var latestID: NamespaceID?
   private var latest: Value
   private var others: [NamespaceID: Value] = [:]

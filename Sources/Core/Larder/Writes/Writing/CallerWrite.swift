@@ -5,7 +5,7 @@ import Synchronization
 struct SharedWrite<Result: Sendable>: Sendable {
   /// The approximate number of bytes that the write adds.
   var size = 0
-  /// The mode of its transaction.
+  /// The mode of the write's transaction.
   var mode = CommitMode.standard
   var body: @Sendable (inout WriteBatch) throws -> Result
   /// Makes the write in the write buffer; returns nil if only a transaction can make the write.

@@ -97,7 +97,7 @@ public struct EntryAttributes: Sendable {
     set { change { $0.metadata = newValue } }
   }
 
-  /// The terms of a value that a shared tier has or should have had; nil for every other value.
+  /// The terms of a value that a load through a shared tier gave; nil for every other value.
   package var copy: CopyTerms? {
     get { box?.content.copy }
     set { change { $0.copy = newValue } }

@@ -225,7 +225,7 @@ final class CommittedLedger: Sendable {
   /// The counters, and the serial number of the write that stored them here.
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
-  /// The counters at the begin of `transaction`: the kept counters if their write made the last commit, otherwise the stored.
+  /// The counters at the begin of `transaction`: the kept counters if nothing was committed since, otherwise the stored ones.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger.Balance {

@@ -20,8 +20,8 @@ extension WriteBatch {
   /// Declares a cache's rules once per opening of the store: later calls with the same rules do nothing, unless the namespace
   /// was removed.
   ///
-  /// For a lower limit it evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache evict more, until
-  /// the limit is reached.
+  /// For a lower limit the call evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache evict more,
+  /// until the limit is reached.
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle

@@ -12,7 +12,7 @@ public struct WriteBatch: ~Copyable {
 
   var session: WriteSession
   var budget = SpaceBudget(StoreLimits())
-  /// Items that the batch took from queues of this process.
+  /// The effects of the batch in this process.
   var effects = BatchEffects()
   private var count = 0
   private var size = 0

@@ -140,7 +140,7 @@ final class WriteQueue: Sendable {
       }
       var group = state.waiting
       if group.count <= Self.largestGroup, state.waitingSize <= Self.largestGroupSize {
-        // About as many writes will wait again.
+        // The next group is probably about as large.
         state.waiting = []
         state.waiting.reserveCapacity(group.count)
         state.waitingSize = 0

@@ -30,7 +30,7 @@ extension WriteSession {
     ledger.updateLoaded(id, change)
   }
 
-  /// Replaces the old weight of an entry by its new one in the counters; see ``Ledger``.
+  /// Replaces the old weight of an entry by its new weight in the counters; see ``Ledger``.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil
