@@ -18,9 +18,9 @@ import LarderSystem
 /// | `Data`, `[UInt8]`, ``Key`` | the same bytes |
 /// | a type with a raw value that is a key | the bytes of the raw value |
 ///
-/// An integer key is a byte that UTF-8 never uses, so no string has an equal key, and 8 bytes, big-endian. A negative number
-/// has 0xF6 and its two's complement, any other number 0xF7. Equal numbers of different widths are equal keys, and the order of
-/// the keys is the order of the numbers. Numbers of more than 64 bits have 0xF5 or 0xF8 and 16 bytes.
+/// An integer key is a first byte and 8 big-endian bytes. UTF-8 never uses this first byte, so no string has an equal key. It
+/// is 0xF6 for a negative number, in two's complement, and 0xF7 for any other number. Equal numbers of different widths are
+/// equal keys, and the keys have the order of the numbers. Numbers of more than 64 bits have 0xF5 or 0xF8 and 16 bytes.
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///

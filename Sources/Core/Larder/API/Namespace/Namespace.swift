@@ -4,8 +4,8 @@ import LarderSystem
 extension Store {
   /// A named part of a store with its own rules.
   ///
-  /// A namespace value is a view. Making it changes nothing in the store, and it stays valid when any process clears, renames
-  /// or removes the namespace. A namespace begins to exist with its first write or declaration.
+  /// A namespace value is a view. To make a view changes nothing in the store. A view stays valid when any process clears,
+  /// renames or removes the namespace. A namespace begins to exist with its first write or declaration.
   ///
   /// A name is 1 to 100 bytes without white space, `@` and control characters. With an invalid name or key
   /// (``StoreKey``), reads find nothing and writes throw ``LarderError/Code/invalidArgument``.

@@ -1,6 +1,6 @@
 package import LarderSystem
 
-/// Parts of the machine that tests replace, and sizes that they make small.
+/// Parts of the machine that tests replace, and sizes that tests make small.
 package struct TestHooks: Sendable {
   /// The identity of the machine's last boot; nil for the real identity.
   package var boot: BootIdentity?
@@ -16,6 +16,8 @@ package struct TestHooks: Sendable {
   package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
   /// Tells how short of memory the system is.
   package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
+  /// The words of records from which a transaction stores them while others append, and a closure to call after each such pass.
+  package var drainsAhead: (least: Int, then: @Sendable () -> Void)?
   /// The free bytes on the file system of a path; nil if the system does not tell.
   package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
 }

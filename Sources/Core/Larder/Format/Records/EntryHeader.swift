@@ -44,7 +44,7 @@ struct EntryHeader: Equatable {
   var expires: Int64
   /// The time before which the entry can be served stale; at least `expires`.
   var staleUntil: Int64
-  /// The time under which the expiry index has the entry, at most `staleUntil`; ``never`` if the index does not have it.
+  /// The time under which the expiry index has the entry: at most `staleUntil`, or 0. ``never`` if the index does not have it.
   var deadline: Int64
   /// The entry's position in the queue of its namespace; an overwrite keeps it, except under `fifo`. 0 for a pinned entry.
   var sequence: UInt64

@@ -39,7 +39,7 @@ extension Span<UInt8> {
   var namespaceID: NamespaceID { NamespaceID(rawValue: bigEndian(at: 0)) }
 }
 
-/// The form of a key in the databases: at most 255 bytes for a key of up to 64 KiB, in the order of the keys' first 238 bytes.
+/// The form of a key in the databases: at most 255 bytes for a key of up to 64 KiB, in the order that ``StoreKey`` promises.
 ///
 /// A key of at most 250 bytes is followed by a byte 0. A longer key is stored as its first 238 bytes, a hash of the whole key
 /// and a byte 1; a field of the entry has the whole key. Two long keys can have the same stored form; then the field decides.

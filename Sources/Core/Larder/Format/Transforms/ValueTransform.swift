@@ -2,8 +2,8 @@ import LarderSystem
 
 /// Changes the bytes of values on their way into the store, and back: compression or encryption.
 ///
-/// ``Store/Options/transforms`` gives a store its transforms. They apply in their order to every value that is written through
-/// the store, and each entry names the transforms that changed it. An entry without transforms is read as it is.
+/// ``Store/Options/transforms`` gives a store its transforms. They apply in their order to every written value. Each entry
+/// names the transforms that changed it. An entry without transforms is read as it is.
 ///
 /// Transforms run inside the write, and at each read that memory does not answer.
 public protocol ValueTransform: Sendable {

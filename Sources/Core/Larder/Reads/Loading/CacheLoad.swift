@@ -159,7 +159,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
 }
 
 extension LarderError {
-  /// The error of a load that says that a value is unchanged although the load got no stored value.
+  /// The error of a load that calls its value unchanged, although the load got no stored value.
   package static func unchanged(_ key: Key) -> LarderError {
     LarderError(
       .failed, "the load of \(key) says that the value is unchanged, but none was stored",

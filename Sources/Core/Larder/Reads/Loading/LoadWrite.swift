@@ -123,7 +123,7 @@ final class LoadWrite: QueuedWrite {
 
 /// The loaded values of a store that wait for their commit.
 final class LoadWrites: Sendable {
-  /// Above these limits a load waits for its own commit, so that a store that cannot be written does not fill the memory.
+  /// Above these limits a load waits for its own commit: otherwise, loaded values could fill the memory if no write succeeds.
   static let mostWrites = 1000
   static let mostBytes = 16 << 20
 

@@ -12,7 +12,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   /// The number of loads in the table.
   package var count: Int { loads.withLock { $0.count } }
 
-  /// The number of callers that wait, or are about to wait, for loads whose name satisfies `isCounted`.
+  /// The number of callers of all loads whose names satisfy `isCounted`, whether or not the callers wait yet.
   package func callers(where isCounted: (Name) -> Bool = { _ in true }) -> Int {
     loads.withLock { loads in
       loads.reduce(0) { sum, load in isCounted(load.key) ? sum + load.value.callers : sum }
@@ -88,7 +88,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Takes the loads whose names pass out of the table, so that later callers do not join them.
+  /// Takes out of the table all loads whose names satisfy `passes`, so later callers do not join these loads.
   func removeAll(where passes: (Name) -> Bool) {
     loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
   }

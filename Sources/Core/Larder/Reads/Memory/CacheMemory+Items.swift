@@ -14,8 +14,8 @@ extension CacheMemory {
 
   /// The item under `key`, if it is certainly current and fresh without a lookup in the store.
   ///
-  /// A write that ended before this call has a number up to `newest`, which is read first. The call takes only the lock of the
-  /// key's shard; that lock also makes the counts exact.
+  /// The call reads `newest` first: a write that ended before the call has a number up to `newest`. The call takes only the
+  /// lock of the key's shard; that lock also makes the counts exact.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment
