@@ -10,8 +10,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// A package that depends on Larder names the products that it uses. Outside this repository it gives the repository's address
-// in place of the path.
+// A package that depends on Larder names the products that it uses. Outside this repository, such a package gives the
+// repository's address in place of the path.
 func larder(_ product: String) -> Target.Dependency { .product(name: product, package: "larder") }
 
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
@@ -21,7 +21,7 @@ let arguments: Target.Dependency = .product(
 /// The dependencies of a library that talks to a service.
 let client: [Target.Dependency] = [larder("Larder"), larder("LarderHTTP"), "Service", httpTypes]
 
-/// The dependencies of a program over such a library.
+/// The dependencies of a program over a library that talks to a service.
 let program: [Target.Dependency] =
   client + [larder("LarderURLSession"), "ExampleProgram", arguments]
 

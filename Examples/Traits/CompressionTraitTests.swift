@@ -76,7 +76,7 @@ import Testing
   @Test func `hostile bytes are an error, and claimed sizes allocate nothing`() throws {
     let compression = ZstdCompression(largestValue: 1_000_000)
     try withTemporaryStore(options: options(compression)) { store, _ in
-      // Only a store makes a context, so a recorder takes it from one.
+      // Only a store makes a context, so a recorder takes a context from a store.
       let seen = Recorder(compression)
       var recording = Store.Options()
       recording.transforms = [seen]

@@ -3,11 +3,11 @@ import Service
 
 /// The user's changes, stored until the service has them.
 ///
-/// They are sent in their order. A change that is sent twice has the same effect as once, so a process that is killed meanwhile
+/// They are sent in their order. A change that is sent twice has the effect of one change, so a kill of the process meanwhile
 /// does no harm. A later change at the service wins, and the report says so.
 extension ArticleReader {
-  /// Changes an article here at once, and at the service as soon as it can be reached: the report says whether it was reached.
-  /// If the article is not known here, asks the service about it.
+  /// Changes an article here at once, and at the service as soon as the service can be reached. The report says whether the
+  /// change was sent. Asks the service about an article that is not known here.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
     let (title, base) = try await known(id)
     try queue(
@@ -37,7 +37,7 @@ extension ArticleReader {
     }
   }
 
-  /// The changes in their order. Leaves out a change that a different version of this program made and this one cannot send.
+  /// The changes in their order. Leaves out a change that another version of this program made and this version cannot decode.
   func edits() throws -> Edits {
     var edits = Edits()
     try storage.outbox.entries().visit { edits.all.append(($0, $1)) }

@@ -2,7 +2,7 @@ import Larder
 import Service
 
 extension ArticleReader {
-  /// Fetches the missing images of an article, four at a time and at background priority; returns their number.
+  /// Fetches the missing images of an article, four at a time and at background priority; returns the number of fetched images.
   ///
   /// An image that fails does not stop the others. If the images do not fit, the article stays without images.
   func images(of id: String) async throws -> Int {
@@ -57,7 +57,7 @@ extension ArticleReader {
     }
   }
 
-  /// The image; nil if the service refuses it, if it is too large, or if the bytes are no image.
+  /// The image; nil if the service refuses it, or if the answer is empty, too large or broken. Throws for other content.
   private func fetchImage(at address: String) async throws -> [UInt8]? {
     var pauses: [Duration] = [.seconds(2), .milliseconds(500)]
     while true {

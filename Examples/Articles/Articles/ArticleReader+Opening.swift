@@ -3,8 +3,8 @@ import Service
 import Synchronization
 
 extension ArticleReader {
-  /// An article: from the store, unless it is missing or edited. Then it is fetched and, if there is room, stored, and its
-  /// images after it. If the fetch of an edited article fails, the result is the stored version.
+  /// An article from the store, unless it is missing there or edited. Then the article is fetched and, if there is room,
+  /// stored, and later its images. If the fetch of an edited article fails, the result is the stored version.
   ///
   /// If several tasks and processes open the article at the same time, one of them asks the service.
   public func article(_ id: String) async throws -> Article {

@@ -5,7 +5,7 @@ import Synchronization
 /// A sync stores the newest unread articles, each as soon as it is fetched. So after any end, even a kill of the process,
 /// the next sync continues.
 extension ArticleReader {
-  /// Begins a sync, or returns the one under way. It sends the user's changes first.
+  /// Begins a sync, or returns the sync under way. A sync sends the user's changes first.
   public func sync(priority: TaskPriority = .utility) throws -> SyncRun {
     try work.withLock { work in
       if let run = work.sync { return run }
@@ -19,8 +19,8 @@ extension ArticleReader {
     }
   }
 
-  /// For the start of a program: a sync in the background if the last one was more than four hours ago, or never. A last sync
-  /// in the future comes from a wrong clock: the next one waits until four hours after that time.
+  /// For the start of a program: a sync in the background if the last sync was more than four hours ago, or never. A last sync
+  /// in the future comes from a wrong clock: the next sync waits until four hours after that time.
   public func syncIfDue() throws -> SyncRun? {
     let age = try lastSync()?.moment?.duration(to: storage.store.now)
     guard try settings().isOn, age.map({ $0 > .hours(4) }) ?? true else { return nil }
@@ -121,9 +121,9 @@ extension ArticleReader {
     }
   }
 
-  /// Whether the sync cannot continue: the network or the room is gone, the service refuses this user or all requests, the
-  /// store fails, or the sync was cancelled. If the service lists articles, a failure of one request concerns only its
-  /// article.
+  /// Whether the sync cannot continue: the network or the room is gone, the service throttles requests or refuses the user, the
+  /// store fails, or the sync was cancelled. If the service lists articles, a failure of one request concerns only the article
+  /// of that request.
   private func isFinal(_ error: any Error) async throws -> Bool {
     switch error {
     case let error as ServiceError where error.isThrottle: return true

@@ -55,7 +55,7 @@ public final class ArticleReader: Sendable {
     if !settings.isOn { try storage.clear(storage.syncs.namespace) }
   }
 
-  /// The newest unread articles of the service. Without a network the stored articles, and the list says so.
+  /// The newest unread articles of the service. Without a network, the list has the stored articles, and says so.
   public func unread(limit: Int = 50) async throws -> ArticleList {
     let requested = storage.store.now
     do {
@@ -117,7 +117,7 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// Removes all data of the user except the settings, unsent changes included. A sync under way ends, in any process.
+  /// Removes all data of the user, also unsent changes, but not the settings. A sync under way ends, in any process.
   public func signOut() async throws {
     try storage.clear(
       storage.articles.namespace, storage.images.namespace, storage.answers,

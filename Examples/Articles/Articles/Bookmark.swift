@@ -37,15 +37,15 @@ public struct Bookmark: Codable, Sendable, Hashable {
   /// Whether the bookmark has an article to read.
   var hasArticle: Bool { fields["has_article"]?.isTrue ?? true }
 
-  /// The title, or the address of a page without a title.
+  /// The title; without a title the address, and without an address the id.
   public var name: String {
     [text("title"), url].lazy.map { $0.trimmingBlanks }.first { !$0.isEmpty } ?? id
   }
 
-  /// Whether it was added later than another bookmark. Two bookmarks of the same time are not newer than each other.
+  /// Whether this bookmark was added later than the other bookmark. Of two bookmarks of the same time, neither is newer.
   func isNewer(than other: Bookmark) -> Bool { created > other.created }
 
-  /// Whether the service has changed it since. The service's times may go back, after its clock was set or a backup restored.
+  /// Whether the versions differ. The service's times may go back, after its clock was set or a backup restored.
   func isEdited(since other: Bookmark) -> Bool { updated != other.updated }
 
   /// The time of the last change, without the fraction of a second; nil for text in another form.

@@ -118,7 +118,7 @@ struct Readeck: Sendable {
 }
 
 extension ServiceError {
-  /// Whether the service has no such resource.
+  /// Whether the service does not have the requested resource.
   var isMissing: Bool { if case .refused(status: 404, _) = self { true } else { false } }
 
   /// Whether the service refuses the user.

@@ -64,7 +64,7 @@ struct HTMLTags: Sequence, IteratorProtocol {
     return String(decoding: bytes[first..<position], as: UTF8.self)
   }
 
-  /// Moves behind this lowercase text and returns true if it comes next, in any case.
+  /// If this lowercase text comes next, in lower or upper case, moves behind the text and returns true.
   private mutating func skip(_ text: String) -> Bool {
     let next = bytes[position...].prefix(text.utf8.count).lazy.map(\.lowercased)
     guard next.elementsEqual(text.utf8) else { return false }

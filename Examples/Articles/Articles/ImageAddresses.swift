@@ -24,8 +24,8 @@ enum ImageAddresses {
     }
   }
 
-  /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without one; any other
-  /// comma is part of the address.
+  /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without a descriptor; any
+  /// other comma is part of the address.
   static func candidates(of set: String) -> [String] {
     var addresses: [String] = []
     var rest = Substring(set)
@@ -56,7 +56,7 @@ enum ImageAddresses {
     "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">",
   ]
 
-  /// The text with HTML character references such as `&amp;` and `&#x26;` resolved. Unknown ones, as in `?a=1&b=2`, stay.
+  /// The text with HTML character references such as `&amp;` and `&#x26;` resolved. An unknown name, as in `&b;`, stays.
   private static func resolved(_ text: String) -> String {
     text.replacing(/&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/) { match in
       let code = match.1.flatMap { UInt32($0, radix: 16) } ?? match.2.flatMap { UInt32($0) }

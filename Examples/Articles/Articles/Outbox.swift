@@ -38,7 +38,7 @@ public struct PendingEdit: Codable, Sendable, Hashable {
 /// The result of sending the changes.
 public struct OutboxReport: Codable, Sendable, Hashable {
   public var sent = 0
-  /// Changes that were dropped because the service has a later one, or refuses them.
+  /// Changes that were dropped because the service has a later change, or refuses them.
   public var conflicts: [String] = []
   /// Changes that wait for a network, or for a usable answer.
   public var left = 0

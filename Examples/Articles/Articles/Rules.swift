@@ -92,7 +92,7 @@ struct ArticleStore: Sendable {
 
   func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
-  /// Makes an article an owner of those images that it shows and has room for, and of no others. An image without owners is
+  /// Makes an article an owner of the images that it shows and has room for, and of no other images. An image without owners is
   /// removed.
   func settle(_ addresses: [String], of id: String) throws {
     try store.write { try settle(addresses, of: id, in: &$0) }

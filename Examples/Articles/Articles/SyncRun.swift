@@ -13,7 +13,7 @@ public struct SyncProgress: Sendable, Hashable {
 
 /// A sync under way. Any number of tasks can wait for its result or cancel it.
 ///
-/// The sequence is its progress. It can be iterated once; the sync runs with or without an iteration.
+/// The sequence gives the progress of the sync. Iterate over it once, or never: the sync runs without an iteration, too.
 public final class SyncRun: AsyncSequence, Sendable {
   private let steps: AsyncStream<SyncProgress>
   private let task: Task<SyncResult, Never>
@@ -46,11 +46,11 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public enum Outcome: String, Sendable, Codable {
     /// All missing articles are stored now.
     case done
-    /// Something is still missing.
+    /// Articles are stored, and the sync ended early or articles are still missing.
     case partial
     /// Nothing was missing.
     case nothingNew = "nothing new"
-    /// Nothing could be stored.
+    /// No article was stored, and the sync ended early or articles are missing.
     case failed
   }
 

@@ -27,7 +27,7 @@ public struct Article: Encodable, Sendable, Hashable {
 /// A list of articles.
 public struct ArticleList: Sendable, Hashable {
   public var bookmarks: [Bookmark]
-  /// Whether there is no network: the articles are then the stored ones.
+  /// Whether there is no network: the list then has the stored articles.
   public var isOffline = false
   /// The listed bookmarks that cannot be decoded, and why.
   public var unreadable: [String] = []
@@ -63,7 +63,7 @@ public struct StoredArticle: Sendable, Hashable {
     func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
   }
 
-  /// Nil for an entry without an article's metadata.
+  /// Nil for an expired entry, and for an entry without an article's metadata.
   init?(_ entry: Store.Entry) {
     guard entry.state != .expired, let metadata = entry.metadata else { return nil }
     do { notes = try JSONDecoder().decode(Notes.self, from: Data(metadata)) } catch { return nil }
@@ -82,7 +82,7 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
   /// The room for images in megabytes: 50 to 1,200.
   public let imageMegabytes: Int
 
-  /// Replaces other numbers by the nearest possible ones.
+  /// Replaces other numbers by the nearest possible numbers.
   public init(
     isOn: Bool = true, articles: Int = 20, keepsImages: Bool = false, imageMegabytes: Int = 200
   ) {

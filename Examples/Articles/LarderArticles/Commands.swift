@@ -14,7 +14,7 @@ struct ListArticles: AsyncParsableCommand {
   func run() async throws {
     try await account.show(closing: ["keys @ --limit 5", "namespaces"]) { reader in
       let list = online ? try await reader.unread() : nil
-      // Reads the stored articles after the list, which marks those that are edited.
+      // Reads the stored articles after the list, because the list marks edited articles.
       let stored = try reader.stored()
       for reason in list?.unreadable ?? [] { Console.complain("left out: \(reason)") }
       if list?.isOffline == true {

@@ -43,7 +43,7 @@ import ExampleTesting
 
   enum Ending: CaseIterable { case signOut, off, noArticles }
 
-  /// Ends the storage of the answers that are held back.
+  /// Signs out or changes the settings, so that answers that are held back are not stored.
   private func end(_ ending: Ending) async throws {
     switch ending {
     case .signOut: try await fixture.another().signOut()

@@ -61,7 +61,7 @@ final class FakeReadeck: Sendable {
     }
   }
 
-  /// Adds `count` pages, the last of which is the oldest in the list. Each shows `images` images of its own.
+  /// Adds `count` pages, newest first. Each shows `images` images of its own.
   func fill(_ count: Int, images: Int = 0, from first: Int = 0) {
     let new = (first..<first + count).reversed().map { number in
       let id = Self.id(number)
@@ -132,7 +132,7 @@ final class FakeReadeck: Sendable {
     }
   }
 
-  /// Makes a change through the API; its time is later than all others.
+  /// Makes a change through the API. The time of the change is later than all earlier times.
   private func edit(_ id: String, _ request: LocalServer.Received) -> LocalServer.Answer {
     guard pages.contains(where: { $0.id == id }) else { return Self.refusal(404) }
     if request.method == "DELETE" {

@@ -120,7 +120,7 @@ final class Network: HTTPTransport {
   private let state = Mutex(State())
   private let session = URLSessionTransport()
 
-  /// Makes requests fail: all after `count` more, or those of one path.
+  /// Makes requests fail: all requests after `count` more, or the requests of one path.
   func fail(
     with code: URLError.Code = .notConnectedToInternet, after count: Int = 0, at path: String? = nil
   ) {

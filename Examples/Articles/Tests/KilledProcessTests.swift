@@ -58,7 +58,7 @@ import ExampleTesting
       let storage = reader.storage
       let (bodies, pictures) = (try storage.articles.keys(), try storage.images.keys())
       let before = server.received.map(\.path)
-      // Bodies are fetched one after the other, so all answered ones are stored.
+      // Bodies are fetched one after the other, so all answered bodies are stored.
       #expect(bodies.count >= Set(before.prefix(count)).count { $0.hasSuffix("/article") })
       let result = try await reader.sync().result()
       #expect(

@@ -92,7 +92,7 @@ import ExampleTesting
     let reader = Fixture.reader(
       in: fixture.store, at: fixture.server.base, over: Doubling(network: fixture.network))
     fixture.server.forget()
-    // The service refuses the second deletion, and the next look shows that the first has arrived.
+    // The service refuses a second deletion; the next look shows that the first deletion has arrived.
     _ = try await reader.edit(id, kind)
     #expect(try await reader.sendEdits().left == 0)
     #expect(fixture.server.received.count { $0.method != "GET" } == 2)

@@ -197,7 +197,7 @@ import ExampleTesting
     #expect(try fixture.reader.stored().ids == fixture.readeck.pages.prefix(kept).map(\.id))
     #expect(try await fixture.sync().kept == kept && fixture.asked().bodies.count == 1)
     if kept == 0 { return }
-    // A newer article replaces the oldest.
+    // A newer article replaces the oldest article.
     fixture.readeck.fill(1, from: 60)
     #expect(try await fixture.sync().stored == 1)
     #expect(try fixture.reader.stored().first?.bookmark.id == FakeReadeck.id(60))

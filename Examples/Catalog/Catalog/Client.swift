@@ -6,7 +6,7 @@ public import Service
 /// A catalog of funnels for one user, over an HTTP cache: the service's answers say how long they are fresh.
 ///
 /// The user has a realm in the store, so one call removes all data of the user for all processes. An error of the service with
-/// 401 or 403 also removes them.
+/// 401 or 403 also removes the data.
 public struct Catalog: Sendable {
   /// The tier of the listed funnels; nil for all.
   public var tier: String?
@@ -98,7 +98,7 @@ extension Catalog {
     try listings.clear()
   }
 
-  /// Records this catalog's filter. A changed filter removes the pages of the old one. It is a load: a sign-out meanwhile wins.
+  /// Records this catalog's filter in a load, so a later sign-out wins. A changed filter removes the pages of the old filter.
   func keepFilter() async throws {
     guard try choices.value(for: "tier") != tier else { return }
     let options = LoadOptions(policy: .reload, waitsForCommit: true)

@@ -36,8 +36,8 @@ public struct CatalogListing: Sendable {
   public var hasMore: Bool { pages.last.map { $0.contents.nextCursor != nil } ?? true }
   var versions: [PageVersion] { pages.map(\.version) }
 
-  /// Each page is a response with its own freshness, and may be replaced while others are still fresh. So pages belong together
-  /// only if the record has them, or if the service confirmed in this pass the pages that the record lacks, or all pages.
+  /// Each page is a response with its own freshness, and may be replaced while other pages are still fresh. So pages belong
+  /// together only if the record has them, or if the service confirmed in this pass all pages, or all pages the record lacks.
   ///
   /// A funnel on two pages shows that there are two versions.
   func isOneVersion(by record: [PageVersion]) -> Bool {
@@ -58,8 +58,8 @@ extension Catalog {
     try await listing(.max, limit: limit, isFresh: isFresh)
   }
 
-  /// The first pages of the catalog. One task of all processes reads at a time, and the next finds the pages in the store. The
-  /// load of the record holds that lease; a sign-out during the load wins, so that nothing is stored.
+  /// The first pages of the catalog. One task of all processes reads at a time, and the next task finds the pages in the store.
+  /// A task reads during the load of the record, which has a lease; a sign-out during the load wins, so nothing is stored.
   func listing(_ count: Int, limit: Int, isFresh: Bool) async throws -> CatalogListing {
     guard limit >= 1 else { throw CatalogError.limit(limit) }
     try await keepFilter()
@@ -82,7 +82,7 @@ extension Catalog {
 
   private final class Box: Sendable { let listing = Mutex<CatalogListing?>(nil) }
 
-  /// Reads until all pages are of one version: at first through the cache, then with a validation of each page.
+  /// Reads up to three times, until all pages are of one version: first through the cache, then with a validation of each page.
   private func read(
     _ count: Int, of path: String, _ isFresh: Bool, _ record: [PageVersion]
   ) async throws -> CatalogListing {
@@ -172,8 +172,8 @@ public actor CatalogReader {
     listing = next
   }
 
-  /// Call it with the index of a funnel that becomes visible, counted from 0 over all pages. After 80 percent of the funnels,
-  /// it fetches the next page into the store ahead of use, one page at a time.
+  /// Call this method with the index of a funnel that becomes visible, counted from 0 over all pages. After 80 percent of the
+  /// funnels, the reader fetches the next page into the store ahead of use, one page at a time.
   public func shows(_ index: Int) {
     let (count, pages) = (contents.funnels.count, pageCount)
     guard count > 0, (index + 1) * 5 >= count * 4, listing.hasMore, ahead == nil else { return }

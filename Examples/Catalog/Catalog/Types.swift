@@ -130,7 +130,7 @@ public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// In this module text may be a number; this method replaces that of the standard library.
+/// In this module text may be a number; this method replaces the method of the standard library.
 extension KeyedDecodingContainer {
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
     try decode(lenient: type, forKey: key)

@@ -15,7 +15,7 @@ struct Fixture: TestFixture {
     recover()
   }
 
-  /// A catalog that shares only the store with other catalogs, like that of another process.
+  /// A catalog that shares only the store with other catalogs, like the catalog of another process.
   func catalog(user: String = "one", tier: String? = nil, at base: String? = nil) -> Catalog {
     var catalog = Catalog(
       at: (base ?? server.base) + "/api", user: user, token: user, in: store,

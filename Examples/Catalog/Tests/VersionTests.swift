@@ -6,7 +6,7 @@ import ExampleTesting
 @Suite(.fixture(Fixture.self)) struct VersionTests {
   private let fixture = Fixture.current
 
-  /// Moves the last funnel from the last page to the front of the first.
+  /// Moves the last funnel from the last page to the front of the first page.
   private static func move(_ state: inout FakeCatalog.State) {
     let last = state.items.count - 1
     (state.items[last].title, state.items[last].updated) = ("AAA moved", 1_000)

@@ -39,7 +39,7 @@ struct BoardBody: Decodable {
         ?? departure.flatMap { SwissTime.moment($0) }
     }
 
-    /// The delay in minutes by the expected time, or else by `delay`. Nil for nonsense: a delay of more than a day.
+    /// The delay in minutes by the expected time, or else by `delay`; nil if it is unknown, or more than a day.
     func minutesLate(at time: Timestamp) -> Int? {
       let expected = prognosis?.departure.flatMap { SwissTime.moment($0) }
       let minutes = expected.map { (time.duration(to: $0) / .seconds(60)).rounded() }
@@ -52,7 +52,7 @@ struct BoardBody: Decodable {
   var station: Station?
   var stationboard: LenientList<Run>
 
-  /// The fault of the board; nil if the board, which may be empty, is for that station and day.
+  /// The fault of the board: another station, no run with a time, or only runs of an earlier day. An empty board has no fault.
   func fault(asked id: String, on day: CalendarDay) -> String? {
     if let other = station?.id, other.withoutZeros != id { return "it is of the station \(other)" }
     let times = stationboard.elements.compactMap(\.stop.time)
@@ -129,7 +129,7 @@ struct LakeReport: Decodable {
   var lakes: LenientList<Row>
 }
 
-/// Simulated temperatures in steps of some hours, future ones included.
+/// Simulated temperatures in steps of some hours, also of the future.
 struct SimulationBody: Decodable {
   struct Variable: Decodable { var data: [Lenient<Double>?] }
   struct Variables: Decodable {
@@ -156,7 +156,7 @@ struct SimulationBody: Decodable {
   }
 }
 
-/// In this module an optional field of another form is nil, also an object. This method replaces that of the standard library.
+/// In this module an optional field of another form is nil, also an object. This method replaces the standard library's method.
 extension KeyedDecodingContainer {
   func decodeIfPresent<Value: Decodable & Sendable>(
     _ type: Value.Type, forKey key: Key
@@ -171,7 +171,7 @@ extension Double {
 }
 
 extension Timestamp {
-  /// The moment so many seconds after 1970; nil for 0, which a service uses for no time, and after the year 9999.
+  /// The moment so many seconds after 1970; nil below 1, because a service uses 0 for no time, and nil after the year 9999.
   init?(second: Double) {
     guard (1...253_402_300_799).contains(second) else { return nil }
     self.init(milliseconds: Int64(second) * 1000)

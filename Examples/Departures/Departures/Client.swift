@@ -10,10 +10,10 @@ public struct BoatClient: Sendable {
 
   let timetable: Service
   private let weather, simulations, tiles: Service
-  /// The service of ship names and of the report of the lakes; nil without an address, because it has no public one.
+  /// The service of ship names and of the report of the lakes; nil without an address, because there is no public address.
   private let boats: Service?
   private let weatherKey: String
-  /// A realm that keeps the data of other services apart from those of the usual services; nil for the usual services.
+  /// A realm that keeps the data of other services apart from the data of the usual services; nil for the usual services.
   let realm: Realm?
   let log: (@Sendable (String) -> Void)?
 

@@ -4,13 +4,13 @@ import Service
 
 /// The data of an app for boats, each kind with the rules of its namespace.
 ///
-/// A lookup returns a stored value at once. It also returns a stale value, while a newer one is fetched or if the service
-/// cannot be reached. Every result has its source.
+/// A lookup returns a stored value at once, also a stale value while a newer value is fetched, or if the service cannot be
+/// reached. Every result has its source.
 public struct DeparturesCache: Sendable {
   public let store: Store
   /// Whether the store or the service answers.
   public var policy = RequestPolicy.standard
-  /// Whether a lookup waits for a newer value instead of a stale one, as in a command. An app shows the stale value at once.
+  /// Whether a lookup waits for a newer value instead of a stale value, as in a command. An app shows the stale value at once.
   public var waitsForNewer = false
   let client: BoatClient
 
@@ -45,7 +45,7 @@ public struct DeparturesCache: Sendable {
     return found
   }
 
-  /// Looks up a value that always exists.
+  /// Looks up a value; throws ``NotFound`` if the service does not have it.
   private func value<Value: Codable & Sendable>(
     _ key: String, in namespace: BoatNamespace,
     load: @escaping @Sendable () async throws -> Loaded<Value>
@@ -79,8 +79,8 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The next departures of a station as far as they are stored, with their ships: late ones of yesterday, and those of today
-  /// and tomorrow.
+  /// The next departures of a station as far as they are stored, with their ships: the late departures of yesterday, and the
+  /// departures of today and tomorrow.
   public func next(from station: String) async throws -> [Departure] {
     var stored = self
     stored.policy = .cacheOnly

@@ -29,7 +29,7 @@ public struct CalendarDay: RawRepresentable, Codable, Hashable, Sendable, Custom
 
 /// The time of the timetable, which is always the time of Zurich.
 public enum SwissTime {
-  /// The time zone. A system that does not know it refuses rules that name it, so no days of another zone are stored.
+  /// The time zone. A system that does not know the zone refuses rules with it, so no days of another zone are stored.
   public static let zone = "Europe/Zurich"
 
   public static let calendar: Calendar = {

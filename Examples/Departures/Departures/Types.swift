@@ -14,7 +14,7 @@ public struct Board: Codable, Hashable, Sendable {
   public var day: CalendarDay
   public var departures: [Departure]
 
-  /// The departures that have not left, without the cancelled ones.
+  /// The departures that have not left and are not cancelled.
   public func upcoming(at now: Timestamp) -> [Departure] {
     departures.filter { $0.leaves > now && !$0.isCancelled }
   }
@@ -27,7 +27,7 @@ public struct Board: Codable, Hashable, Sendable {
 
 /// A departure of a boat, train or bus.
 public struct Departure: Codable, Hashable, Sendable {
-  /// The name of the station that it leaves.
+  /// The name of the departure's station.
   public var station: String
   /// The planned time.
   public var time: Timestamp
@@ -46,7 +46,7 @@ public struct Departure: Codable, Hashable, Sendable {
   /// The name of the ship; nil in stored boards.
   public var ship: String?
 
-  /// The planned time with the delay.
+  /// The planned time plus the delay, if the delay is known and positive.
   public var leaves: Timestamp { time.advanced(by: .minutes(max(delay ?? 0, 0))) }
 }
 
@@ -71,7 +71,7 @@ public struct Forecast: Codable, Hashable, Sendable {
 }
 
 extension [Forecast] {
-  /// The forecast nearest to a time; nil more than three hours after the last forecast.
+  /// The forecast nearest to a time; nil without forecasts, and more than three hours after the last forecast.
   public func nearest(to time: Timestamp) -> Forecast? {
     guard let last, time <= last.time.advanced(by: .hours(3)) else { return nil }
     func distance(_ step: Forecast) -> Int64 { abs(step.time.milliseconds - time.milliseconds) }
@@ -92,7 +92,7 @@ public struct NotFound: Error, Hashable, CustomStringConvertible {
 }
 
 extension String {
-  /// The text without zeros at its beginning: `08503651` and `8503651` are one station, `000001` and `1` one course.
+  /// The text without zeros at its beginning, unless it is all zeros: `08503651` is the station `8503651`, `000001` course `1`.
   public var withoutZeros: String {
     let rest = drop { $0 == "0" }
     return rest.isEmpty ? self : String(rest)

@@ -78,7 +78,7 @@ struct ShiftedClock: LarderClock {
   var monotonic: Duration { system.monotonic }
 }
 
-// No other conformance can meet this one, because no module imports a program.
+// No other conformance can conflict with this conformance, because no module imports a program.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension RequestPolicy: @retroactive ExpressibleByArgument {}
 
@@ -132,7 +132,7 @@ struct ShowLake: AsyncParsableCommand {
           .noSuchKey, "there is no lake \(lake)",
           hint: "one of \(Lake.known.map(\.id).joined(separator: ", "))")
       }
-      /// A line about a part of the data. A part that is not available has its error in the line, and hides no other part.
+      /// A line about a part of the data. A part that is not available has its error in the line; only a refusal is thrown.
       func part<Value>(
         _ name: String, _ ask: () async throws -> CacheResult<Value>?,
         _ words: (Value) throws -> String

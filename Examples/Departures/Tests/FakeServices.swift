@@ -1,8 +1,8 @@
 import ExampleTesting
 
-/// All services in the forms of the real ones, for any day: boats leave every landing at fixed times.
+/// All services in the forms of the real services, for any day: boats leave every landing at fixed times.
 ///
-/// Its time zones come from Foundation alone, so the tests compare the adapter's time zones with others.
+/// The time zones of these services come from Foundation alone, so the tests compare the adapter's zones with Foundation's.
 final class FakeServices: HTTPTransport {
   /// News of delays at a landing: for a while, about departures within the next hour.
   struct News {
@@ -14,7 +14,7 @@ final class FakeServices: HTTPTransport {
   struct State {
     /// The answer that replaces every other answer.
     var answer: LocalServer.Answer?
-    /// Whether it takes requests and never answers.
+    /// Whether the services take requests and never answer.
     var isHanging = false
     /// The part of the paths that fail.
     var down: String?

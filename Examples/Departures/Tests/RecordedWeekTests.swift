@@ -100,7 +100,7 @@ import ExampleTesting
       }
     }
 
-    /// Reads a value. In place of half a minute, in which a refresh would end, it waits for the refresh itself.
+    /// Reads a value. An app would wait for half a minute, in which a refresh ends; this method waits for the refresh itself.
     private mutating func read(
       _ body: @escaping @Sendable (DeparturesCache) async throws -> Bool
     ) async throws {

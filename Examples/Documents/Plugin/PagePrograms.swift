@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Lets tests call the programs of pages: `DocumentTests` those of all pages, the tests of an example those of its own page.
-/// The tests' file `Programs.swift` declares the names that the programs use; tests without that file get no programs.
+/// Lets `DocumentTests` call the programs of all pages, and the tests of an example the programs of its own page. The tests'
+/// file `Programs.swift` declares the names that the programs use; tests without that file get no programs.
 @main struct PagePrograms: BuildToolPlugin {
   /// Pages whose programs need other packages or are run from outside.
   private static let others = ["Use/Fleet.md", "Learn/Tutorial.md"]

@@ -46,7 +46,7 @@ import Testing
     let page = try Repository.text("Docs/Internals/Architecture.md")
     let paths = page.matches(of: #/`(\w+(?:/[\w+]+)+\.swift)`/#).map { String($0.1) }
     #expect(paths.count > 5)
-    // A path begins with the module. The list of layers has the room before it.
+    // A path in the list of layers begins with the name of a module. The module lies in one of the folders of `Sources`.
     let rooms = try FileManager.default.contentsOfDirectory(
       at: Repository.root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
     for path in paths {

@@ -14,7 +14,7 @@ public struct LegoClient: Sendable {
   public let cache: LegoCache
   let service: Service
 
-  /// Opens the store at `path`, if the plan needs one.
+  /// Opens the store at `path`, if the plan needs a store.
   ///
   /// - Parameters:
   ///   - credential: the key that Rebrickable gives to each user; nil for none.
@@ -36,7 +36,7 @@ public struct LegoClient: Sendable {
     self.service = service
   }
 
-  /// The entity with this key; nil if the service has none.
+  /// The entity with this key; nil if the service does not have it.
   public func entity<Entity: LegoEntity>(
     _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
@@ -47,7 +47,7 @@ public struct LegoClient: Sendable {
     ) { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" }
   }
 
-  /// The first page of a list. It is stored under its address for as long as an entity of its kind.
+  /// The first page of a list. The page is stored under the address of the list, for as long as an entity of the same kind.
   public func page<Entity: LegoEntity>(
     _ list: LegoList<Entity>, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<LegoPage<Entity>> {
@@ -61,11 +61,11 @@ public struct LegoClient: Sendable {
   }
 
   /// Reads through a cache, and asks the service with the validators of the stored value. For a kind that is switched off,
-  /// `cache` is nil, and each call asks.
+  /// `cache` is nil, and each call asks, unless the policy is `cacheOnly`.
   ///
   /// - Parameters:
   ///   - asked: the parts of the request that the API leaves out of its answer.
-  ///   - fault: the reason why a decoded answer is of no use; nil for a good one.
+  ///   - fault: the reason why a decoded answer is of no use; nil for a good answer.
   private func lookup<Value: Codable & Sendable>(
     _ key: String, at address: String, in cache: Cache<Value>?, _ kind: EntityKind,
     _ policy: RequestPolicy, _ asked: PartColor.Asked?, expires: Expiration? = nil,

@@ -11,7 +11,7 @@ public struct LegoCache: Sendable {
   /// The namespaces of one user of one server; nil for public data.
   private let realm: Realm?
 
-  /// Opens or creates the store at `path`, or makes one in memory for a plan without a file. A new store has a limit of 10 MB.
+  /// Opens or creates the store at `path`; a plan without a file has a store in memory. A new file may have 10 MB by default.
   ///
   /// - Parameter owner: the server and the user's credential; nil for public data.
   public init(
@@ -37,7 +37,7 @@ public struct LegoCache: Sendable {
   public func entities<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
     plan.rules(of: Entity.kind).map { rules in
       store.cache(
-        // Entities have only strings, integers and flags, so an encoded value decodes to an equal one.
+        // Entities have only strings, integers and flags, so an encoded value decodes to an equal value.
         JSONCodec<Entity>(isLossless: true), in: namespace(of: Entity.kind).name, rules: rules,
         memory: plan.memory.limits)
     }
@@ -66,9 +66,9 @@ public struct LegoCache: Sendable {
   }
 }
 
-/// Counts and clears the seven namespaces and the pages. Other namespaces stay.
+/// Counts the entities of the seven namespaces, and clears these namespaces and the pages. Other namespaces stay.
 extension LegoCache {
-  /// Numbers of entities, including expired ones that were not removed yet. With a disk, entities in memory are on disk too.
+  /// Numbers of entities, including expired entities that are still stored. With a disk, entities in memory are on disk, too.
   public struct Counts: Sendable, Hashable {
     public var memory, database: Int
     public var total: Int { max(memory, database) }

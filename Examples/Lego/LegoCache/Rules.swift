@@ -84,7 +84,7 @@ public struct CachePlan: Sendable, Hashable {
   public var usesDisk: Bool { EntityKind.allCases.contains { disk[$0].expires != nil } }
 
   /// The rules of a kind's namespace; nil for a kind that is switched off. The three small kinds are evicted last. Without a
-  /// disk the store is in memory, so the limits of memory are those of the namespace.
+  /// disk the store is in memory, so the namespace gets the limits of memory.
   func rules(of kind: EntityKind) -> Rules? {
     let isSmall = [.colors, .themes, .categories].contains(kind)
     if usesDisk {

@@ -5,7 +5,7 @@ import Service
 /// One of the seven entity types of the Rebrickable API, with its useful fields. Other fields are ignored.
 public protocol LegoEntity: Codable, Sendable, Equatable {
   static var kind: EntityKind { get }
-  /// Identifies the entity among those of its kind, as the API writes it: leading zeros, dots and dashes are part of it.
+  /// Identifies the entity within its kind, as the API writes the key: leading zeros, dots and dashes are part of it.
   var key: String { get }
 }
 

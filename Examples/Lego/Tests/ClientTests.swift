@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// Requests: every kind of call makes each once, and gets a certain result when the service fails.
+/// Requests: every kind of call makes each request once, and gets a certain result when the service fails.
 @Suite(.fixture(Fixture.self)) struct ClientTests {
   private let fixture: Fixture
   private let lego: LegoClient

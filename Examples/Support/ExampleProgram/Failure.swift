@@ -5,7 +5,7 @@ import Service
 
 /// Ends a program with a message, a hint and an exit code.
 public struct Failure: Error {
-  /// The exit codes, which are those of `larder`.
+  /// The exit codes, which equal the exit codes of `larder`.
   public enum Code: Int32, Sendable {
     case noSuchKey = 1
     case usage, cannotOpen, failed, refused

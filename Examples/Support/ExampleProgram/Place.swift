@@ -21,7 +21,7 @@ public func networkTransport() -> any HTTPTransport {
   #endif
 }
 
-/// The version of all example programs, which is that of Larder.
+/// The version of all example programs, which is the version of Larder.
 public let exampleVersion = Store.version
 
 /// The store of a program, and the source of its answers: options that all commands have.
@@ -38,7 +38,7 @@ public struct Place: ParsableArguments {
   @Flag(name: .customLong("log"), help: "Print a line for each lookup: hit or miss, and the age.")
   private var isLogged = false
 
-  /// The address of a recording. It belongs to no user, so its data stay apart from those of the user.
+  /// The address of a recording. It belongs to no user, so its data stay apart from the data of the user.
   public static let recording = "https://recording.invalid"
 
   public init() {}

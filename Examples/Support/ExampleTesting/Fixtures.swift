@@ -1,4 +1,4 @@
-// The modules that tests of the examples use beside this one.
+// The modules that tests of the examples use beside this module.
 @_exported public import Foundation
 @_exported public import HTTPTypes
 @_exported public import Larder

@@ -35,7 +35,7 @@ public struct TestedProgram: Sendable {
   ///
   /// A row has a command for a shell, its exit code (0 by default), and pieces of its output, or with `!` of standard error.
   /// The output must begin with the piece of `^piece`; `_` stands for a line feed. With the exit code 0 and without a piece
-  /// for standard error, nothing may be there.
+  /// for standard error, standard error must be empty.
   public func check(
     _ table: String, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {

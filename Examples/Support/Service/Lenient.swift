@@ -41,7 +41,7 @@ extension KeyedDecodingContainer {
 }
 
 /// A service may write a number as text, and an optional field of another form is nil. In a file that imports this module,
-/// these methods replace those of the standard library, also in the decoding that the compiler writes for a type.
+/// these methods replace the standard library's methods, also in the decoding that the compiler writes for a type.
 extension KeyedDecodingContainer {
   public func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
     try decode(lenient: type, forKey: key)
@@ -63,7 +63,7 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// A list of a service, without elements that cannot be decoded. It is an error if all its elements are such.
+/// A list of a service, without the elements that cannot be decoded. Throws if the list has elements and none can be decoded.
 public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
   public var elements: [Element] = []
   /// The elements that cannot be decoded, and why: `3001: results[0].name is missing`.

@@ -61,9 +61,9 @@ public struct Service: Sendable {
     }
   }
 
-  /// The decoded body of a good answer; throws ``ServiceError/refused(status:message:)`` for any other.
+  /// The decoded body of a good answer; throws ``ServiceError/refused(status:message:)`` for an answer with another status.
   ///
-  /// - Parameter fault: the reason why a decoded value is of no use; nil for a good one.
+  /// - Parameter fault: the reason why a decoded value is of no use; nil for a good value.
   public func get<Value: Decodable>(
     _ type: Value.Type, from path: String, fields: HTTPFields = [:],
     decoder: JSONDecoder = JSONDecoder(), fault: (Value) -> String? = { _ in nil }

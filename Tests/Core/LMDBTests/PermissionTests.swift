@@ -12,8 +12,8 @@ import Testing
 
   private let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
-  /// Makes a store with one record. Its owner, another user, may only read the store; root may write it. Returns false, without
-  /// a store, unless this process is root and has `setpriv`.
+  /// Makes a store with one record. Its owner, another user, may only read the store; root may write it. Returns false if the
+  /// test cannot run, for example without root or `setpriv`.
   private func makeReadableStore() throws -> Bool {
     guard geteuid() == 0, Process.succeeds(["setpriv", "--version"]) else {
       print("skipped: needs root and setpriv")

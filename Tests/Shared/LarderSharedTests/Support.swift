@@ -16,7 +16,7 @@ struct Machine {
 
   var shared: Shared { cache.shared }
 
-  /// - Parameter clock: nil for the system's clock.
+  /// - Parameter now: the time at which the manual clock begins; nil for its default.
   init(
     _ tier: MemoryTier, at now: Timestamp? = nil, options: SharedOptions = SharedOptions(),
     rules: Rules = Rules(expires: .after(.minutes(10)), stale: .hours(1))

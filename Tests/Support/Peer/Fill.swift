@@ -1,7 +1,7 @@
 import LMDB
 
 extension Peer {
-  /// Writes until the disk is full, reads, makes room, and writes again.
+  /// Writes until the disk is full, reads, waits for a line of input, and writes a small value.
   func fill() throws {
     let environment = try Fixture.open(store)
     var stored = 0

@@ -3,7 +3,7 @@ package import LMDB
 extension Peer {
   /// Adds records with successive numbers, and prints each number once it is committed.
   ///
-  /// All writers share one count, so a lost or doubled commit shows as a gap. The process ends with its input.
+  /// All writers share one count, so a lost or doubled commit shows as a gap. Ends if a write fails or the test kills it.
   func number() throws {
     let level =
       arguments.count > 1

@@ -113,7 +113,7 @@ public struct Checker {
     return found
   }
 
-  /// The reads with an older value than that of a confirmed read which ended before they began.
+  /// The reads whose value is older than the value of a confirmed read that ended before.
   private func monotony(_ reads: [Call]) -> [String] {
     var newest: (value: Int, era: Int)?
     var ended = reads.filter(\.isConfirmed).sorted { $0.end < $1.end }[...]
@@ -130,7 +130,7 @@ public struct Checker {
     }
   }
 
-  /// The confirmed reads whose value is older than a change that ended longer before them than the bound.
+  /// The confirmed reads whose value is older than a change that ended more than the bound before the read.
   private func staleness(_ reads: [Call], _ changes: [Call]) -> [String] {
     var newest: (value: Int, era: Int)?
     var ended = changes.sorted { $0.end < $1.end }[...]

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A process of a machine. This process starts and ends it, and is its origin.
+/// A process of a machine. The calling process starts it, ends it, and serves as its origin.
 public final class MachineProcess: Sendable {
   /// The settings of a machine's process at its start.
   public struct Settings: Sendable {
@@ -13,7 +13,7 @@ public final class MachineProcess: Sendable {
     public var history: String
     /// The ports of the servers on 127.0.0.1.
     public var ports: [Int]
-    /// The index of the machine and the number of machines. A machine changes the keys that leave its index modulo the number.
+    /// The index of the machine and the number of machines. A machine changes the keys with this index modulo the number.
     public var machine: (index: Int, count: Int)
     /// The number of keys.
     public var keys: Int

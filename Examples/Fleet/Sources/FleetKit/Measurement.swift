@@ -83,7 +83,7 @@ public struct Measurement {
     }
   }
 
-  /// The time until another machine has removed its copy, as a subscriber of its store sees it.
+  /// The time until another machine has removed its copy, as seen by a subscriber of that machine's store.
   private func changes() async throws {
     let store = try Store.temporary()
     let shared = try Shared(server.sender(), application: "test", options: Self.patient)
@@ -116,7 +116,7 @@ public struct Measurement {
     report("change seen by another machine / GET", seen, trip, goal: 3)
   }
 
-  /// The cost of a record with an absent key: with its transfer and parsing, and of its application alone.
+  /// The cost of a record with an absent key: first with its transfer and parsing, then of its application alone.
   private func records() async throws {
     let read = try await RecordCost.measure(on: tier, records: 30_000, Self.patient)
     report("a record of an absent key, read and applied / lookup", read.record, read.lookup)

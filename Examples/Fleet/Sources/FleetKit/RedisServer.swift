@@ -10,7 +10,7 @@ struct NoServer: Error, CustomStringConvertible { var description: String }
 
 /// A redis-server of this process, on a free loopback port. It ends with the last reference to this object.
 public final class RedisServer: Sendable {
-  /// The path of the program: that of `REDIS_SERVER` in the environment, or the installed one; nil if there is none.
+  /// The path of the program: `REDIS_SERVER` in the environment, or else the installed program; nil if there is no program.
   public static let program =
     (ProcessInfo.processInfo.environment["REDIS_SERVER"].map { [$0] }
     ?? ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { $0 + "/redis-server" })
@@ -32,7 +32,7 @@ public final class RedisServer: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: lines of the server's configuration.
-  ///   - port: the port; nil for a free one.
+  ///   - port: the port; nil for a free port.
   ///   - folder: the folder of an earlier server, whose data the new server reads.
   public init(
     _ configuration: [String] = [], tls: Bool = false, port: Int? = nil, folder: String? = nil

@@ -80,7 +80,7 @@ public enum ServerCost {
   }
 }
 
-/// A machine that counts the changes it is told of. It costs little, so hundreds of them leave the server its processor.
+/// A machine that counts the changes of which the server tells it. Hundreds of these machines need little of the processor.
 private final class CountingMachine: Sendable {
   let changes = Atomic(0)
   /// The number of messages about changes.

@@ -1,7 +1,7 @@
 import FleetKit
 import Foundation
 
-/// The program `fleet` runs the demonstration; `fleet machine ...` is one process of the demonstration.
+/// The program `fleet`: the demonstration, measurements and trials. `fleet machine ...` is one process of a machine.
 @main struct Fleet {
   /// Keeps the main thread alive: valgrind fails without it.
   static func main() {

@@ -46,7 +46,7 @@ struct Cluster {
     }
   }
 
-  /// A sender that knows only a node without the slot at first.
+  /// A sender that first asks a node without the slot.
   func sender() throws -> RedisSender {
     try RedisSender(
       host: "127.0.0.1", port: nodes[2].port,

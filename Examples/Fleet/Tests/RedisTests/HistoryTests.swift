@@ -5,7 +5,7 @@ import Testing
 private let isInstalled = RedisServer.program != nil
 private let needsServer: Comment = "skipped: redis-server is not installed"
 
-/// Processes with stores of their own, under faults that a seed selects: no call gets an older value after a newer one, and no
+/// Processes with their own stores, under faults that a seed selects: no call gets an older value after a newer value, and no
 /// confirmed value is out of date for more than two seconds. `LARDER_SEED` repeats a run, `LARDER_TRIALS` makes it longer.
 @Suite(.enabled(if: isInstalled, needsServer), .serialized) struct HistoryTests {
   private static let environment = ProcessInfo.processInfo.environment
@@ -33,7 +33,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     #expect(outcome.faults == [])
   }
 
-  /// The path of `fleet`: in the folder of the tests, or else in `.build/debug` of the package's folder.
+  /// The path of `fleet`: in the folder of the tests, or else in `.build/debug` of the current folder.
   private static var program: String {
     let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
     let builds = [beside, FileManager.default.currentDirectoryPath + "/.build/debug"]

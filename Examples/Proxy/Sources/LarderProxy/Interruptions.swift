@@ -6,7 +6,7 @@ import Dispatch
   import Darwin
 #endif
 
-/// Signals that ask the process to end. From now on they do not end it by themselves.
+/// Signals that ask the process to end. While this object waits for them, they do not end the process by themselves.
 struct Interruptions {
   /// One element for each signal.
   let signals: AsyncStream<Void>

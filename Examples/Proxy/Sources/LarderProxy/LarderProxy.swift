@@ -49,7 +49,7 @@ import ProxyServer
     }
   }
 
-  /// Whether the store accepts the name. The store itself checks it only when it makes the namespace.
+  /// Whether the store accepts the name. The store itself checks a name only when it makes the namespace.
   private static func canName(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= Store.Namespace.longestName
       && name.unicodeScalars.allSatisfy {
@@ -122,7 +122,7 @@ import ProxyServer
       """
   }
 
-  /// Waits for requests under way, at most until another signal.
+  /// Waits for requests under way, at most for `limit`, and at most until another signal.
   static func stop(
     _ server: ProxyServer, within limit: Duration, orAt signals: AsyncStream<Void>
   ) async throws {

@@ -11,7 +11,7 @@ struct RuleOption: ExpressibleByArgument {
     ignore=utm_source,utm_medium any-order by-body=POST,QUERY', with * for any bytes; repeatable.
     """
 
-  /// Nil for an unknown word, or for text in place of a number.
+  /// Nil without a pattern that has `/` or `*`, and for an unknown word or an impossible value.
   init?(argument: String) {
     let words = argument.split(separator: " ")
     guard let pattern = words.first, pattern.contains("/") || pattern.contains("*") else {

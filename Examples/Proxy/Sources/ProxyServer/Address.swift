@@ -8,7 +8,7 @@ public struct Address: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads `host:port`; an IPv6 address must be in brackets.
+  /// Reads `host:port`, with the port after the last colon. An IPv6 address may be in brackets.
   public init?(_ text: some StringProtocol) {
     guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
       (0...65_535).contains(port), colon > text.startIndex

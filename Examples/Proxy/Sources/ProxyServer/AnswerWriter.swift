@@ -32,7 +32,7 @@ struct AnswerWriter: Sendable {
     _ = try await write(response, HTTPBody())
   }
 
-  /// Writes the answer. Returns whether it ended as its head announces, so that another answer can follow.
+  /// Writes the answer. Returns whether the answer ended as its head announces: another answer can then follow.
   func write(_ answer: HTTPResponse, _ body: consuming HTTPBody) async throws -> Bool {
     var response = answer
     response.headerFields = answer.headerFields.endToEnd
@@ -103,7 +103,7 @@ struct AnswerWriter: Sendable {
     return framing != .untilClose && (rest ?? 0) == 0
   }
 
-  /// A piece of a body that must be written whole. Makes it small if the proxy already holds many bytes.
+  /// A piece of a body that must be written whole. Shortens it if the proxy already holds many bytes and the body can go back.
   private func shortened(_ piece: [UInt8], _ pieces: inout HTTPBody.Iterator) async -> [UInt8] {
     let size = connection.held.smallPiece
     guard piece.count > size, !connection.held.hasRoom,
@@ -117,7 +117,7 @@ struct AnswerWriter: Sendable {
     try await finish(&head, &piece, from: taken, count: head.count + piece.count - taken)
   }
 
-  /// Writes a piece. If the client does not take it and there is no room to hold it, returns most of it to the body.
+  /// Writes a piece. Returns most of it to the body if the client does not take it, no room is left, and the body can rewind.
   ///
   /// - Returns: the number of bytes that went back to the body.
   private func write(

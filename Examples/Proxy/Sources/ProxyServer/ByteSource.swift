@@ -15,7 +15,7 @@ final class ByteSource: ChannelInboundHandler {
   /// The longest piece after which the source reads another piece before a reader asks for it.
   private static let longestShort = 1 << 13
   private let held: HeldBytes
-  /// The counted bytes of the last piece. Its reader has them until it asks for the next piece.
+  /// The counted bytes of the last piece. The reader has these bytes until it asks for the next piece.
   private var counted = 0
   private let responder: ReadyResponder?
   /// Whether the reader waits for the beginning of a request.
@@ -133,7 +133,7 @@ final class ByteSource: ChannelInboundHandler {
     if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
   }
 
-  /// From now on any bytes, and the end of the other side, close the connection. False if bytes have already come.
+  /// From now on any bytes, and the end of the other side, close the connection. False if bytes or the end have already come.
   func beginSilence() -> Bool {
     guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
     count(0)
@@ -142,7 +142,7 @@ final class ByteSource: ChannelInboundHandler {
     return true
   }
 
-  /// Ends the silence; returns whether nothing has come.
+  /// Ends the silence; returns whether nothing has come and the connection is open.
   func endSilence() -> Bool {
     defer { isSilent = false }
     return isSilent && end == nil && context?.channel.isActive == true

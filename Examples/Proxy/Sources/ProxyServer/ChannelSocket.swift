@@ -39,9 +39,9 @@ final class ChannelSocket {
     return max(0, taken ?? 0)
   }
 
-  /// The number of written bytes that the other side has not taken: those that wait here, and those in the system's buffer.
+  /// The number of written bytes that the other side has not taken: bytes that wait here, and bytes in the system's buffer.
   ///
-  /// The system allows another write only when a third of its buffer is free. With a slow reader that takes long, and meanwhile
+  /// The system allows another write only when a third of its buffer is free. With a slow reader this takes long. Meanwhile,
   /// this number shows that the reader reads.
   var untakenBytes: Int {
     get throws {

@@ -4,7 +4,7 @@ import LarderHTTP
 import NIOCore
 import NIOPosix
 
-/// One TCP connection. It reads bytes when they are asked for, and at most one piece ahead, after a short piece.
+/// One TCP connection. It reads bytes when a reader asks for them, and at most one piece ahead, after a short piece.
 struct Connection: Sendable {
   let channel: any Channel
   private let source: NIOLoopBound<ByteSource>
@@ -88,7 +88,7 @@ struct Connection: Sendable {
     if left > 0 { try await write(rest(of: first, second, from: taken, count: left)) }
   }
 
-  /// Writes as many bytes as the system takes at once, and returns their number.
+  /// Writes as many bytes as the system takes at once, and returns their number: 0 outside of the event loop.
   func writeSome(_ first: [UInt8], _ second: [UInt8]) throws -> Int {
     channel.eventLoop.inEventLoop ? try socket.value.write(first, second.span) : 0
   }
@@ -133,7 +133,7 @@ struct Connection: Sendable {
     }
   }
 
-  /// Begins a wait between two exchanges, in which the other side must send nothing; false if it has sent something.
+  /// Begins a wait between two exchanges, in which the other side must send nothing; false if it has sent something or ended.
   func beginWait() async -> Bool { await onLoop { $0.beginSilence() } == true }
 
   /// Ends the wait; false if the other side has sent something, or ended the connection.

@@ -32,7 +32,7 @@ struct LoopTurn {
     self.giveWay = giveWay
   }
 
-  /// Counts an answer, and yields after a batch. Call it after each answer.
+  /// Counts an answer, and yields after a batch if the next yield is due. Call it after each answer.
   mutating func countAnswer() {
     answers += 1
     guard answers >= Self.batch else { return }

@@ -13,8 +13,8 @@ struct MessageHead: Sendable, Equatable {
 
   /// Reads a head with the empty line at its end. Nil without a first line.
   ///
-  /// If `isLenient`, a line that continues the line before it is joined to it, and lines that are no fields are left out; if
-  /// not, both make the result nil (RFC 9112, 5.2).
+  /// If `isLenient`, a line that continues the line before is joined to that line, and lines that are no fields are left out.
+  /// Otherwise, both kinds of lines make the result nil (RFC 9112, 5.2).
   ///
   /// - Throws: ``MessageError/tooManyFields`` for more than 1,000 fields.
   init?(_ bytes: [UInt8], isLenient: Bool) throws(MessageError) {
@@ -27,7 +27,7 @@ struct MessageHead: Sendable, Equatable {
     var folded: [ArraySlice<UInt8>] = []
     for line in lines.dropFirst() {
       if let byte = line.first, byte == 0x20 || byte == 0x09 {
-        // A server refuses such lines, because another server may read them as fields of their own.
+        // A server refuses a line that continues a field, because another server may read it as a field of its own.
         guard isLenient, !folded.isEmpty else { return nil }
         folded[folded.count - 1] += [0x20] + line.trimmed
       } else {
@@ -96,7 +96,7 @@ enum Framing: Sendable, Equatable {
     }
   }
 
-  /// The framing that the fields state; nil if they state none, or none that is understood.
+  /// The framing that the fields state; nil if they state no framing, or a framing that is not understood.
   private static func declared(_ fields: HTTPFields) -> Framing? {
     if fields.contains(.transferEncoding) {
       let codings = codings(fields)
@@ -140,13 +140,13 @@ enum Framing: Sendable, Equatable {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
   }
 
-  /// Whether the fields announce a body that is not empty. Those of a response without a body may do so, too.
+  /// Whether the fields announce a body that is not empty. The fields of a response without a body may do so, too.
   static func announcesBody(_ fields: HTTPFields) -> Bool {
     declared(fields) != .length(0)
       && (fields.contains(.contentLength) || fields.contains(.transferEncoding))
   }
 
-  /// The length that the fields state; nil for no length, and for several.
+  /// The length that the fields state; nil for no length, and for several different lengths.
   static func statedLength(_ fields: HTTPFields) -> Int? {
     if case .length(let count) = declared(fields) { count } else { nil }
   }

@@ -3,7 +3,7 @@ import NIOCore
 
 /// Takes messages from the bytes of a connection, without waits.
 struct MessageParser {
-  /// The limit on the bytes of a head, and on those of the trailers of a body.
+  /// The limit on the bytes of a head, and on the bytes of the trailers of a body.
   static let longestHead = 1 << 16
   /// The longest line with the size of a chunk and its extensions, which are left out. Without a limit, a client could send
   /// any number of bytes for each byte of a body.
@@ -70,7 +70,7 @@ struct MessageParser {
     return head
   }
 
-  /// Whether the first line makes a head too long, and not fields or empty lines.
+  /// Whether a head is too long because of its first line, and not because of fields or empty lines.
   private var hasLongStart: Bool {
     let view = buffer.readableBytesView
     return view.count > skipped && !view.prefix(Self.longestHead).contains(0x0A)
@@ -186,7 +186,7 @@ struct MessageParser {
     if line.last == 0x0D {
       line.removeLast()
     } else if isStrict {
-      // Another server before this one may see the end of such a line elsewhere.
+      // A server in front of this server may see the end of the line elsewhere.
       throw .malformed("a line of a chunked body ends without CR")
     }
     return line

@@ -5,7 +5,7 @@ import Synchronization
 /// The fault of a message.
 enum MessageError: Error, Equatable {
   case malformed(String)
-  /// A head, or the trailers of a body, has more than 1,000 fields or 64 KB.
+  /// A head has more than 1,000 fields, or a head or the trailers of a body have 64 KB or more.
   case tooManyFields
   /// The first line alone exceeds the 64 KB of a head.
   case targetTooLong

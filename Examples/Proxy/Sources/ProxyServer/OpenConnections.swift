@@ -141,7 +141,7 @@ final class Deadline: Sendable {
     }
   }
 
-  /// The action that the other side has not taken in time; nil if it has taken both. Reports a late send only once.
+  /// The action that the other side has not taken in time; nil if neither action is late. Reports a late send only once.
   func expire(at now: Duration) -> Subject? {
     ends.withLock { ends in
       if let end = ends.read?.end, end <= now {

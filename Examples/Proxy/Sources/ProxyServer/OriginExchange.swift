@@ -72,7 +72,7 @@ struct OriginExchange: Sendable {
   }
 }
 
-/// Ends a connection if its body is released before its end.
+/// Ends a connection if the body of its response is released before the end of the body.
 private final class End: Sendable {
   private let connection: Connection
   private let idle: IdleConnections?

@@ -4,8 +4,8 @@ public import NIOCore
 
 /// Carries requests to one origin in HTTP/1.1.
 ///
-/// GET and HEAD reuse connections; every other request has a connection of its own, so that none is ever sent twice.
-/// Methods, statuses, fields and their order stay unchanged; a body is read only as fast as its reader takes it.
+/// GET and HEAD without a body reuse connections; every other request has a connection of its own, so it is never sent twice.
+/// Methods, statuses, most fields and their order stay unchanged; a body is read only as fast as its reader takes it.
 public struct OriginTransport: HTTPTransport {
   /// The field `Host`. `HTTPTypes` has no name for it, because newer versions of HTTP lack this field.
   static let host = HTTPField.Name("Host")!

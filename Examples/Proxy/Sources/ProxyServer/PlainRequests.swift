@@ -116,7 +116,7 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Whether the bytes in `range` are `name`, in any case.
+  /// Whether the bytes in `range` are `name`, without regard to case.
   fileprivate func isName(_ name: [UInt8], in range: Range<Int>) -> Bool {
     guard range.count == name.count else { return false }
     for index in name.indices where self[range.lowerBound + index] | 0x20 != name[index] | 0x20 {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The cache of a proxy, over a store that is opened again after a failure, such as a removal of its directory.
 ///
-/// While the store cannot be opened, GET and HEAD go to the origin without it.
+/// While the store cannot be opened, GET and HEAD without a body go to the origin without the store.
 public final class ProxyCache: Sendable {
   private struct State {
     var store: Store
@@ -26,7 +26,7 @@ public final class ProxyCache: Sendable {
   ///
   /// - Parameters:
   ///   - transport: sends requests to the origin.
-  ///   - log: receives each failure of the store as a line.
+  ///   - log: receives a line for each failure and each new opening of the store.
   ///   - open: opens the store, at once and after a failure.
   public init(
     in namespace: String = "http", over transport: any HTTPTransport,

@@ -7,13 +7,13 @@
 /// The limits of a proxy's clients. A client that exceeds a time limit is disconnected, with a 408 if it still waits for
 /// an answer.
 public struct ProxyLimits: Sendable, Hashable {
-  /// The largest number of connections, or fewer if the process may not open two descriptors for each. Others get a 503.
+  /// The largest number of connections, or fewer if the process may not open two descriptors for each. 64 more get a 503.
   public var connections = 1_000
-  /// The largest possible ``connections``. A larger number counts as this one.
+  /// The largest possible ``connections``. A larger number counts as this number.
   public static let mostConnections = 1_000_000
   /// How long a connection may be idle between two requests.
   public var idle = Duration.seconds(60)
-  /// How long the head of a request may take, from its first byte on; for the first request, from the connection on.
+  /// How long the head of a request may take from its first byte on, and how long a new connection may wait for that byte.
   public var head = Duration.seconds(15)
   /// How long each piece of the body of a request may take.
   public var body = Duration.seconds(30)
@@ -34,8 +34,8 @@ public struct ProxyLimits: Sendable, Hashable {
 
   /// The number of connections for which the process has descriptors: one to the client and one to the origin for each.
   ///
-  /// Raises the soft limit of the process to the hard limit. So the limit of connections is reached before the limit of
-  /// descriptors, beyond which the proxy could not even answer.
+  /// Raises the soft limit of the process to the hard limit, at most to 65,536. So the limit of connections is reached before
+  /// the limit of descriptors, beyond which the proxy could not even answer.
   var possibleConnections: Int {
     #if canImport(Glibc)
       let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

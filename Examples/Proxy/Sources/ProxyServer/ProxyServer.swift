@@ -3,7 +3,7 @@ import NIOPosix
 
 /// Answers HTTP/1 requests on an address from a cache, in place of the origin.
 public struct ProxyServer: Sendable {
-  /// The address on which the server listens, with the port that the system chose if none was given.
+  /// The address on which the server listens, with the port that the system chose if no port was given.
   public let address: Address
   private let listener: any Channel
   private let watching: Task<Void, Never>
@@ -60,7 +60,7 @@ public struct ProxyServer: Sendable {
       ready: ready)
   }
 
-  /// Stops the server. Connections between two requests end at once, and others after the answer to their request.
+  /// Stops the server. Connections between two requests end at once, and other connections after the answer to their request.
   ///
   /// - Parameter limit: how long requests may still take. A cancellation of the task ends them, too.
   public func stop(within limit: Duration = .zero) async throws {

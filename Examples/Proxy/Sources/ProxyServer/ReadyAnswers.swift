@@ -103,7 +103,7 @@ final class ReadyAnswers {
     return Ready(answer, to: request, age: age, head: head)
   }
 
-  /// The head of an answer; nil if the answer does not end by its length.
+  /// The head of an answer; nil if the request gets no answer from it, or an answer without a body (204 or 304).
   private static func head(of answer: ReadyAnswer, to request: HTTPRequest) -> [UInt8]? {
     guard let result = answer.result(to: request) else { return nil }
     var status = CacheStatus(result)

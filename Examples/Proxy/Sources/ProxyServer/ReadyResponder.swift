@@ -1,7 +1,7 @@
 import LarderHTTP
 import NIOCore
 
-/// Gives ready answers on the event loop of a connection, at once: without its task, and without a copy of the body.
+/// Gives ready answers on the event loop of a connection, at once: without the connection's task or a copy of the body.
 final class ReadyResponder {
   let answers: ReadyAnswers
   private let socket: ChannelSocket
@@ -33,7 +33,7 @@ final class ReadyResponder {
   /// - Parameter context: continues to read once the client has taken the answer.
   func answer(_ bytes: ByteBuffer, then context: ChannelHandlerContext) -> Bool {
     guard let (ready, head) = answers.answer(to: bytes.readableBytesUInt8Span) else { return false }
-    // Bytes that the client does not take at once are held. Without room for them, the task answers: it can read them again.
+    // Bytes that the client does not take at once are held. Without room for them, the task answers: it can read the body anew.
     let size = ready.bodySize > held.smallPiece ? head.count + ready.bodySize : 0
     guard size == 0 || held.reserve(size) else { return false }
     var rest: ByteBuffer?

@@ -119,7 +119,7 @@ struct RequestHandling: Sendable {
     return isWhole && reader.isAtEnd && isKept
   }
 
-  /// The body of a request. It is read only as fast as it is sent.
+  /// The body of a request. The proxy reads the body only as fast as the origin takes it.
   private static func body(_ framing: Framing, of reader: MessageReader) -> HTTPBody {
     let count: Int?
     switch framing {

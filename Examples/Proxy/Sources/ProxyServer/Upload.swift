@@ -15,7 +15,7 @@ final class Upload: Sendable {
   /// Why the body could not be read to its end; nil if it could be.
   var failure: (any Error)? { reason.withLock { $0 } }
 
-  /// Sends the head, and then the body: in a task of its own, unless the body is in memory.
+  /// Sends the head, and then the body: in a task of its own, unless the body is in memory and has at most 64 KB.
   func begin(after head: [UInt8]) async throws {
     if let whole = body.whole, whole.count <= 1 << 16 {
       try await connection.write(head, whole)

@@ -178,7 +178,7 @@ struct FaultTests {
 
   // MARK: Framing towards the origin
 
-  /// One request that a server which reads its length in another way would take for two requests.
+  /// A request whose length can be read in two ways: another server would find two requests in its bytes.
   @Test(arguments: [
     "Transfer-Encoding: xchunked\r\n", "Transfer-Encoding : chunked\r\n",
     "Transfer-Encoding: chunked, identity\r\n", "Transfer-Encoding: \u{B}chunked\r\n",

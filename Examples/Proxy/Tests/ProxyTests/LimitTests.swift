@@ -147,7 +147,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// Twenty clients ask for large hits and read nothing, and others upload without an end: the proxy holds a bounded part.
+  /// Twenty clients ask for large hits and read nothing: the proxy holds only a bounded part of the bodies.
   @Test func `slow readers of large hits hold no copies`() async throws {
     let size = 50_000_000
     let body = [UInt8](repeating: 7, count: size)

@@ -65,7 +65,7 @@ struct OriginConnectionTests {
     try await bench.stop()
   }
 
-  /// Some origins still send such a body a moment later: it would answer the next request.
+  /// Some origins still send the announced body a moment later, and these bytes would answer the next request.
   @Test(arguments: [
     ("HEAD", "200 OK\r\nContent-Length: 4"), ("HEAD", "200 OK\r\nContent-Length: 4, 5"),
     ("HEAD", "200 OK\r\nTransfer-Encoding: chunked"),
@@ -127,7 +127,7 @@ struct OriginConnectionTests {
         head.start.contains("/end") ? [] : Self.page(head)
       })
     try await get(bench, "/1")
-    // The origin ends the connection at this request twice: first the kept connection, then the new one.
+    // The origin ends the connection at this request twice: first the kept connection, then the new connection.
     #expect(try await bench.get("/end").head.hasPrefix("HTTP/1.1 502 "))
     #expect(bench.origin.count == 3 && bench.origin.connectionCount == 2)
     try await get(bench, "/2")

@@ -33,7 +33,7 @@ final class RawOrigin: Sendable {
     }
   }
 
-  /// Answers one request with the parts that have come.
+  /// Answers one request with the parts, as they come.
   init(_ parts: AsyncStream<String>) {
     isPersistent = false
     write = { _, _, connection in
@@ -151,7 +151,7 @@ struct Bench {
     try await ask("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n")
   }
 
-  /// Stops the proxy and the origin, after a full check of the store.
+  /// Stops the proxy and the origin, and then checks the whole store.
   func stop() async throws {
     try await server.stop()
     try await origin.stop()
@@ -187,7 +187,7 @@ final class RawClient: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// At least `count` bytes.
+  /// At least `count` bytes, or all bytes until the other side ends.
   func read(_ count: Int) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count, let more = try await connection.read() {

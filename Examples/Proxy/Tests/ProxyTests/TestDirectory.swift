@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory for one test.
+/// The path of a directory for one test.
 struct TestDirectory: Sendable {
   let text: String
 

@@ -8,7 +8,7 @@ struct Visitor: Codable, Sendable {
   var visits = 0
 }
 
-/// A server whose processes share sessions and responses, which outlive them: `larder-server STORE PORT`.
+/// A server whose processes share sessions and responses, which outlive the processes: `larder-server STORE PORT`.
 @main struct Server {
   static func main() async throws {
     let arguments = CommandLine.arguments

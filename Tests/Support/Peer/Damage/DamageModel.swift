@@ -62,8 +62,8 @@ struct DamageModel {
 }
 
 extension DamageModel {
-  /// Makes the store, with entries that were replaced, removed, tagged and owned by other entries. Calls `halfway` after half
-  /// of the writes: pages of the file at that moment are old versions of pages.
+  /// Makes the store, with entries that were replaced, removed, tagged or given an expiry. Calls `halfway` after half of the
+  /// writes: pages of the file at that moment are old versions of pages.
   static func build(
     at path: String, durability: Durability, halfway: () throws -> Void
   ) throws -> (DamageModel, Store) {

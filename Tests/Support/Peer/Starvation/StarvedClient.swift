@@ -6,7 +6,7 @@ import TestSupport
 enum Shortage: String, CaseIterable {
   /// File descriptors: the amount is their number.
   case descriptors
-  /// Threads: the process can create none. Swift's tasks then wait for ever, so the client makes no calls that need threads.
+  /// Threads: the process can create no thread. Swift's tasks then wait for ever, so the client makes no calls that need one.
   case threads
   /// Address space: the amount is the megabytes beyond the space that the process already has.
   case space
