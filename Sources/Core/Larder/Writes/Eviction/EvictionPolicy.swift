@@ -47,7 +47,7 @@ protocol EvictionQueue: ~Copyable {
   /// Changes the statistics of an entry; this does not count as a use.
   func setStats(_ stats: AccessStats, of entry: Entry)
   func hash(of entry: Entry) -> UInt64
-  /// Removes and returns the ghost of a key; nil unless fewer than 4 n evictions have followed in a cache of n entries.
+  /// Removes and returns the ghost of a key; nil once about 4 n evictions have followed in a cache of n entries.
   mutating func takeGhost(of hash: UInt64) -> Ghost?
   /// Keeps a ghost of an entry that was just removed from a cache of `entries` entries.
   mutating func putGhost(
