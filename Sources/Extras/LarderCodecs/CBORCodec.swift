@@ -2,7 +2,7 @@ public import Larder
 
 /// Values as CBOR (RFC 8949): shorter than JSON, with exact numbers, and with `Data` as bytes.
 ///
-/// Properties are written in the order of their names: equal values have equal bytes, except those with sets. Other programs
+/// Properties are written in the order of their names, so equal values without a `Set` have equal bytes. Other programs
 /// can read the values: maps with text as keys, arrays, integers, floats, text, byte strings, true, false and null. The shell
 public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// The value that the initializer received.

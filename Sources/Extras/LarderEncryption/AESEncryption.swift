@@ -37,7 +37,7 @@
     ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add such entries. Turn it
     ///     off while a store still has such entries.
     ///   - key: returns the key of a name, of 128, 192 or 256 bits; nil for a retired key, whose entries are damaged then. Each
-    ///     write calls it, and each read that memory does not answer; they throw its errors.
+    ///     write, and each read that memory does not answer, calls `key` and throws the errors of `key`.
     public init(
       currentKey: String, isRequired: Bool = true,
       key: @escaping @Sendable (String) throws -> SymmetricKey?

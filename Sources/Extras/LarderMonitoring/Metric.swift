@@ -6,7 +6,7 @@ public struct Metric: Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable {
     /// The value goes up and down.
     case gauge
-    /// The value goes up. A reset of the statistics sets the counters of namespaces to 0.
+    /// The value goes up. A reset of the statistics may set the value to 0.
     case counter
   }
 
@@ -18,7 +18,7 @@ public struct Metric: Hashable, Sendable {
     public let value: String
   }
 
-  /// The name begins with `larder_`, and ends with the unit or with the counted things.
+  /// The name begins with `larder_`. A unit, such as `bytes` or `ratio`, is at its end.
   public let name: String
   /// The labels of the metric.
   public let dimensions: [Dimension]

@@ -34,7 +34,7 @@ struct Observation {
   var statistics: Statistics
   var health: StoreHealth
 
-  /// A resource is full from this part of its limit. A full resource is reported once, and again after it was below.
+  /// A resource is full from this part of its limit. Only the first look at a full resource reports it.
   static let fullAt = 0.95
   /// A reader lags if its snapshot is at least this many commits old: LMDB cannot reuse the pages freed since then.
   static let laggingAfter: UInt64 = 10_000

@@ -45,7 +45,7 @@
 
   /// The pieces of a body, for its reader.
   private actor Pieces {
-    /// Keeps the transport until the end of the body, because the connections of the transport end with it.
+    /// Keeps the transport until the end of the body, because the end of the transport would end its connections.
     private let transport: AsyncHTTPClientTransport
     private var iterator: HTTPClientResponse.Body.AsyncIterator
 

@@ -31,7 +31,7 @@
       _ message: Message, by easy: UnsafeMutableRawPointer, for transfer: Transfer
     ) throws {
       let receiver = Receiver(transfer)
-      // The options point to these words, the lines and the receiver, so the end resets the options. The connection stays.
+      // The options point to these words, the lines and the receiver until the reset at the end. The connection stays.
       var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
       let lines = try unsafe list(message.lines)
       defer { unsafe curl_slist_free_all(lines) }

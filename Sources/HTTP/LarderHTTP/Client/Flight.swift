@@ -44,7 +44,7 @@
       fileprivate let flights = SingleFlight<String>()
       private let kept = Mutex<Outcome?>(nil)
 
-      /// Waits for the outcome of the request. If there is none, the caller sends the request, in the flight ``leading(_:)``.
+      /// Waits for the outcome of the request. Without an outcome the caller sends the request, in the flight ``leading(_:)``.
       func outcome(under name: String) async throws -> Outcome? {
         if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
         guard let outcome = kept.withLock({ $0 }) else { return nil }

@@ -61,7 +61,7 @@
     /// `LarderError/Code/invalidArgument`. Equal requests of GET, HEAD or ``HTTPCacheRule/bodyMethods`` at the same time wait
     /// for one exchange. Throws the transport's error or ``HTTPCacheError`` if the origin gives no usable response and no
     /// stored response may be served; a `LarderError` if the store fails. A failed secure connection
-    /// (``TransportFailure/isInsecure``) always throws, unless ``HTTPCachePolicy/servesStaleWhenInsecure`` is true.
+    /// (``TransportFailure/isInsecure``) throws despite a stale response, unless ``HTTPCachePolicy/servesStaleWhenInsecure``.
     ///
     /// - Parameters:
     ///   - body: read only while it is sent, and not kept. A body for ``HTTPCacheRule/bodyMethods`` is read first, for the key.

@@ -15,7 +15,7 @@
     public var reuses: [CacheAnswer.Reason: Int] = [:]
     /// Requests that the store answered after they had waited for the exchange of another request.
     public var collapsed = 0
-    /// Requests that ended with an error; requests that pass by the store do not count.
+    /// Requests that ended with an error; the errors of ``HTTPCache/pass(_:body:interim:)`` do not count.
     public var failures = 0
     /// Bytes of the bodies of answers with a stored response. A stored part that the origin completed counts as a whole body.
     public var bytesSaved = 0

@@ -21,7 +21,7 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request. A GET or HEAD is sent again after a short wait on demand. Throws for an unexpected answer.
+    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more. Throws for an unexpected answer.
     ///
     /// - Parameter hasSubstitute: whether a stored response replaces a 503.
     func send(

@@ -33,7 +33,7 @@
 
     /// Stores and removes responses as `reception` says. Returns the place of the stored body; nil if the body is not stored.
     ///
-    /// If another exchange has replaced a stored response meanwhile, it is neither updated nor removed: it is newer.
+    /// A stored response that another exchange has replaced meanwhile stays: the replacement is newer.
     func store(_ reception: CacheReception, _ received: ReceivedBody) async throws -> StoredBody? {
       guard let uri = exchange.client.key else { return nil }
       var kept: StoredBody?

@@ -4,7 +4,7 @@
 
   /// The head of a response to an exchange with the origin.
   ///
-  /// It makes the client's result from the head and the body.
+  /// This type makes the client's result from the head and the body.
   struct OriginResponse: Sendable {
     let head: HTTPResponse
     let exchange: OriginExchange

@@ -4,8 +4,8 @@
   /// Groups of responses of one origin (RFC 9875), as tags of their entries.
   enum CacheGroups {
     private static let prefix = "http-group:"
-    /// RFC 9875, section 2, asks for at least 32 groups of 32 bytes. The cache ignores more than 64 groups of a response,
-    /// because each group is a record of the store.
+    /// RFC 9875, section 2, asks for at least 32 groups of 32 bytes. The cache ignores the groups of a response after the first
+    /// 64 groups, because each group is a record of the store.
     private static let most = 64
     private static let longestTag = 200
 

@@ -23,8 +23,8 @@
     /// or a redirection to another host counts as the login page of a network: the request throws
     /// ``HTTPCacheError/unexpected(_:)``, or gets a stored response as if the origin were offline, and nothing is stored.
     public var expectedTypes: Set<String>?
-    /// The names of query parameters that do not change the response: requests that differ only in their values share it. The
-    /// origin gets the parameters of the request that is sent.
+    /// The names of query parameters that do not change the response: requests that differ only in these parameters share a
+    /// response. The origin gets the parameters of the request that is sent.
     public var ignoredParameters: Set<String>
     /// Whether the order of query parameters does not change the response.
     public var ignoresParameterOrder: Bool

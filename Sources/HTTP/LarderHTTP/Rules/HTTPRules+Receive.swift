@@ -63,7 +63,7 @@
       return receiveNew(exchange)
     }
 
-    /// Handles a response that is not about a stored response: a whole or a part.
+    /// Handles a new response, whole or in part.
     private func receiveNew(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
       var reception = CacheReception(.pass)

@@ -48,8 +48,8 @@
     /// The largest body, in bytes, that is stored, but at most half of the limits of the namespace and the store. Larger
     /// bodies pass through. Default: 1,000,000,000.
     public var largestBody: Int
-    /// The memory, in bytes, for the bodies of all requests on their way into the store. Most need at most 256 KB and one
-    /// piece of the origin. A body without room passes through and is not stored. Default: 64,000,000.
+    /// The memory, in bytes, for the bodies of all requests on their way into the store. Most bodies need at most 256 KB and
+    /// one piece of the origin. A body without room passes through and is not stored. Default: 64,000,000.
     public var bufferLimit: Int
     /// The most responses of one URI that `Vary` and credentials may separate. A further response removes the least recently
     /// used response. At least 1; default: 32.

@@ -10,7 +10,7 @@
 
     static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }
 
-    /// The URIs to invalidate: the target, and `Location` and `Content-Location` of its origin. Empty for a failed request.
+    /// The URIs that a successful unsafe request invalidates: the target, and `Location` and `Content-Location` of its origin.
     static func keys(
       of request: HTTPRequest, _ response: HTTPResponse, policy: HTTPCachePolicy
     ) -> [ResponseKey] {

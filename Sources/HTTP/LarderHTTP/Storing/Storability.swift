@@ -73,7 +73,7 @@
       return status.code == 200 || !isPart && !ClientCondition.isForOrigin(request)
     }
 
-    /// Whether the response may be stored for the users of the cache: all users of a shared cache (RFC 9111, 3.5 and 5.2.2.7).
+    /// Whether this cache may store the response; a shared cache stores it for all users (RFC 9111, 3.5 and 5.2.2.7).
     func allowsSharing(_ directives: ResponseDirectives, credential: String?) -> Bool {
       guard policy.kind == .shared else { return true }
       return !directives.isPrivate

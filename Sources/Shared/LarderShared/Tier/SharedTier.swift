@@ -15,7 +15,7 @@ public protocol SharedTier: Sendable {
   /// - Parameter tags: the tags whose invalidations the result considers.
   func fetch(_ key: SharedKey, tags: [String]) async throws(LarderError) -> FetchedValue?
 
-  /// Asks for the right to load a key: not granted while another caller has it, or over a value other than the rejected value.
+  /// Asks for the right to load a key; refused while another caller has it, or if the tier has a value other than `stamp`.
   ///
   /// - Parameters:
   ///   - stamp: the stamp of the value that the caller has seen and rejects; nil if it saw no value.
@@ -109,7 +109,7 @@ public struct FetchedValue: Sendable {
   public var frame: [UInt8]
   /// The time since the value was stored, by the server's clock.
   public var age: Duration
-  /// Whether the value no longer counts: its namespace was cleared, or a tag invalidated, or it is not of this log.
+  /// Whether the value no longer counts: its namespace was cleared, or one of the tags invalidated, or it is not of this log.
   public var isInvalidated: Bool
   /// The position of the newest record at the time of the fetch.
   public var head: Position
