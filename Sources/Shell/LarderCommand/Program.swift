@@ -100,7 +100,7 @@ enum Program {
 }
 
 extension Program {
-  /// The directory of `salvage DIRECTORY` if that is the only command: it also works on a store that cannot be opened.
+  /// The directory of `salvage DIRECTORY` if that is the only command. `salvage` also works on a store that cannot be opened.
   private static func salvageTarget(_ options: Options) -> String? {
     do throws(ShellError) {
       var commands: [ShellLanguage.CommandLine] = []

@@ -18,7 +18,7 @@ package final class ByteFile {
   /// Opens a file to read. A pipe need not have a writer yet.
   package init(reading path: String) throws(TerminalError) {
     self.path = path
-    // If standard input was closed, its descriptor is a placeholder for writing only; opening that again would read nothing.
+    // If standard input was closed, its descriptor is a placeholder for writing only, from which nothing can be read.
     if ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(path),
       fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE == O_WRONLY
     {
@@ -121,7 +121,7 @@ package final class ByteFile {
     }
   }
 
-  /// Opens a file to append to; creates it with these permissions if it is missing.
+  /// Opens a file to append to; creates a missing file with these permissions.
   package init(appendingTo path: String, permissions: UInt32) throws(TerminalError) {
     self.path = path
     var status = stat()

@@ -60,7 +60,7 @@ import CEditline
 
   // MARK: Keys
 
-  /// Moves and deletes whole characters as a person sees them: an emoji of several parts, a letter with its marks.
+  /// Moves and deletes the characters that a person sees as a whole: an emoji of several parts, a letter with its marks.
   ///
   /// libedit counts scalars and would leave half of such a character.
   func moveLeft() -> Int32 { move(scalars: -line.clusterBefore) }

@@ -36,7 +36,7 @@ import CEditline
       }
     }
 
-    /// Goes to the next row as soon as a row is full: libedit makes the terminal do so, too.
+    /// Goes to the next row as soon as a row is full, as libedit makes the terminal do.
     private mutating func step(_ cells: Int, _ columns: Int) {
       column += cells
       guard column >= columns else { return }
@@ -182,7 +182,7 @@ import CEditline
     guard scalars.allSatisfy({ $0 == "\n" || Terminal.width(of: CollectionOfOne($0)) != nil }),
       end.row < rows
     else { return }
-    // The cursor is saved and restored: after a full row it is in a state that no motion can restore.
+    // The cursor is saved and restored: after a full row, the cursor is in a state that no motion can restore.
     var text = "\u{1B}7\r" + Self.sequence("A", here.row - start.row)
     text += Self.sequence("C", start.column)
     var offset = 0

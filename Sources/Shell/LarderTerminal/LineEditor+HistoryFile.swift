@@ -125,7 +125,7 @@ extension LineEditor.HistoryFile {
       && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)
   }
 
-  /// Takes the lock; waits at most a second, because a stopped process may hold it.
+  /// Takes the lock; waits at most a second, because a stopped process may hold the lock.
   private func lock(_ descriptor: Int32) throws(TerminalError) {
     var attempts = 50
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

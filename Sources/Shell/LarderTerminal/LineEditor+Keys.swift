@@ -119,7 +119,7 @@ extension LineEditor {
     static let off = "\u{1B}[?2004l"
   }
 
-  /// Takes everything up to the end mark as text, even if it looks like keys.
+  /// Takes all bytes up to the end mark as text, even bytes of keys.
   func paste() throws(TerminalError) -> Int32 {
     let reader = PasteReader(
       next: { () throws(TerminalError) in try self.nextScalar() },

@@ -93,7 +93,7 @@ extension LineEditor {
     guard report != .missing else { return nil }
     try Terminal.write("\u{1B}[6n")
     let column = try reportedColumn(within: .seconds(2))
-    // If a signal ended the wait, the terminal may be asked again; after mere silence it is never asked again.
+    // If a signal ended the wait, the terminal may be asked again; after silence, the terminal is never asked again.
     if column == nil { report = TerminalSignals.counts != seen ? .late : .missing }
     return column
   }
@@ -127,7 +127,7 @@ extension LineEditor {
     }
   }
 
-  /// Restores the terminal for the shell, because some shells do not do so.
+  /// Restores the terminal for the shell, because some shells do not restore it.
   private func release() throws(TerminalError) {
     try display.leaveLine()
     try Terminal.write("\n")
@@ -143,7 +143,7 @@ extension LineEditor {
     resume()
   }
 
-  /// Sets the terminal's mode again. libedit believes that the mode is still set, so it must leave the mode first.
+  /// Sets the terminal's mode again. libedit believes that the mode is still set, so libedit must leave the mode first.
   private func resume() {
     unsafe cel_prepare_terminal(editor, 0)
     unsafe cel_prepare_terminal(editor, 1)

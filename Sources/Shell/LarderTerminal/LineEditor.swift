@@ -39,7 +39,7 @@ import CEditline
   let complete: Complete
   var buffer: LineBuffer { unsafe LineBuffer(of: editor) }
 
-  /// Whether the keys are those of vi. If so, no key may begin with an escape: Escape alone must leave the insert mode.
+  /// Whether the keys are the keys of vi. Then no key may begin with an escape: Escape alone must leave the insert mode.
   let isVi: Bool
 
   /// Bytes that were read but belong to later keys.
@@ -96,7 +96,7 @@ import CEditline
 
   /// Reads a line that the person ends with Return.
   ///
-  /// The line may hold newlines, pasted or from Alt-Return. It is not kept in the history; see `remember`.
+  /// The line may hold newlines, pasted or from Alt-Return. The history does not keep the line; see `remember`.
   package func readLine(_ prompt: Prompt) throws(TerminalError) -> LineResult {
     begin(prompt)
     if !isVi { try Terminal.write(PasteMode.on) }
@@ -142,7 +142,7 @@ import CEditline
     unsafe cel_set_prompt(editor, function, 1)
   }
 
-  /// libedit 3.1-20221030 loses the rest of a wrapped line when it inserts characters with these terminal capabilities.
+  /// libedit 3.1-20221030 loses the rest of a wrapped line when libedit inserts characters with these terminal capabilities.
   private func keepWrappedLinesWhole() {
     for capability in ["ic", "IC", "im", "ei"] {
       unsafe cel_set_capability(editor, capability, "")

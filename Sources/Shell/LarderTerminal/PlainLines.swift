@@ -59,7 +59,7 @@ package struct PlainLines {
   /// - Parameters:
   ///   - prompt: The text that is written to the output first, without color.
   ///   - end: The byte that ends a line: a newline, or NUL for names that may hold one.
-  ///   - most: Of a longer line, the first bytes are enough, if they are more than `most`.
+  ///   - most: A line of more bytes may be cut after at least `most` + 1 bytes.
   package mutating func readLine(
     _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n"), atMost most: Int = .max
   ) throws(TerminalError) -> LineResult {

@@ -41,7 +41,7 @@ extension Terminal {
     return count == 0 ? .timedOut : .ready
   }
 
-  /// Discards input that was typed but not read, so that it does not answer a later question.
+  /// Discards typed input that was not read, so that the input does not answer a later question.
   package static func discardInput() { tcflush(Stream.input.rawValue, TCIFLUSH) }
 
   /// The next bytes of the stream, at most `limit`; waits for the first byte. Empty at the end.

@@ -44,7 +44,7 @@ package enum Terminal {
     isTerminal(stream) && isCapable(environment) && environment["NO_COLOR", default: ""].isEmpty
   }
 
-  /// Whether a `LineEditor` can work: input and output are a terminal, and it can move its cursor.
+  /// Whether a `LineEditor` can work: input and output are a terminal, and the terminal can move its cursor.
   package static func canEditLines(environment: [String: String]) -> Bool {
     isTerminal(.input) && isTerminal(.output) && isCapable(environment)
   }

@@ -161,7 +161,7 @@ enum TerminalSignals {
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0
-    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full pipe also ends a wait
+    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full pipe wakes, too
     errno = before
   }
 

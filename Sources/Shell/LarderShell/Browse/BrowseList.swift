@@ -56,7 +56,7 @@ final class BrowseList {
   private let namespaces: [Store.Namespace]
   private var census: SelectionWalk
   private var counted = 0
-  /// The number of entries of the list; nil until `count` has seen all of them.
+  /// The number of entries of the list; nil until `count` has seen all entries.
   private(set) var total: Int?
 
   /// - Parameter session: The session whose interruption ends a read.

@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The loop of the full-screen view: it handles keys, reads the store and draws.
+/// The loop of the full-screen view, which handles keys, reads the store and draws.
 ///
 /// A read stops at the next key that does more than move, so that typing is not slow. The read starts again after the key.
 /// No snapshot is held while the view waits.

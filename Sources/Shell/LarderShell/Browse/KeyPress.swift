@@ -9,7 +9,7 @@ enum KeyPress: Hashable {
   case up, down, left, right, pageUp, pageDown, home, end
   /// A key with Ctrl: `c` is ^C.
   case control(Character)
-  /// Pasted text: no character of it acts as a key.
+  /// Pasted text. None of its characters acts as a key.
   case paste(String)
 
   /// Whether the key only moves by a row, a page or a pane.
@@ -37,7 +37,7 @@ struct KeyDecoder {
 
   private static let pasteStart = Array("\u{1B}[200~".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
-  /// A longer paste is cut, because it goes into one line.
+  /// A longer paste is cut, because a paste becomes one line.
   private static let longestPaste = 4096
   /// No key sends more bytes.
   private static let longestSequence = 32
@@ -100,7 +100,7 @@ struct KeyDecoder {
     guard end != nil else { return nil }
     defer { pasted = nil }
     let text = String(decoding: pasted ?? [], as: UTF8.self)
-    // The text goes into one line, which has no place for newlines and tabs.
+    // The text becomes a part of one line, which cannot contain newlines and tabs.
     return .some(.paste(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })))
   }
 

@@ -10,7 +10,7 @@ struct ChangeSummary {
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   /// The first keys, for a preview or a question.
   private(set) var samples: [[UInt8]] = []
-  /// The keys for `--verbose`; nil without it.
+  /// The keys for `--verbose`; nil without that option.
   private var keys: [JSON]?
   /// The number of keys from standard input that do not exist; nil if the command reads no keys there.
   var absent: Int?

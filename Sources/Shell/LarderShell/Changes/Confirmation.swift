@@ -51,7 +51,7 @@ struct Confirmation {
     }
   }
 
-  // The words of a script decide whether it needs `--yes`, not the present content of the store.
+  // The words of a script decide whether the script needs `--yes`; the present content of the store does not.
   static let refusalOfNothing = ShellError(
     .needsYes, "a bulk change needs `--yes` (0 entries would change now)",
     hint: "pass `--yes` to confirm, `--dry-run` to preview")

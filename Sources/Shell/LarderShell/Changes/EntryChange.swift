@@ -19,7 +19,7 @@ struct EntryChange {
   private let past: String
   private let missing: [[UInt8]]
   private let listed: Int
-  /// The number of entries that the change concerned before it began; nil if they were not counted.
+  /// The number of entries that were counted for the question; nil without a count.
   private var expected: Int?
   /// The time before the entries were counted for a question or saved. Later writes were not part of the question.
   private var horizon: WriteHorizon?
@@ -157,7 +157,7 @@ struct EntryChange {
   ///
   /// - Parameters:
   ///   - fields: The fields of JSON after the counts.
-  ///   - unmatched: Whether the change concerned no entry; nil if that is so when no entry was changed.
+  ///   - unmatched: Whether the change concerned no entry; nil means that it concerned the changed entries.
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {

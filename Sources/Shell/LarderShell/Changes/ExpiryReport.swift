@@ -31,7 +31,7 @@ struct ExpiryReport {
   enum Effect {
     case changed(from: UnixTime?, to: UnixTime?)
     case unchanged
-    /// The entry never expires, and a relative change does not touch it.
+    /// The entry never expires, so a relative change does not change its expiry.
     case permanent
 
     var isChange: Bool { if case .changed = self { true } else { false } }

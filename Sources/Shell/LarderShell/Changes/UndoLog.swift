@@ -69,7 +69,7 @@ final class UndoLog {
           )
         }
       } catch let error as LarderError where error.code == .unreadable {
-        // An entry can be removed even if its value cannot be read; `undo` counts it as lost.
+        // An entry can be removed even if its value cannot be read; `undo` counts the entry as lost.
         continue
       }
     }
@@ -77,7 +77,7 @@ final class UndoLog {
 
   func beginBatch() { pending = [] }
 
-  /// Keeps the entry under a key as it was before this batch changes it.
+  /// Keeps the entry under a key, before this batch changes the entry.
   func keep(_ present: Store.Entry?, under key: Key, in namespace: Store.Namespace) {
     guard isRecording else { return }
     let known = values[EntryName(namespace: ExactString(namespace.name), key: key)]

@@ -38,7 +38,7 @@ extension Command {
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try count(scope, by: group) }
     let tally = try scope.tally()
-    // Expired entries are counted separately; --expired selects them.
+    // Expired entries are counted separately. With --expired, the first count has expired entries, too.
     let counted = scope.selection.wantsExpired ? tally.fresh + tally.expired : tally.fresh
     let expired = tally.expired.entries
     let words = counted.words

@@ -48,7 +48,7 @@ extension Command {
   }
 }
 
-/// One edit of a value. It replaces only the version that was read, unless a person agrees.
+/// One edit of a value. The edit replaces only the version that was read, unless a person agrees to replace a newer one.
 private struct ValueEdit {
   /// The state of the key that an edit replaces.
   private enum Base: Equatable {
@@ -95,7 +95,7 @@ private struct ValueEdit {
   /// Stores the text; nil if the text is unchanged.
   mutating func store(_ text: [UInt8]) throws -> Store.Entry? {
     var text = text
-    // Most editors add a newline at the end. If the value had no such newline, it is removed.
+    // Most editors add a newline at the end. The newline is removed if the value had none.
     if text.last == .newline, original.last != .newline {
       text.removeLast()
     }

@@ -140,7 +140,7 @@ extension Command {
     return .done
   }
 
-  /// Throws if a namespace has no lifetime: a touched entry would then never expire, whatever lifetime it had.
+  /// Throws if a namespace has no lifetime, because a touched entry would then never expire.
   private static func checkRules(of change: EntryChange) throws {
     for namespace in change.scope.namespaces {
       guard try namespace.info()?.rules.expires == .never else { continue }

@@ -15,7 +15,7 @@ extension Command {
   private static func showFacts(_ call: Invocation, in session: Session) throws -> Outcome {
     let namespace = try session.namespace(call.namespaces)
     let entries = try call.allBytes("KEY").map { key in
-      // An expired entry still has its facts until it is purged.
+      // An expired entry has its facts until a purge removes the entry.
       guard let entry = try namespace.entry(for: key) else {
         throw try ShellError.noSuchKey(key, in: [namespace], verb: "keys", line: session.line)
       }

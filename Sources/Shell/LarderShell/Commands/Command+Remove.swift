@@ -17,7 +17,7 @@ extension Command {
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
-    // Values that are written after this line are not part of the question, the export and the undo.
+    // Values that are written after this line belong neither to the question nor to the export or the undo.
     let horizon =
       confirmation.isGiven && !call.has("--save") && !session.undo.isRecording
       ? nil : try WriteHorizon(of: session.store)

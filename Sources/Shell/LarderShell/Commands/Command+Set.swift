@@ -134,7 +134,7 @@ extension Command {
     } else {
       value = try LocalFile(source, of: session).contents(atMost: largest)
     }
-    // The rest of the value was not read: its size is unknown, and it may have no end.
+    // The rest of the value was not read: its size is unknown, and may have no bound.
     guard value.count <= largest else {
       throw tooLarge("more than \(Wording.count(largest))", largest, namespace)
     }

@@ -131,7 +131,7 @@ extension Command {
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
     let now = session.clock.now.unix
     try scope.selection.keepInput(of: session)
-    // Two walks over the entries, so that no list of them is kept.
+    // The entries are walked twice, so that no list of entries is kept.
     var range: ClosedRange<Int64>?
     try scope.visitEntries(showing: "looking") { entry in
       guard let value = measure.value(of: entry, now: now) else { return }
@@ -160,7 +160,7 @@ extension Selection {
       try session.host.checkInterruption()
       patterns.append(.key(item.key))
     }
-    // Without a key the selection is empty; without a pattern it would be every entry.
+    // Without keys the selection must be empty, but a selection without patterns means every entry.
     if patterns.isEmpty { filters.append(.any([])) }
   }
 }

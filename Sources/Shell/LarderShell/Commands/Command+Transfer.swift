@@ -32,7 +32,7 @@ extension Command {
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
     }
-    // CSV can hold control characters that a terminal obeys; JSON escapes them.
+    // CSV can hold control characters that a terminal obeys; JSON escapes control characters.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer = try session.writer(to: path, replaces: call.has("--force"))
     var run = Export(of: scope, as: format, showing: shown, to: writer)

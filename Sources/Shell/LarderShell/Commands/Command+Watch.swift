@@ -57,7 +57,7 @@ extension Command {
     _ selection: Selection, in session: Session
   ) throws -> Set<ExactString>? {
     switch selection.namespaces {
-    // A named namespace is watched even if it does not exist yet.
+    // A named namespace is watched even before its creation.
     case .named(let names): Set(names.map { ExactString($0.text) })
     case .unnamed: session.current.map { [ExactString($0)] }
     case .all: nil

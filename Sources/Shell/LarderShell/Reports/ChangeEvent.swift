@@ -93,7 +93,7 @@ extension RemovalReason {
     }
   }
 
-  /// The reason for a person; nil if the event already says it.
+  /// The reason for a person; nil if the event already names the reason.
   var words: String? {
     switch self {
     case .expired, .removed, .cleared: nil

@@ -4,7 +4,7 @@ import ShellLanguage
 /// The columns of a list of entries.
 struct EntryForm {
   let columns: [Column]
-  /// Whether the list is that of `--long`: all data columns in plain output, more columns in a table.
+  /// Whether the list is long, as with `--long`: all data columns in plain output, more columns in a table.
   var isLong = false
   var readsValues = false
   private let cells: (Store.Entry, Span<UInt8>, Session) -> [Cell]
@@ -44,7 +44,7 @@ extension EntryForm {
     ]
   }
 
-  /// The columns that `--show` names, and no others.
+  /// The columns that `--show` names, and no other columns.
   static func show(_ shown: [QueryColumn]) -> EntryForm {
     let operands = shown.map(\.operand)
     return EntryForm(
@@ -52,7 +52,7 @@ extension EntryForm {
       readsValues: operands.contains(where: \.readsValue)
     ) { entry, value, session in
       zip(operands, session.queries.columns(operands, entry, value)).map { operand, value in
-        // The key as bytes: it need not be UTF-8.
+        // The key is shown as bytes, because a key need not be UTF-8.
         operand == .name(.key) ? .bytes(entry.key.bytes) : value.cell
       }
     }
@@ -82,7 +82,7 @@ extension Cell {
     .entry(namespace: owner.namespace, key: owner.key.bytes)
   }
 
-  /// The expiry of a stale entry, worded differently from that of an expired entry; nil for another state.
+  /// The expiry of a stale entry, in other words than the expiry of an expired entry; nil for another state.
   static func staleExpiry(_ entry: Store.Entry) -> Cell? {
     entry.state == .stale ? entry.expires.map { .stale($0.unix) } : nil
   }

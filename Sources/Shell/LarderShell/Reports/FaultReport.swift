@@ -113,7 +113,7 @@ struct Inconsistency {
     self.detail = detail
   }
 
-  /// Decodes every value of the store, and returns the values that their codecs cannot decode.
+  /// Decodes every value that has not expired, and returns the values that their codecs cannot decode.
   static func undecodable(in session: Session) throws -> [Inconsistency] {
     let namespaces = try session.store.namespaces()
     let all = namespaces.reduce(0) { $0 + $1.entries }

@@ -26,7 +26,7 @@ struct Find {
       var last = min(end, range.upperBound + Self.around)
       while last < end, last > range.upperBound, bytes[last] & 0xC0 == 0x80 { last -= 1 }
       before = Array(bytes[first..<range.lowerBound])
-      // The match may be very long, so it is cut, too.
+      // A match may be very long, so the match is cut, too.
       match = Array(bytes[range].prefix(4 * Self.around))
       after = match.count < range.count ? [] : Array(bytes[range.upperBound..<last])
       isCutBefore = first > start

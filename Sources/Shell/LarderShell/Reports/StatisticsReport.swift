@@ -123,7 +123,7 @@ struct StatisticsReport {
       + [namespace.info.rules.limits.words.map { .prose($0) } ?? .null]
   }
 
-  /// The age in commits from which a reader is old: it keeps so many freed pages that the file may grow.
+  /// The age in commits from which a reader is old: an old reader keeps so many freed pages that the file may grow.
   private static let oldAge: UInt64 = 1000
 
   private func row(_ reader: Statistics.Reader) -> [Cell] {

@@ -60,7 +60,7 @@ struct FirstOf<Element> {
   /// Called often while elements are sorted; its error ends the sorting.
   private let pause: () throws -> Void
   private var kept: [Element] = []
-  /// The last kept element; elements after it are not kept.
+  /// The last kept element. Elements after this element are not kept.
   private var last: Element?
   /// The number of all elements that were added.
   private(set) var count = 0

@@ -64,7 +64,7 @@ struct IncomingKeys {
   mutating func next() throws -> Item? {
     while true {
       if let item = waiting.popFirst() {
-        // The name of a namespace has no NUL, so a NUL can end it.
+        // The name of a namespace has no NUL, so a NUL can end the name.
         let name: [UInt8] = item.namespace.map { Array($0.utf8) + [0] } ?? []
         if !item.key.isEmpty, seen.insert(name + item.key) { return item }
         continue

@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 
 extension Store.Namespace {
-  /// Keys up to this length sort before all longer keys that begin with them.
+  /// A key up to this length sorts before all longer keys that begin with the key.
   private static let sortedLength = 200
 
   /// Lends the entry under exactly this key, expired or not, and its value, in one lookup.
@@ -25,7 +25,7 @@ extension Store.Namespace {
     try scanEntries(
       prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
     ) { entry, value in
-      // A very long key is stored as its beginning and a hash, so other keys with this prefix may come before it.
+      // A very long key is stored as its beginning and a hash, so other keys with this prefix may come before the key.
       guard entry.key.bytes == key else { return key.count > Self.sortedLength }
       result = try body(entry, value)
       return false

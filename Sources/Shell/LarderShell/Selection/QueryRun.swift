@@ -8,7 +8,7 @@ final class QueryRun {
   private var passed = 0
   /// The number of values of CBOR that JSON cannot show.
   private var valuesOfCBOR = 0
-  /// An entry can be evaluated for several purposes; only the first purpose counts it.
+  /// The first purpose of an evaluation. An entry can be evaluated for several purposes; only the first counts the entry.
   private var counted: Purpose?
 
   enum Purpose { case test, order, column }
@@ -35,7 +35,7 @@ final class QueryRun {
     }
   }
 
-  /// Tests an expression on facts that are not those of an entry.
+  /// Tests an expression on facts that do not come from a stored entry.
   func passes(_ expression: Expression, _ input: QueryInput) throws -> Bool {
     evaluator.begin(counting: false)
     return try evaluator.passes(expression, input, Span())
@@ -49,7 +49,7 @@ final class QueryRun {
     return counted == purpose
   }
 
-  /// The values of several operands as columns. An operand with `[]` gives the list of its elements; null if it has none.
+  /// The values of several operands as columns. An operand with `[]` gives the list of its elements; null without elements.
   func columns(
     _ operands: [QueryOperand], _ entry: Store.Entry, _ value: Span<UInt8>
   ) -> [QueryValue] {

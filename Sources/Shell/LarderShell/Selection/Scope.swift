@@ -104,7 +104,7 @@ extension Scope {
     try session.host.notify("saved \(run.done.words) to \(path)")
   }
 
-  /// Throws if the selection is of keys, and one of them is in none of the namespaces.
+  /// Throws if the selection lists keys, and some key is in none of the namespaces.
   func checkKeys(verb: String) throws {
     guard selection.isOfKeys else { return }
     for case .key(let key) in selection.patterns

@@ -86,7 +86,7 @@ struct SelectionWalk {
       if try !visit(range, of: namespace, readingValues, take) { return }
     }
     while let (entry, namespace) = try nextFromInput() {
-      // An entry is left out if it was removed meanwhile or has a damaged value: its value would look empty.
+      // An entry is left out if it was removed since or has a damaged value, because its value would look empty.
       let wantsMore =
         try readingValues
         ? namespace.lookUp(entry.key.bytes, damaged: &damaged, take) : take(entry, Span())

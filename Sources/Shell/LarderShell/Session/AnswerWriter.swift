@@ -104,7 +104,7 @@ final class AnswerWriter {
 
   func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
 
-  /// Writes notes for a person; a document gets none.
+  /// Writes notes below a table; other forms get no notes.
   func writeNotes(_ notes: [SafeText]) throws { if isTable { try writeLines(notes) } }
 
   /// Acknowledges a change, unless `--quiet` is set.

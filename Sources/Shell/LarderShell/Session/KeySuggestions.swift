@@ -31,7 +31,7 @@ struct KeySuggestions {
     let wanted = Self.text(key)
     let ranked = keys.map { (distance: Suggestions.distance(wanted, Self.text($0)), key: $0) }
       .sorted { $0.distance < $1.distance }
-    // A key with a short common prefix counts as similar only if it is nearly equal.
+    // A key with a short common prefix counts as similar only if the two keys are nearly equal.
     let isClose = !prefix.isEmpty && 2 * prefix.count >= min(key.count, Self.mostProbes)
     nearest = ranked.prefix(3)
       .filter { isClose || $0.distance <= (prefix.isEmpty ? min(wanted.count / 3, 2) : 2) }

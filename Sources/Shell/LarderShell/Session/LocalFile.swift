@@ -80,14 +80,14 @@ package struct LocalFile {
 }
 
 extension FileProblem {
-  /// Runs `body`. If it cannot read a file, the error becomes an error of the shell.
+  /// Runs `body`. If `body` cannot read a file, the error becomes an error of the shell.
   static func explainingRead<Result>(
     _ message: SafeText, _ body: () throws -> Result
   ) throws -> Result {
     do { return try body() } catch let problem as FileProblem { throw problem.readError(message) }
   }
 
-  /// Runs `body`. If it cannot make or write a file, the error becomes an error of the shell.
+  /// Runs `body`. If `body` cannot make or write a file, the error becomes an error of the shell.
   static func explainingWrite<Result>(
     _ message: SafeText, _ body: () throws -> Result
   ) throws -> Result {

@@ -39,7 +39,7 @@ extension Session {
 
   /// The namespaces with the counts that most answers show: expired entries that are still in the file do not count.
   ///
-  /// - Parameter isQuick: If true, a namespace with very many expired entries counts them, because a greeting must not wait.
+  /// - Parameter isQuick: If true, expired entries count where there are very many, because a greeting must not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
     try store.namespaces().map { info in
       let namespace = store.namespace(info.name)
@@ -64,7 +64,7 @@ extension Session {
     return facts
   }
 
-  /// The namespace for a write. If it does not exist, the write creates it.
+  /// The namespace for a write. The write creates the namespace if it does not exist.
   func namespaceToWrite(_ choice: NamespaceChoice) throws -> Store.Namespace {
     if case .named(let names) = choice { return store.namespace(names[0].text) }
     if let current { return store.namespace(current) }

@@ -6,7 +6,7 @@ package import ShellLanguage
 /// A session keeps the state between commands. A command writes in one transaction or in a series of batches. No snapshot is
 /// held between commands.
 package final class Session {
-  /// The store. A command may close it and open it again, which replaces the object.
+  /// The store. A command may close the store and open it again, which replaces the object.
   package internal(set) var store: Store
   let options: Store.Options
   let host: Host
@@ -65,7 +65,7 @@ package final class Session {
   /// Takes a namespace into use as `use` does; the namespace need not exist.
   package func use(_ name: String) throws(ShellError) { current = try NamespaceName(name).text }
 
-  /// Writes a batch. After the error `full`, the batch is made once more, because the store may have evicted entries meanwhile.
+  /// Writes a batch. After the error `full`, the batch is made once more, because the store may have evicted entries.
   package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     func recorded(_ batch: inout WriteBatch) throws -> Result {
       undo.beginBatch()

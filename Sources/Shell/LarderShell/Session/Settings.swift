@@ -78,7 +78,7 @@ enum ShellOption: String, CaseIterable {
     }
   }
 
-  /// Sets the durability level of the store. It changes for every process, so no other process may have the store open.
+  /// Sets the durability level of the store. The level changes for every process, so no other process may have the store open.
   private func setDurability(_ word: String, in session: Session) throws {
     guard let level = Durability(rawValue: word) else {
       let levels = Durability.allCases.map(\.rawValue).joined(separator: ", ")

@@ -77,7 +77,7 @@ extension Session {
       let bytes = namespaces.reduce(0) { $0 + $1.bytes }
       let limits = try store.limits()
       let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
-      // For a store without namespaces, which is new, the greeting names the disk limit.
+      // For a store without namespaces, the greeting also names the disk limit.
       let disk =
         namespaces.isEmpty
         ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""

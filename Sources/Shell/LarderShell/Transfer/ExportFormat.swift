@@ -81,7 +81,7 @@ enum ExportFormat: String, CaseIterable {
 
   private static func list(_ cells: [Cell]) -> Cell { cells.isEmpty ? .null : .list(cells) }
 
-  /// A time as RFC 3339, or as milliseconds since 1970 if RFC 3339 cannot write it.
+  /// A time as RFC 3339, or as milliseconds since 1970 if RFC 3339 cannot write the time.
   private static func moment(_ time: Timestamp?) -> Cell {
     guard let time = time?.unix else { return .null }
     return (0...UnixTime.last.milliseconds).contains(time.milliseconds)

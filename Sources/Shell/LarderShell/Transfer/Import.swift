@@ -18,7 +18,7 @@ struct Import {
   struct Counts {
     var added = Tally()
     var replaced = Tally()
-    /// The number of lines that an existing entry kept back: with `newer` it was as new or newer, with `keep` it stays.
+    /// The number of lines that were not stored because of an existing entry: one as new or newer, or with `keep` any entry.
     var skipped = 0
     var expired = 0
     var all: Int { added.entries + replaced.entries + skipped + expired }
@@ -115,7 +115,7 @@ struct Import {
     }
   }
 
-  /// Creates a namespace with rules. An existing namespace keeps its rules, because an application declared them.
+  /// Creates a namespace with rules. An existing namespace keeps its rules, because an application declared these rules.
   private mutating func declare(
     _ name: String, _ rules: Rules, _ overrides: Rules.Overrides?
   ) throws {

@@ -74,7 +74,7 @@ struct LineSource {
       hint: count == 0 ? "it does not begin like an export" : "lines of an export are shorter")
   }
 
-  /// The next line. Of a line with more than `most` bytes, perhaps only the first bytes, more than `most`.
+  /// The next line. A line of more than `most` bytes may be cut after at least `most` + 1 bytes.
   private mutating func lineOfFile(atMost most: Int) throws -> [UInt8]? {
     while true {
       if let end = buffer[searched...].firstIndex(of: .newline) {

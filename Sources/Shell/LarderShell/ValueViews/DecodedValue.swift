@@ -34,7 +34,7 @@ enum DecodedValue {
     codec == .cbor || codec == .versioned && ValueEnvelope(bytes)?.codec == .cbor
   }
 
-  /// Lends the readable form to `body`; if there is none, the bytes as they are.
+  /// Lends the readable form to `body`; without a readable form, the bytes as they are.
   static func withReadable<Result>(
     _ bytes: Span<UInt8>, _ codec: CodecID, _ body: (Span<UInt8>) throws -> Result
   ) rethrows -> Result {

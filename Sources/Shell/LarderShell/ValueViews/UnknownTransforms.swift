@@ -33,7 +33,7 @@ package struct UnknownTransforms {
     }
   }
 
-  /// A note that values were stored as they are, although other values of the namespace are encrypted; nil if none is.
+  /// A note that values were stored as they are; nil unless one of the first values of the namespace cannot be read.
   func note(
     _ namespace: Store.Namespace, stored: SafeText = "this one is not",
     missed: SafeText = "the entry"

@@ -74,7 +74,7 @@ struct ValueWriter {
     switch presentation.mode {
     case .table,
       .plain where presentation.isTerminal:
-      // The value is escaped, so it cannot send an escape sequence to a terminal unless `raw` is set.
+      // The value is escaped, so that it sends no escape sequence to a terminal. Only `raw` can send such a sequence.
       if count > 0 { try output.write([.newline]) }
       let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
       if !isSingle { try output.write(Array("\(name)\(Quoting.brief(key))\n".utf8)) }
@@ -108,7 +108,7 @@ struct ValueWriter {
     guard presentation.mode.isForPerson else {
       return facts + [try value.cell(as: style, head: head)]
     }
-    // For a person JSON is shown without quotes around it.
+    // For a person, JSON is shown without quotes around the text.
     let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
     return facts + [.text(Quoting.plainValue(Array(bytes.prefix(head ?? .max))))]
   }

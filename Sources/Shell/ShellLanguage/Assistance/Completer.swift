@@ -120,7 +120,7 @@ package struct Completer: Sendable {
     }
   }
 
-  /// The keys that begin with a word. For keys of integers and UUIDs their typed text begins with it.
+  /// The keys that begin with a word. For a word with `int:` or `uuid:`, the keys whose typed form begins with the word.
   private func keys(
     of word: Word, _ namespaces: NamespaceChoice, _ find: (Request) -> Found
   ) -> Found {
@@ -187,7 +187,7 @@ extension Completer {
       if kind == .expression { names += ["and", "or", "not", "exists"] }
     }
     let fitting = names.filter { $0.hasPrefix(text) }
-    // A condition has spaces in it, so the insertion opens a quote.
+    // A condition usually has spaces, so the insertion opens a quote.
     let lead = word.bytes.isEmpty && !isOpen && kind == .expression ? "'" : ""
     return Completion(
       range: range, candidates: fitting.map { Candidate(text: lead + $0, isWhole: false) },

@@ -20,13 +20,13 @@ package indirect enum Expression: Sendable, Hashable {
   /// The text is found in the bytes of the value.
   case valueContains([UInt8], ignoringCase: Bool)
 
-  /// The comparisons. `!=` and the other negated forms are `not` of one of these.
+  /// The comparisons. A negated form, such as `!=`, is a `not` around a comparison.
   package enum Comparison: Sendable, Hashable {
     case equal, less, lessOrEqual, greater, greaterOrEqual
   }
 }
 
-/// A value of an entry, or a constant.
+/// A value or a fact of an entry, a constant, or the result of a function.
 package indirect enum QueryOperand: Sendable, Hashable {
   case path(QueryPath)
   case name(QueryName)
@@ -140,7 +140,7 @@ extension Expression {
     }
   }
 
-  /// The conditions of a conjunction, which must all hold; other expressions are a single condition.
+  /// The conditions of a conjunction, which must all hold; another expression is a single condition.
   package var conjuncts: [Expression] {
     if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
   }

@@ -103,7 +103,7 @@ struct ExpressionParser {
     }
   }
 
-  /// Reads a string that is compared with a time as a time of the shell; throws for an operand that cannot be a time.
+  /// Beside a fact that is a time, turns a string into a time of the shell; throws there for an operand that cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(QueryError) -> QueryOperand {
@@ -186,7 +186,7 @@ struct ExpressionParser {
     }
   }
 
-  /// The range of the tokens from a position on, for the text of an operand.
+  /// The range of the tokens from a position to the last read token, for the text of an operand.
   func range(since start: Int) -> Range<Int> {
     tokens[start].range.lowerBound..<tokens[max(index - 1, start)].range.upperBound
   }
@@ -197,7 +197,7 @@ struct ExpressionParser {
     guard takeSign(sign) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
-  /// Words for a search in a text that other languages use.
+  /// Words of other languages for a search in a text.
   private static let searches: Set = ["contains", "like", "matches", "startswith", "begins"]
 
   func expectEnd() throws(QueryError) {
@@ -224,7 +224,7 @@ struct ExpressionParser {
     _ message: SafeText, _ hint: SafeText?, at position: Int? = nil, range: Range<Int>? = nil
   ) -> QueryError {
     let token = tokens[min(position ?? index, tokens.count - 1)]
-    // At the end the error points at the last token, which is easier to see than the empty place after it.
+    // At the end, the error points at the last token: the empty place after this token is hard to see.
     let place = range ?? (token.kind == .end && index > 0 ? tokens[index - 1].range : token.range)
     return QueryError(message: message, range: place, hint: hint)
   }
@@ -245,6 +245,6 @@ extension QueryOperand {
 }
 
 extension QueryName {
-  /// The name of the duration until a time, or since it.
+  /// The name of the duration until this time, or since this time.
   fileprivate var length: String { self == .expires ? "ttl" : self == .used ? "idle" : "age" }
 }

@@ -14,7 +14,7 @@ extension JSONLookup {
     }
   }
 
-  /// A number: integers of up to 128 bits are exact, other numbers are doubles.
+  /// A number: integers of up to 128 bits are exact, other numbers are doubles, or `outsized` beyond the range of double.
   private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
     var value: Int64 = 0
     var index = range.lowerBound
@@ -28,7 +28,7 @@ extension JSONLookup {
       value = sum
       index += 1
     }
-    // The sum is negative, because negative numbers have one value more.
+    // The sum is negative, because Int64 has one negative number more than positive numbers.
     if index == range.upperBound, isNegative || value != .min {
       return .integer(Int128(isNegative ? value : -value))
     }

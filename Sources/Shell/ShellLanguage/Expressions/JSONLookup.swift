@@ -67,7 +67,7 @@ package struct JSONLookup {
     }
   }
 
-  /// Compares a string with a name; a name with escapes is decoded.
+  /// Whether the string in a range is `name`; a string with escapes is decoded first.
   private static func isName(_ name: [UInt8], _ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     var length = 0
     for index in range.lowerBound + 1..<range.upperBound - 1 {

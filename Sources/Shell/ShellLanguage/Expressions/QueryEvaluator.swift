@@ -7,13 +7,13 @@ package struct QueryEvaluator {
   private let pause: () throws -> Void
   private var matchers: [RegularExpression: PatternMatcher] = [:]
   private var finders: [[UInt8]: TextFinder] = [:]
-  /// The number of values to which a path was applied, and the number of these that were not JSON.
+  /// The number of values to which a path was applied, and the number of these values that were not JSON.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
   /// The number of values that may be JSON but are nested too deep.
   package private(set) var valuesTooDeep = 0
   private var isCounted = false
-  /// The fields of the first values, and the paths that were found or missed; a suggestion uses them.
+  /// The fields of the first values that lack a path, and the paths that were found or missed; a suggestion uses them.
   private var sampledFields: Set<String> = []
   private var samples = 0
   private var paths: [QueryPath: Bool] = [:]
@@ -103,7 +103,7 @@ package struct QueryEvaluator {
 
   // MARK: Operands
 
-  /// All values of an operand; a missing field gives null.
+  /// All values of an operand; a missing field gives `missing`, or no value if that is nil.
   package mutating func all(
     _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>,
     missing: QueryValue? = .null
@@ -153,7 +153,7 @@ package struct QueryEvaluator {
     }
   }
 
-  /// The first path that no value has, with a similar field that exists.
+  /// The first path that no JSON value has, with a similar field that exists; nil without such a path.
   package var missedField: (path: QueryPath, suggestion: String?)? {
     guard values > valuesNotJSON + valuesTooDeep else { return nil }
     for (path, isFound) in paths.sorted(by: { $0.key.text < $1.key.text }) where !isFound {
@@ -208,7 +208,7 @@ package struct QueryEvaluator {
     return matcher
   }
 
-  /// The finder of a text in upper or lower case.
+  /// The finder of a text, which ignores case.
   private mutating func finder(_ text: [UInt8]) throws(ShellError) -> TextFinder {
     if let known = finders[text] { return known }
     let finder = try TextFinder(text, isExact: false, pause: pause)

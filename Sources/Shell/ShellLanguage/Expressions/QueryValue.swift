@@ -35,7 +35,7 @@ package enum QueryValue: Sendable, Hashable {
     }
   }
 
-  /// The number as double, which may be rounded; nil for other types.
+  /// The number as double, which may be rounded; a duration in seconds; nil for other values.
   package var double: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -72,8 +72,8 @@ extension QueryValue {
     }
   }
 
-  /// The order of numbers by their exact values; nil if a value is not a number. Rounding would make different numbers
-  /// equal.
+  /// The order of numbers; nil if a value is not a number. Integers are compared exactly, because rounding would make
+  /// different integers equal.
   private func numericOrder(to other: QueryValue) -> Int? {
     switch (self, other) {
     case (.integer(let a), .integer(let b)): Self.order(a, b)
@@ -105,7 +105,7 @@ extension QueryValue {
     a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
   }
 
-  /// The total order of `--sort`: null < false < true < numbers < strings < arrays < objects.
+  /// The total order of `--sort`: null < false < true < numbers < times < strings < arrays < objects.
   package func precedes(_ other: QueryValue) -> Bool {
     let (a, b) = (rank, other.rank)
     guard a == b else { return a < b }
@@ -172,7 +172,7 @@ extension QueryValue {
 }
 
 extension QueryInput {
-  /// The fact of the entry that `name` stands for.
+  /// The fact with this name.
   func value(_ name: QueryName, of value: Span<UInt8>, at now: UnixTime) -> QueryValue {
     func text(_ bytes: [UInt8]?) -> QueryValue {
       guard let bytes, String(validating: bytes, as: UTF8.self) != nil else { return .null }

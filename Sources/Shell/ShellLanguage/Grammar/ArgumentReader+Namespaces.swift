@@ -15,7 +15,7 @@ extension ArgumentReader {
     }
   }
 
-  /// The namespaces with an at sign. If the parameters of the command are namespaces, its words.
+  /// The namespaces with an at sign. If namespaces are parameters of the command, the namespaces become words instead.
   mutating func namespaceChoice(
     behind name: Range<Int>
   ) throws(ShellError) -> NamespaceChoice {

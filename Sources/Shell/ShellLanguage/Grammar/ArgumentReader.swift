@@ -22,7 +22,7 @@ extension CommandTable {
   }
 }
 
-/// Sorts the arguments of one command and reads them by its specification.
+/// Sorts the arguments of one command, and reads them by the command's specification.
 struct ArgumentReader {
   let command: CommandSpec
   let line: CommandLine
@@ -42,7 +42,7 @@ struct ArgumentReader {
   }
 
   mutating func sort(_ arguments: ArraySlice<Argument>) throws(ShellError) {
-    // `-i` also applies to values before it.
+    // `-i` also applies to values before `-i`.
     ignoresCase = arguments.contains {
       if case .option(let option) = $0 { option.spelling == "-i" } else { false }
     }
@@ -90,7 +90,7 @@ struct ArgumentReader {
         of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
   }
 
-  /// Assigns the words: the first ones and the last ones to the parameters, the rest to the selection.
+  /// Assigns the words: the first words and the last words to the parameters, the rest to the selection.
   mutating func invocation(behind name: Range<Int>) throws(ShellError) -> Invocation {
     takeWordAsNamespace()
     let choice = try namespaceChoice(behind: name)
@@ -131,7 +131,7 @@ struct ArgumentReader {
     return words.count > 1 && words.last?.leads(with: ".") == true ? 1 : 0
   }
 
-  /// The words; those at the end that form one time, such as `tomorrow 09:00` or `2h 30m`, are joined into one word.
+  /// The words. If the last words form one time, such as `tomorrow 09:00` or `2h 30m`, they are joined into one word.
   private func joiningTime(_ words: ArraySlice<Word>) throws(ShellError) -> ArraySlice<Word> {
     for count in stride(from: min(words.count, 4), to: 1, by: -1) {
       let last = words.suffix(count)

@@ -1,4 +1,4 @@
-/// The syntax of a command; parsing, help, completion and hints all use it.
+/// The syntax of a command, for parsing, help, completion and hints.
 package struct CommandSpec: Sendable {
   package enum Access: Sendable {
     /// The command may also run on a store that is open read-only.
@@ -27,13 +27,13 @@ package struct CommandSpec: Sendable {
 
   /// How a command takes a selection.
   package enum SelectionUse: Sendable, Hashable {
-    /// Without words the command selects everything.
+    /// Without words the command selects every entry.
     case optional
-    /// A command that changes entries, which does not run without words.
+    /// The command does not run without words.
     case required
   }
 
-  /// A condition on the given words and options, which have their names in usage lines.
+  /// A condition on the given words and options, by their names in usage lines.
   package enum Rule: Sendable, Hashable {
     case atMostOne([String])
     case exactlyOne([String])
@@ -66,8 +66,8 @@ package struct CommandSpec: Sendable {
   /// The command's own options, without the options of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
-  /// The field names of a line of plain output, by the words that give this output. A name in brackets is left out if its
-  /// field is equal in all lines. Empty for commands whose answer is a value, sentences or nothing.
+  /// The field names of a line of plain output, by the words that give this output. A field in brackets may be left out if
+  /// the command concerns one namespace. Empty for commands whose answer is a value, sentences or nothing.
   package let plain: KeyValuePairs<String, String>
 
   package init(
@@ -91,7 +91,7 @@ package struct CommandSpec: Sendable {
     self.plain = plain
   }
 
-  /// The command's own options, then those of the selection; if two have the same name, the own option counts.
+  /// The command's own options, then the options of the selection. Of two options with the same name, the own option counts.
   package var options: [OptionSpec] {
     guard selection != nil else { return ownOptions }
     return ownOptions
@@ -102,7 +102,7 @@ package struct CommandSpec: Sendable {
     (options + [Self.form]).first { $0.name == name || $0.short == name }
   }
 
-  /// An option of every command; a person adds it at the end of a line.
+  /// An option of every command. A person adds the option at the end of a line.
   package static let form = OptionSpec.value(
     "-o", .choice(OutputMode.allCases.map(\.rawValue)), "the form of the answer",
     placeholder: "MODE")
@@ -151,7 +151,7 @@ package struct OptionSpec: Sendable, Hashable {
       name: name, kind: nil, placeholder: nil, summary: summary, isRepeatable: false, short: short)
   }
 
-  /// - Parameter placeholder: The name of the value in usage lines; nil for that of its kind.
+  /// - Parameter placeholder: The name of the value in usage lines; nil for the placeholder of the kind.
   package static func value(
     _ name: String, short: String? = nil, _ kind: ValueKind, _ summary: String,
     placeholder: String? = nil, isRepeatable: Bool = false
@@ -168,7 +168,7 @@ package struct OptionSpec: Sendable, Hashable {
   }
 }
 
-/// An argument of a command that its position identifies.
+/// An argument of a command, which is known by its position.
 package struct Parameter: Sendable, Hashable {
   package enum Arity: Sendable, Hashable { case one, optional, many, any }
 

@@ -12,8 +12,8 @@ package struct CommandTable: Sendable {
     self.index = index
   }
 
-  /// Finds a command by its name or alias, in upper or lower case. Abbreviations do not count: a new command could make one
-  /// ambiguous.
+  /// Finds a command by its name or alias, in upper or lower case. Abbreviations do not count: a new command could make an
+  /// abbreviation ambiguous.
   package func command(named name: String) -> CommandSpec? {
     index[name.lowercased()].map { commands[$0] }
   }
@@ -21,7 +21,7 @@ package struct CommandTable: Sendable {
   /// The names of all commands, then the aliases.
   package var names: [String] { commands.map(\.name) + commands.flatMap(\.aliases) }
 
-  /// The command that a word names; throws an error with a suggestion.
+  /// The command that a word names; for an unknown word, throws an error with a suggestion.
   package func command(
     _ word: Word, behind arguments: some Collection<Argument>
   ) throws(ShellError) -> CommandSpec {

@@ -9,7 +9,7 @@ package struct Invocation: Sendable {
   package let namespaces: NamespaceChoice
   /// Whether no namespace is named, or all are: a command about the store then concerns the whole store.
   package var meansStore: Bool { namespaces == .unnamed || namespaces == .all }
-  /// The selection; nil for a command that takes none.
+  /// The selection; nil for a command without a selection.
   package let selection: Selection?
   package let values: [String: [Value]]
   let ranges: [String: Range<Int>]

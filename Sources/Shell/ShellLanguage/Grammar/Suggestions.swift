@@ -5,8 +5,8 @@ package enum Suggestions {
   /// The longest word that can be a misspelt name. Comparing a word of megabytes with each name would take minutes.
   private static let longestWord = 256
 
-  /// The names nearest to a word, at most three of one rank: names one edit away, else names that the word begins, else names
-  /// two edits away.
+  /// The names nearest to a word, at most three of one rank: names one edit away, else names that begin with the word, else
+  /// names two edits away.
   package static func all(_ word: String, among names: [String]) -> [String] {
     guard word.utf8.count <= longestWord else { return [] }
     let word = word.lowercased()
@@ -36,7 +36,7 @@ package enum Suggestions {
     return "did you mean \(list)?"
   }
 
-  /// The number of edits: insertions, deletions, replacements, and swaps of neighbours.
+  /// The number of edits: insertions, deletions, replacements, swaps of neighbours. Above 2, the result may be too small.
   package static func distance(_ a: String, _ b: String) -> Int {
     let a = Array(a)
     let b = Array(b)

@@ -1,4 +1,4 @@
-/// The kind of a value of an option or parameter. It decides how the word is read, shown and completed.
+/// The kind of a value of an option or parameter. The kind decides how a word is read, shown and completed.
 package enum ValueKind: Sendable, Hashable {
   /// Bytes: `hex:` and `b64:` are decoded.
   case data
@@ -12,13 +12,13 @@ package enum ValueKind: Sendable, Hashable {
   case regex
   /// A length of time.
   case duration
-  /// A future time, or `never`.
+  /// A time, or `never`. A duration counts from now; a time of day is the next one.
   case deadline
-  /// A future time, `never`, or `+DURATION`.
+  /// A time as for `deadline`, `never`, or `+DURATION`.
   case expiry
-  /// A future time.
+  /// A time as for `deadline`, without `never`.
   case ahead
-  /// A past time; a duration counts back.
+  /// A time. A duration counts back from now; a time of day is the last one.
   case ago
   case size
   /// A count within bounds.

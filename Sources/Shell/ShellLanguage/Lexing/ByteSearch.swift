@@ -1,4 +1,4 @@
-/// The number of bytes that are searched between two calls of `pause`: less than a millisecond of work.
+/// The most bytes that are compared between two calls of `pause`: less than a millisecond of work.
 private let piece = 1 << 18
 
 extension Span<UInt8> {

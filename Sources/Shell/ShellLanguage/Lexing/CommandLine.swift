@@ -53,7 +53,7 @@ extension ArraySlice<UInt8> {
 package enum Source: Sendable, Hashable {
   case prompt
   case file(String)
-  /// One `--eval`, counted from 1.
+  /// The text of an `--eval`, with its number from 1.
   case eval(Int)
   /// Standard input.
   case input
@@ -71,7 +71,7 @@ package enum Source: Sendable, Hashable {
     }
   }
 
-  /// Whether a person typed the command and waits for the answer, so that a question is possible.
+  /// Whether a person may have typed the command and wait for the answer, so that a question is possible.
   package var isTyped: Bool {
     switch self {
     case .prompt, .eval, .command: true

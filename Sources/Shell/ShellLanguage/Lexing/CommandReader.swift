@@ -42,7 +42,7 @@ package struct CommandReader: Sendable {
     }
   }
 
-  /// Ends the source; throws if a quote is open, with the place at which it was opened.
+  /// Ends the source; if a quote is open, throws an error with the place of the quote.
   package mutating func end() throws(ShellError) {
     guard let open = lexer.open else { return }
     let place = unsorted.place(of: open.offset..<open.offset + 1)
@@ -56,7 +56,7 @@ package struct CommandReader: Sendable {
         hint: "close it, or escape it with a backslash if it belongs to the word")
   }
 
-  /// Drops an unfinished command, for example when a person gives it up.
+  /// Drops an unfinished command, for example after ^C.
   package mutating func startOver() {
     lexer = Lexer()
     firstLine = lines + 1
@@ -153,7 +153,7 @@ extension CommandReader {
 }
 
 extension CommandReader {
-  /// The command of a program about one namespace. The name of the namespace and the words `data` are taken exactly.
+  /// A command about one namespace that this program makes. The namespace and the words `data` are taken exactly.
   package static func command(
     _ verb: String, in namespace: String, options: [String] = [], data: [[UInt8]]
   ) throws(ShellError) -> CommandLine {

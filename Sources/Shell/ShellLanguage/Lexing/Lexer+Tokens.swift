@@ -118,7 +118,7 @@ extension Lexer {
       hint: "keys @a > keys.txt")
   }
 
-  /// `{"`, `{}`, `["`, `[{`, `[[` and `[]` begin a JSON value; `{a,b}` and `[a-z]` are patterns.
+  /// `{"`, `{}`, `["`, `[{`, `[[`, `[]` and a bracket at the end of a line begin a JSON value; `{a,b}` and `[a-z]` do not.
   func beginsJSON(at index: Int) -> Bool {
     guard let next = text[(index + 1)...].first(where: { $0 != .space && $0 != .tab }) else {
       return true
@@ -127,7 +127,7 @@ extension Lexer {
     return follows.bytes.contains(next)
   }
 
-  /// Takes a JSON value unchanged up to its closing bracket, and then checks it.
+  /// Takes a JSON value unchanged up to its closing bracket, and then checks the value.
   mutating func scanJSON(at index: Int) throws(ShellError) -> Int {
     guard let end = json.end(in: text, from: index) else {
       append(text[index...], isBare: false, at: index)

@@ -80,7 +80,7 @@ package struct Lexer {
     case .quote, .doubleQuote:
       try checkQuoteOpens(at: index)
       open = (byte == .quote ? .single : .double, index)
-      // An empty quote is an empty piece: it makes a word, which counts as quoted.
+      // An empty quote is an empty piece, which makes a quoted word.
       begin(isBare: false, at: index)
     case .backslash:
       let (bytes, next) = try escape(at: index)

@@ -9,7 +9,7 @@ package enum Quoting {
     return result
   }
 
-  /// The form of a key in tables: that of an integer or a UUID, or else the quoted form.
+  /// The form of a key in tables: the form of an integer or a UUID, or else the quoted form.
   package static func key(_ bytes: [UInt8]) -> String { TypedKey.text(of: bytes) ?? quoted(bytes) }
 
   /// The form in messages: for a long key only its beginning and its length.
@@ -36,8 +36,8 @@ package enum Quoting {
     return result
   }
 
-  /// A value as a field of `plain` output: escaped like `plain`, but quotes are not escaped, so that JSON stays
-  /// JSON.
+  /// A value as a field of `plain` output: escaped like `plain`, but quotes are not escaped, so that JSON without backslashes
+  /// stays JSON.
   package static func plainValue(_ bytes: [UInt8]) -> String {
     var result = ""
     appendEscaped(bytes, to: &result, quotes: false, hidden: false)
@@ -51,7 +51,7 @@ package enum Quoting {
     return result
   }
 
-  /// The form that completion inserts: bare if the lexer then reads the same key, else quoted.
+  /// The form that completion inserts: as an integer or a UUID, else bare if the lexer then reads the same key, else quoted.
   package static func typed(_ bytes: [UInt8]) -> String {
     if let text = TypedKey.text(of: bytes) { return text }
     let acting: StaticASCII = "\\'\"*?[]{};|><&#"

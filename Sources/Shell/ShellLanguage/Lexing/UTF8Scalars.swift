@@ -39,16 +39,16 @@ extension RandomAccessCollection<UInt8> where Index == Int {
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar is C0, DEL or C1, which a terminal may obey.
+  /// Whether the scalar is a control character (C0, DEL or C1), which a terminal may obey.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
-  /// The lower-case form, if it is one scalar.
+  /// The lower-case form if it is one scalar, otherwise the scalar itself.
   package var lowercased: Unicode.Scalar {
     let form = properties.lowercaseMapping.unicodeScalars
     return form.count == 1 ? form.first ?? self : self
   }
 
-  /// The upper-case form, if it is one scalar.
+  /// The upper-case form if it is one scalar, otherwise the scalar itself.
   package var uppercased: Unicode.Scalar {
     let form = properties.uppercaseMapping.unicodeScalars
     return form.count == 1 ? form.first ?? self : self

@@ -114,7 +114,7 @@ extension Word {
     return bytes
   }
 
-  /// The bytes of a key, at least one. Throws for a glob character that is not quoted.
+  /// The bytes of a key, at least one byte. Throws for a glob character that is not quoted.
   package func key() throws(ShellError) -> [UInt8] {
     if let key = try TypedKey.bytes(of: self) { return key }
     let key = try data()

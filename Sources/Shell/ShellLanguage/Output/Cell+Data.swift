@@ -43,7 +43,7 @@ extension Cell {
 
   /// A field of `plain` output; empty for null.
   ///
-  /// - Parameter isName: Whether a person may type the text back between double quotes; if so, these are escaped, too.
+  /// - Parameter isName: Whether a person may type the text back in double quotes. Then its double quotes are escaped, too.
   package func plain(isName: Bool) -> String {
     let bytes: [UInt8]
     if case .bytes(let own) = self {
@@ -56,7 +56,7 @@ extension Cell {
     return isName ? Quoting.plain(bytes) : Quoting.plainValue(bytes)
   }
 
-  /// The bytes of the cell, unchanged.
+  /// The bytes of the cell without escapes.
   package var raw: [UInt8] {
     switch self {
     case .bytes(let bytes): bytes
@@ -64,7 +64,7 @@ extension Cell {
     }
   }
 
-  /// The text of a cell that is not bytes: that of JSON, without quotes; nil for null.
+  /// The text of a cell that is not bytes: the text of its JSON, without quotes; nil for null.
   private var dataText: String? {
     switch json {
     case .null: nil

@@ -1,5 +1,5 @@
 extension Cell {
-  /// The text of the cell in a table: safe to print, and never empty.
+  /// The text of the cell in a table, safe to print; empty only for a blank cell and a bar of no length.
   package func shown(_ presentation: Presentation) -> String {
     let dash = presentation.hasUnicode ? "\u{2014}" : "-"
     return switch self {

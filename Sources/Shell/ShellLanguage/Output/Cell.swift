@@ -11,7 +11,7 @@ package enum Cell: Sendable, Hashable {
   case number(Int)
   /// A number of bytes.
   case size(Int)
-  /// A time in the past.
+  /// A time, shown to a person as the distance from now.
   case time(UnixTime)
   /// The time at which something expires; nil for never.
   case expiry(UnixTime?)
@@ -19,7 +19,7 @@ package enum Cell: Sendable, Hashable {
   case deadline(UnixTime?)
   /// The expiry of an entry that may still be served stale.
   case stale(UnixTime)
-  /// A duration in milliseconds; data has seconds. It is negative if the time is over.
+  /// A duration in milliseconds; data has seconds. The duration is negative if the time is over.
   case span(Int64)
   case bool(Bool)
   /// A part of a whole, 0 to 1, as a percentage.
@@ -35,7 +35,7 @@ package enum Cell: Sendable, Hashable {
   case json(JSON)
   /// A value that is unknown, or has no meaning here.
   case null
-  /// An empty cell, for the last row of a table.
+  /// An empty cell; an object of JSON lacks the field.
   case blank
 }
 
@@ -47,11 +47,11 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let table = Visibility(rawValue: 1)
-    /// `plain` without `--long`, and `raw`.
+    /// `plain` and `raw` without `--long`.
     package static let plain = Visibility(rawValue: 2)
-    /// `json`, `jsonl`, `csv`, and `plain` with `--long`.
+    /// `json`, `jsonl`, `csv`, and with `--long` also `plain` and `raw`.
     package static let data = Visibility(rawValue: 4)
-    /// A table with `--long`.
+    /// A table or Markdown with `--long`.
     package static let long = Visibility(rawValue: 8)
     package static let everywhere: Visibility = [.table, .plain, .data]
   }

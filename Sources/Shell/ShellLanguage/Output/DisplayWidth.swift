@@ -28,13 +28,13 @@ package enum DisplayWidth {
     0x1F3FB...0x1F3FF, 0x20000...0x2FFFD, 0x30000...0x3FFFD,
   ]
 
-  /// The longest beginning that fits; the mark follows if the text was cut.
+  /// The text, or else the longest beginning that fits together with the mark.
   package static func fit(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width else { return text }
     return prefix(of: text, columns: width - of(mark)) + (of(mark) <= width ? mark : "")
   }
 
-  /// The text, without its middle if it does not fit. Names with a common prefix stay distinct: `lego.pa...olors`.
+  /// The text, without its middle if the text does not fit. Names with different ends stay distinct: `lego.pa...olors`.
   package static func fitEnds(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width, width > 4 else { return fit(text, to: width, mark: mark) }
     let room = width - of(mark)
@@ -93,7 +93,7 @@ package enum DisplayWidth {
     }
   }
 
-  /// The text, with spaces after it up to a width.
+  /// The text, followed by spaces up to a width.
   package static func pad(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(width - of(text), 0))
   }
@@ -141,7 +141,7 @@ package enum DisplayWidth {
     return lines
   }
 
-  /// Wraps lines at spaces; continuation lines are indented.
+  /// Wraps lines at spaces; continuation lines are indented. For very few columns the text stays as it is.
   package static func wrap(_ text: String, columns: Int?, indent: Int) -> String {
     guard let columns, columns > indent + 10 else { return text }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in

@@ -1,5 +1,5 @@
-/// A JSON value that keeps the order of its fields. Scripts and people rely on the order, and `JSONEncoder` does not keep
-/// it.
+/// A JSON value that keeps the order of its fields. Scripts and people rely on the order, which `JSONEncoder` does not
+/// keep.
 package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -20,7 +20,7 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// The value on one line without spaces, in UTF-8. Hidden characters are escaped, so that a terminal is safe.
+  /// The value on one line, in UTF-8. Hidden characters of strings are escaped to protect a terminal; verbatim text stays.
   package var text: String {
     var result = ""
     write(to: &result)

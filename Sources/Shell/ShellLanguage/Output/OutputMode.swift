@@ -10,7 +10,7 @@ package enum OutputMode: String, Sendable, CaseIterable {
   /// Whether the output is a document in a standard format, for programs.
   package var isStructured: Bool { [.json, .jsonl, .csv].contains(self) }
 
-  /// Resolves `auto`: a person gets a table, a pipe gets data.
+  /// Resolves `auto`: a terminal gets a table, a pipe gets plain output.
   package func resolved(isTerminal: Bool) -> OutputMode {
     self == .auto ? (isTerminal ? .table : .plain) : self
   }

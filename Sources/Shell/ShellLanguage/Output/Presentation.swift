@@ -2,7 +2,7 @@
 package struct Presentation: Sendable {
   /// The mode; never `auto`.
   package let mode: OutputMode
-  /// Whether NUL ends the lines of `plain` output, whose bytes are raw then.
+  /// Whether NUL ends each field of `plain` and `raw` output, which then has no escapes.
   package let endsWithNUL: Bool
   /// The columns of the terminal; nil for no limit, as in a pipe.
   package let width: Int?
@@ -32,7 +32,7 @@ extension Presentation {
   package var endsRowsWithNUL: Bool { endsWithNUL && (mode == .plain || mode == .raw) }
   /// The mark for more text or rows that are left out.
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
-  /// The mark that replaces text that was cut; it is one column wide.
+  /// The mark in place of cut text; the mark is one column wide.
   package var cutMark: String { hasUnicode ? "\u{2026}" : "~" }
   /// The arrow between an old value and a new one.
   package var arrow: String { hasUnicode ? "\u{2192}" : "->" }
@@ -46,7 +46,7 @@ extension Presentation {
       if mode.isForPerson, own == nil, !reply.sentences.isEmpty {
         return lines(reply.sentences + reply.notes)
       }
-      // A document has no place for notes.
+      // Only a table has a place for notes.
       return bytes(of: body, isLong: reply.isLong) + (mode == .table ? lines(reply.notes) : [])
     }
   }

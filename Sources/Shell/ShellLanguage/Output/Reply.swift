@@ -1,4 +1,4 @@
-/// The answer of a command. The form of output decides how the answer is written; commands do not know that form.
+/// The answer of a command. The form of output decides how the answer is written; most commands do not know that form.
 package struct Reply: Sendable, Hashable {
   package indirect enum Body: Sendable, Hashable {
     /// A list: an array in JSON. Each row has a cell for each column.
@@ -16,13 +16,13 @@ package struct Reply: Sendable, Hashable {
   }
 
   package let body: Body
-  /// The bodies of forms that need another one: scripts split lines of plain output, and people read tables.
+  /// The bodies of forms that need another body: scripts split lines of plain output, and people read tables.
   package let others: [OutputMode: Body]
   /// Sentences that a person sees instead of the body; if empty, a person sees the body as a table.
   package let sentences: [SafeText]
   /// Notes that a person sees below the answer, such as how to see the rest of a list.
   package let notes: [SafeText]
-  /// Whether plain output has all data columns.
+  /// Whether plain output has all data columns, and a table has more columns.
   package let isLong: Bool
 
   package init(

@@ -91,7 +91,7 @@ package struct RowWriter: Sendable {
     }
   }
 
-  /// The bytes for a terminal, with control characters escaped; a file gets them unchanged.
+  /// The bytes for a terminal, with control characters escaped.
   private static func visible(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     Array(Quoting.printable(Array(bytes)).utf8)
   }

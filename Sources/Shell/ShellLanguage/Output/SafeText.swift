@@ -1,7 +1,7 @@
-/// Text that is safe to print: an interpolated value cannot bring an escape sequence into it.
+/// Text that is safe to print: an interpolated value cannot bring an escape sequence into the text.
 ///
 /// Bytes appear quoted, so that they can be typed back; strings appear unchanged but with control characters escaped.
-/// Errors, sentences and notes can only be made of this type, so that nothing from a store reaches a terminal
+/// Errors, sentences and notes can only be made of this type, so that they bring nothing from a store to a terminal
 /// unescaped.
 package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
   CustomStringConvertible
@@ -15,7 +15,7 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
 
   package init(_ text: String) { self.init(stringLiteral: text) }
 
-  /// The quoted bytes, which can be typed back; long bytes are cut, and their length is added.
+  /// The quoted bytes, which can be typed back unless they are long: long bytes are cut, and their number is added.
   package init(quoting bytes: [UInt8]) { description = Quoting.brief(bytes) }
 
   package struct StringInterpolation: StringInterpolationProtocol {

@@ -35,7 +35,7 @@ package struct ShellError: Error, Sendable, Hashable {
   package let code: Code
   package let message: SafeText
   package let hint: SafeText?
-  /// The range of the command's text that is wrong; `CommandLine.locate` turns it into a place.
+  /// The wrong range of the command's text; `CommandLine.locate` turns the range into a place.
   package private(set) var range: Range<Int>?
   package internal(set) var place: Place?
 
@@ -69,7 +69,7 @@ package struct ShellError: Error, Sendable, Hashable {
     return error
   }
 
-  /// A person answered no: only the message is shown, and it does not count as an error.
+  /// A person answered no: only the message is shown, without the word `error`.
   package static let declined = ShellError(.declined, "nothing changed", hint: nil)
 }
 
@@ -121,7 +121,7 @@ extension ShellError {
     let end = text.index(start, offsetBy: place.width, limitedBy: text.endIndex) ?? text.endIndex
     let width = max(DisplayWidth.of(text[start..<end]), 1)
     let margin = DisplayWidth.of(text[..<start])
-    // Only the last line of a command is above the caret, and only if it did not wrap. Any other line is shown again.
+    // Only the last line of a command is above the caret, and only if that line did not wrap. Any other line is shown again.
     let isAbove =
       place.isLastLine
       && columns.map { promptWidth + DisplayWidth.of(text[...]) <= $0 } ?? true

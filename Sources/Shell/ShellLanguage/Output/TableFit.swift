@@ -12,8 +12,8 @@ struct TableColumn {
 
 /// Fits the columns of a table into a window.
 ///
-/// The least useful parts become narrow first: columns without any fact, bars, shares, long forms of times, titles. Names
-/// become narrow last; they are cut in the middle, and not below ``narrowest``.
+/// The least useful parts become narrow or hidden first: columns without any fact, bars, shares, long forms of times, texts
+/// that wrap, titles. Names become narrow last; they are cut in the middle, and not below ``narrowest``.
 struct TableFit {
   private static let narrowest = 12
   private static let shortestBar = 6
@@ -98,7 +98,7 @@ struct TableFit {
       guard width < all[index].width else { continue }
       for (row, cells) in rows.enumerated() {
         if case .bar(let share) = cells[index] {
-          // The bar is drawn again: a bar that was cut would look as long as a longer one.
+          // The bar is drawn again: a cut bar would look as long as a longer bar.
           all[index].texts[row] = Bar.text(
             share, width: Bar.width * width / all[index].width,
             hasUnicode: presentation.hasUnicode)
@@ -137,7 +137,7 @@ struct TableFit {
     func freed(_ level: Int) -> Int {
       candidates.reduce(0) { $0 + max(all[$1].width - level, 0) }
     }
-    // The highest level that frees enough is between `least` and `high`, if there is one.
+    // The highest level that frees enough is between `least` and `high`, if there is such a level.
     var level = least
     while high - level > 1 {
       let middle = (level + high) / 2

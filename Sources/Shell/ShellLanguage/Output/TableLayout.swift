@@ -11,7 +11,7 @@ package struct TableLayout: Sendable {
     widths = self.titles.map { DisplayWidth.of($0) }
   }
 
-  /// The rows as lines. A header comes first if a column has a title; it is dim if there is color.
+  /// The rows as lines. With `withHeader`, a header comes first if a column has a title; with color, the header is dim.
   package mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
     var fit = TableFit(rows, titles: titles, widths: widths, gap: Self.gap, presentation)
     widths = fit.naturalWidths
@@ -45,7 +45,7 @@ package struct TableLayout: Sendable {
     var result = ""
     for (title, cell) in zip(titles, cells) {
       let line = "\(DisplayWidth.pad(title, to: width))  \(cell.shown(presentation))"
-      // Words are wrapped here. A key or another fact stays whole, and the terminal wraps it.
+      // Words are wrapped here. A key or another fact stays whole; the terminal wraps such a fact.
       let columns = cell.isWords ? presentation.width : nil
       result += DisplayWidth.wrap(line, columns: columns, indent: width + 2) + "\n"
     }
@@ -75,8 +75,8 @@ package struct TableLayout: Sendable {
     DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
-  /// The rows for a window that is too narrow for columns: the first cell on a line, the others below it, indented and with
-  /// titles. Rows with an equal first cell share its line.
+  /// The rows for a window that is too narrow for columns: the first cell on a line, the other cells below it, indented and
+  /// with titles. Adjacent rows with an equal first cell share its line.
   private func rowsOfLines(_ rows: [[Cell]]) -> [UInt8] {
     let limit = presentation.width ?? .max
     func cut(_ texts: [String], _ index: Int, _ width: Int) -> [String] {
@@ -106,7 +106,7 @@ package struct TableLayout: Sendable {
     return Array(result.utf8)
   }
 
-  /// Whether a column has keys or other names, which a person may type back and which must be whole.
+  /// Whether a column has keys or other names. A person may type a name back, so names must be whole.
   private func hasNames(_ index: Int, _ rows: [[Cell]]) -> Bool {
     rows.contains { row in
       switch row[index] {
@@ -117,14 +117,14 @@ package struct TableLayout: Sendable {
     }
   }
 
-  /// A cell with its title; empty if the row does not have this fact.
+  /// A cell with its title; empty for a bar, and if the row lacks the fact.
   private func fact(_ cell: Cell, _ title: String) -> String {
     if cell.isBar || cell.isNothing { return "" }
     let text = cell.shown(presentation)
     return title.isEmpty || text.isEmpty ? text : "\(title) \(text)"
   }
 
-  /// The texts cut to a width, or uncut if two different texts would look equal. A text with spaces stays, because it wraps.
+  /// The texts cut to a width, or uncut if two different texts would look equal. Words without quotes stay, because they wrap.
   private func distinct(_ texts: [String], _ width: Int) -> [String] {
     let cut = texts.map { text in
       text.contains(" ") && !text.contains("\"") && width > 14 ? text : cutMiddle(text, to: width)

@@ -1,11 +1,11 @@
 /// A key pattern: `*` is any text, `?` one character, `[a-z]`, `[!a-z]`, `{a,b}`.
 ///
-/// It matches whole keys. A test allocates nothing: the steps that it has reached are the bits of one number.
+/// A pattern matches whole keys. A test allocates nothing: the reached steps are the bits of one number.
 package struct Glob: Sendable {
-  /// A set of steps: one bit for each step that takes a character, and one for the end.
+  /// A set of steps: a bit for each step that takes a character, and a bit for the end.
   private typealias Steps = UInt128
 
-  /// The pattern as bytes, for messages.
+  /// The pattern as bytes, without quotes.
   package let text: [UInt8]
   /// The common prefix of all matches, which is the range to scan.
   package let prefix: [UInt8]
@@ -19,7 +19,7 @@ package struct Glob: Sendable {
   private let steps: [PatternProgram.Step]
   private let sets: [CharacterSet32]
   private let start: Steps
-  /// For each step, the steps that are next after it has taken its character.
+  /// For each step, the next steps after the step has taken its character.
   private let following: [Steps]
 
   /// Compiles a word; quoted and escaped parts are literal.

@@ -2,7 +2,7 @@
 struct GlobParser {
   private struct Unit {
     let character: Character32
-    /// The ASCII character of a bare byte, which may be special; nil for a character without a special meaning.
+    /// The ASCII character of a bare byte, which may be special; nil for another character, which is never special.
     let acting: Unicode.Scalar?
     let offset: Int
   }

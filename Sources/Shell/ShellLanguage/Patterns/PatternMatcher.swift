@@ -1,5 +1,5 @@
 /// Finds a pattern in texts, in time proportional to the length of the text times the length of the pattern. Use a matcher
-/// in one thread only: it keeps its lists between texts.
+/// in one thread only: a matcher keeps its lists between texts.
 package final class PatternMatcher {
   /// A way through the pattern that begins at a byte of the text.
   private struct Way {
@@ -13,10 +13,10 @@ package final class PatternMatcher {
   /// The bytes to find if the pattern is plain text.
   private let literal: [UInt8]?
   private let pause: () throws -> Void
-  /// The ways at the present character, the preferred ones first, and the ways at the next character.
+  /// The ways at the present character, the preferred ways first, and the ways at the next character.
   private var ways: [Way] = []
   private var next: [Way] = []
-  /// For each step, the number of the last character at which a way was there.
+  /// For each step, the number of the last character at which a way was at the step.
   private var visited: [Int]
   private var character = 0
   private var open: [Int] = []
@@ -32,7 +32,7 @@ package final class PatternMatcher {
     try firstMatch(in: text[...], isAnyEnough: true) != nil
   }
 
-  /// The bytes of the first match.
+  /// The range of the first match; nil without a match.
   ///
   /// - Parameter isAnyEnough: If true, the range may be only part of the match.
   package func firstMatch(
@@ -70,7 +70,7 @@ package final class PatternMatcher {
     return found
   }
 
-  /// Moves the ways over a character. If a way has matched, returns its start and drops the ways after it.
+  /// Moves the ways over a character. If a way has matched, returns its start and drops the ways after that way.
   private func take(_ character: Character32?) -> Int? {
     for way in ways {
       // The ways after this one are less preferred.

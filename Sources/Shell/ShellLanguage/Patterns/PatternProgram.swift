@@ -1,4 +1,4 @@
-/// The steps of a pattern. A matcher follows all ways through them at once.
+/// The steps of a pattern. A matcher follows all ways through the steps at once.
 ///
 /// A character is a Unicode scalar, or a byte that is not valid UTF-8.
 struct PatternProgram: Sendable {

@@ -1,5 +1,5 @@
-/// A regular expression without references to groups and without lookaround: those have no bound for the time of
-/// matching.
+/// A regular expression without references to groups and without lookaround: with these, the time of matching would have no
+/// bound.
 package struct RegularExpression: Sendable, Hashable {
   package let source: String
   package let ignoresCase: Bool
@@ -21,7 +21,7 @@ package struct RegularExpression: Sendable, Hashable {
     }
   }
 
-  /// The bytes of a node that is plain text whose letters have only one case; otherwise nil.
+  /// The bytes of a node that is plain text and does not ignore case; otherwise nil.
   private static func text(of node: PatternNode) -> [UInt8]? {
     guard case .sequence(let parts) = node, !parts.isEmpty else { return nil }
     var bytes: [UInt8] = []
@@ -54,7 +54,7 @@ package struct RegularExpression: Sendable, Hashable {
     }
   }
 
-  /// The bytes of a range of characters.
+  /// The range of bytes for a range of scalars.
   private static func bytes(_ range: Range<Int>, of source: String) -> Range<Int> {
     let widths = source.unicodeScalars.map(UTF8.width)
     return widths.prefix(range.lowerBound).reduce(

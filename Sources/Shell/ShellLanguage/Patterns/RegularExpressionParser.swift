@@ -5,7 +5,7 @@ struct PatternError: Error {
   let range: Range<Int>
 }
 
-/// Reads a regular expression. It refuses expressions that need a backtracking matcher, because such a matcher can take too
+/// Reads a regular expression. The parser refuses expressions that need a backtracking matcher: such a matcher can take too
 /// long.
 struct RegularExpressionParser {
   private static let deepest = 200
@@ -13,7 +13,7 @@ struct RegularExpressionParser {
 
   private struct Flags {
     var ignoresCase: Bool
-    /// Whether `^` and `$` match at each line.
+    /// Whether `^` and `$` match at the start and the end of each line.
     var seesLines = false
     /// Whether `.` matches newlines, too.
     var crossesLines = false
@@ -170,7 +170,7 @@ struct RegularExpressionParser {
     return true
   }
 
-  /// - Parameter count: The number of wrong characters; nil for those up to the present place.
+  /// - Parameter count: The number of wrong characters; nil for the characters up to the present place.
   func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> PatternError {
     let start = min(start ?? index, max(source.count - 1, 0))
     return PatternError(

@@ -7,7 +7,7 @@ package enum NamespaceChoice: Sendable, Hashable {
   case named([NamespaceName])
   case all
 
-  /// The names of the namespaces, in the order in which they were written.
+  /// The names of the namespaces, without repetitions, in the order in which they were written.
   ///
   /// - Parameters:
   ///   - current: The namespace of `use`.

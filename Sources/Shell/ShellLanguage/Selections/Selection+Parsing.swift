@@ -124,7 +124,7 @@ extension Expression {
     return (name == .expires || name == .ttl) && constant != .null
   }
 
-  /// The range of the keys that can meet the condition; nil if every key can.
+  /// A range with all keys that can meet the condition; nil if no such range is known.
   var range: KeyRange? {
     switch self {
     case .keyMatches(let glob): .prefix(glob.prefix)

@@ -1,4 +1,4 @@
-/// The entries that a command concerns. Every command takes the same selection language.
+/// The entries that a command concerns. All commands with a selection take the same words.
 package struct Selection: Sendable, Hashable {
   package enum Pattern: Sendable, Hashable {
     case key([UInt8])
@@ -32,9 +32,9 @@ package struct Selection: Sendable, Hashable {
 
   /// The form of the keys on standard input.
   package enum KeyInput: Sendable, Hashable {
-    /// One exact key on each line.
+    /// One key on each line, escaped as in plain output.
     case lines
-    /// Keys with a NUL between them.
+    /// Exact keys that end with NUL.
     case nulSeparated
     /// The records of JSON output, in an array or one on each line.
     case records
@@ -43,9 +43,9 @@ package struct Selection: Sendable, Hashable {
   package init(namespaces: NamespaceChoice) { self.namespaces = namespaces }
 
   package var namespaces: NamespaceChoice
-  /// The patterns, one of which must match; if there are none, every key passes.
+  /// The patterns. A key must match one pattern; without patterns, every key passes.
   package var patterns: [Pattern] = []
-  /// The conditions, all of which an entry must meet; every filter option is one condition.
+  /// The conditions. An entry must meet all conditions; every filter option is one condition.
   package var filters: [Expression] = []
   /// The order of the entries; nil for the order of the keys.
   package var sort: Sort?
@@ -98,7 +98,7 @@ extension Selection {
       && patterns.allSatisfy(\.isGlob)
   }
 
-  /// Disjoint ranges, in the order of keys, that contain every key that a pattern matches.
+  /// Disjoint ranges, in the order of keys, that contain every key of the selection, except the keys from standard input.
   package var ranges: [KeyRange] {
     guard !patterns.isEmpty else {
       return input == nil ? [conditions.lazy.compactMap(\.range).first ?? .prefix([])] : []
@@ -134,7 +134,7 @@ extension Selection {
   /// Whether the words ask for an order, or for a part of the entries.
   package var isArranged: Bool { sort != nil || limit != nil || after != nil || isReversed }
 
-  /// Whether the words name keys and no pattern.
+  /// Whether the words name keys and no pattern, and no keys come from standard input.
   package var isOfKeys: Bool {
     !patterns.isEmpty && input == nil
       && patterns.allSatisfy { if case .key = $0 { true } else { false } }

@@ -29,7 +29,7 @@ package struct TextFinder {
     firstMatch = { try matcher.firstMatch(in: $0) }
   }
 
-  /// The first match in each line that has one.
+  /// The first match in each line that has a match.
   package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
     var finds: [Range<Int>] = []
     var start = 0

@@ -3,7 +3,7 @@ package struct HexDump {
   private let bytes: ArraySlice<UInt8>
   private let perLine: Int
 
-  /// - Parameter width: The columns of the window; nil for no limit.
+  /// - Parameter width: The columns of the window; nil for 80 columns.
   package init(_ bytes: ArraySlice<UInt8>, width: Int?) {
     self.bytes = bytes
     perLine = [16, 8, 4].first { Self.columns($0) <= width ?? 80 } ?? 2
@@ -46,7 +46,7 @@ package struct HexDump {
 
 /// The kind of data that the first bytes show.
 package enum BinaryKind {
-  /// A name such as `PNG image`; nil if the first bytes are those of no known kind.
+  /// A name such as `PNG image`; nil for an unknown kind.
   package static func name(of bytes: [UInt8]) -> String? {
     if bytes.starts(with: Array("RIFF".utf8)), bytes.count >= 12 {
       switch String(decoding: bytes[8..<12], as: UTF8.self) {

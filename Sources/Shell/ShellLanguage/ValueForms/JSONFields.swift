@@ -4,8 +4,8 @@ import LarderSystem
 package enum JSONFields {
   private static let deepest = 2
 
-  /// The fields that a path without an index can reach: `name`, and `a.b` for the fields of nested objects. Empty for a value
-  /// that is not a JSON object.
+  /// The fields of two levels that a path can reach without an index or quotes: `name`, and `a.b` for the fields of nested
+  /// objects. Empty for a value that is not a JSON object.
   package static func names(of value: [UInt8]) -> [String] {
     var names: [String] = []
     var index = 0
@@ -53,7 +53,7 @@ package enum JSONFields {
     ((try? fields(of: text)) ?? nil)?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
   }
 
-  /// - Parameter path: The path of the value, followed by a dot; nil if a path needs an index to reach it.
+  /// - Parameter path: The path of the value, followed by a dot; nil if a path to the value needs an index or quotes.
   private static func addNames(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ path: String?,
     to names: inout [String]
@@ -109,7 +109,7 @@ package enum JSONFields {
     package let known: [String]
   }
 
-  /// The first field that is not in the shape; nil if all fields are in it. The elements of an array have the shape of the
+  /// The first field that is not in the shape; nil if the shape has all fields. The elements of an array have the shape of the
   /// array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
     var unknown: Unknown?
@@ -119,7 +119,7 @@ package enum JSONFields {
         try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
       }
     } catch {
-      // A name counts even if the text after it is not JSON or is nested too deep.
+      // A name counts even if the text after the name is not JSON or is nested too deep.
     }
     return unknown
   }

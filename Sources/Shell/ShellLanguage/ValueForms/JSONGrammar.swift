@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The grammar of JSON by RFC 8259, with arrays and objects nested at most 200 deep.
 ///
-/// Each function reads the part that begins at `index` and moves `index` to its end. An error leaves `index` at its place.
+/// Each function reads the part that begins at `index` and moves `index` to its end. An error leaves `index` at the error.
 enum JSONGrammar {
   private static let deepest = 200
 

@@ -1,5 +1,5 @@
 extension JSONText {
-  /// The text for a person: a container that fits is on one line; other containers have a line for each element.
+  /// The text for a person: an array or object that fits is on one line; a wider one has a line for each element.
   package func laidOut(width: Int, hasColor: Bool = false) -> String {
     var result: [UInt8] = []
     var index = 0

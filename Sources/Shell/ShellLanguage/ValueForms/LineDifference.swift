@@ -1,7 +1,7 @@
 /// The difference of two texts by line, with the fewest removals and insertions.
 ///
-/// Lines are equal if their bytes are: two spellings of a letter in Unicode differ. Memory and time grow with the square of
-/// the number of different lines, which has a limit.
+/// Lines are equal if their bytes are equal: two spellings of a letter in Unicode differ. Memory and time grow with the
+/// square of the number of different lines, which has a limit.
 struct LineDifference {
   private let before: [ArraySlice<UInt8>]
   private let after: [ArraySlice<UInt8>]
@@ -25,7 +25,7 @@ struct LineDifference {
       before: before.map(Self.text), after: after.map(Self.text))
   }
 
-  /// The changes by line, removals before insertions; nil if more than `most` lines may differ.
+  /// The changes by line, at each line removals before insertions; nil if more than `most` lines may differ.
   func changes(most: Int) -> [ValueDifference.Change]? {
     guard oldEnd + newEnd - 2 * start <= most else { return nil }
     let edits = after[start..<newEnd].difference(from: before[start..<oldEnd])

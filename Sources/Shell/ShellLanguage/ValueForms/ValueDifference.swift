@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The differences of two values: JSON by field, text by line, other bytes by the first offset.
+/// The differences of two values: JSON by field, text by line, other bytes at the first byte that differs.
 package struct ValueDifference {
   package struct Change: Equatable {
     package enum Kind: String { case added, changed, removed }
@@ -55,7 +55,7 @@ package struct ValueDifference {
     var count = 0
   }
 
-  /// The scalars and the empty containers of a JSON object or array, by path and in order; nil for other values.
+  /// The strings, numbers, words and empty containers of a JSON object or array, by path and in order; nil for other values.
   private static func fields(_ bytes: [UInt8]) -> [(path: String, value: String)]? {
     do throws(JSONText.ParseError) {
       let text = try JSONText(bytes)

@@ -33,7 +33,7 @@ package struct CivilTime: Sendable, Hashable {
     self.millisecond = millisecond
   }
 
-  /// Makes a time; nil if the calendar has no such day.
+  /// Makes a time; nil if the calendar has no such day, and outside the years 1970 to 9999.
   package init?(year: Int, month: Int, day: Int, secondOfDay: Int) {
     guard (1970...9999).contains(year), (1...12).contains(month), day >= 1,
       (0..<86_400).contains(secondOfDay)
@@ -45,7 +45,7 @@ package struct CivilTime: Sendable, Hashable {
     guard CivilTime(dayNumber: dayNumber, secondOfDay: 0).day == day else { return nil }
   }
 
-  /// The time that clocks show which are `offset` seconds ahead of UTC.
+  /// The time on clocks that are `offset` seconds ahead of UTC.
   package init(_ time: UnixTime, offset: Int = 0) {
     let milliseconds = time.milliseconds + Int64(offset) * 1000
     let seconds = milliseconds.floored(by: 1000)

@@ -5,7 +5,7 @@ struct DateText {
   private let year: Int
   private let month: Int
   private let day: Int
-  /// The time of day in seconds; nil if the text has none.
+  /// The time of day in seconds; nil if the text has no time of day.
   private(set) var secondOfDay: Int?
   private var millisecond = 0
   /// How far the zone is ahead of UTC, in seconds; nil if the text has no zone.
@@ -24,7 +24,7 @@ struct DateText {
 
   /// The date and time of day of the text; nil if the calendar has no such day.
   ///
-  /// - Parameter secondOfDay: The time of day for a text without one.
+  /// - Parameter secondOfDay: The time of day for a text without a time of day.
   func civil(at secondOfDay: Int) -> CivilTime? {
     var civil = CivilTime(
       year: year, month: month, day: day, secondOfDay: self.secondOfDay ?? secondOfDay)

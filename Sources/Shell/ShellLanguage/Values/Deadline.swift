@@ -19,13 +19,13 @@ package enum ExpiryChange: Sendable, Hashable {
 }
 
 extension Word {
-  /// A future time in one of the forms of `help times`; a duration counts from now.
+  /// `never`, or a time in one of the forms of `help times`; a duration counts from now.
   package func deadline(_ clock: WallClock) throws(ShellError) -> Deadline {
     if bytes.elementsEqual("never".utf8, by: { $0 | 0x20 == $1 }) { return .never }
     return .at(try timeAhead(clock))
   }
 
-  /// A time, or `+DURATION` after the present expiry of an entry.
+  /// `never`, a time, or `+DURATION` after the present expiry of an entry.
   package func expiryChange(_ clock: WallClock) throws(ShellError) -> ExpiryChange {
     switch bytes.first {
     case UInt8(ascii: "+"):

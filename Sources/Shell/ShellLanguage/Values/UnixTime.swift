@@ -38,8 +38,8 @@ extension UnixTime {
 }
 
 extension UnixTime {
-  /// The time as RFC 3339 in UTC with milliseconds, so that texts sort like times. A year of more than four digits is written
-  /// in the expanded form of ISO 8601, with its sign.
+  /// The time as RFC 3339 in UTC with milliseconds, so that texts sort like times. A year outside 0 to 9999 is written in the
+  /// expanded form of ISO 8601, with its sign.
   package var rfc3339: String {
     let time = CivilTime(self)
     var text: [UInt8] = []

@@ -15,8 +15,8 @@ package struct WallClock: Sendable {
     CivilTime(time, offset: offset(at: time))
   }
 
-  /// The moments at which local clocks show a time, in order. There are two if clocks go back over the time. If clocks go
-  /// forward over it, the moment of the change stands for it, as for entries that expire daily.
+  /// The moments at which local clocks show a time, in order: two moments if clocks go back over the time. If clocks go forward
+  /// over the time, the only moment is that of the change, as for entries that expire daily.
   package func moments(of civil: CivilTime) -> [UnixTime] {
     let day = 86_400
     let before = offset(at: civil.moment(offset: day))
@@ -33,12 +33,12 @@ package struct WallClock: Sendable {
     return [UnixTime(milliseconds: late)]
   }
 
-  /// The first moment after now at which local clocks show this time of day, on this weekday if there is one.
+  /// The first moment after now at which local clocks show this time of day, on `weekday` if it is not nil.
   package func next(secondOfDay: Int, weekday: Int? = nil) -> UnixTime? {
     moments(secondOfDay: secondOfDay, weekday: weekday, days: -1...8).first { $0 > now }
   }
 
-  /// The last moment up to now at which local clocks show this time of day, on this weekday if there is one.
+  /// The last moment up to now at which local clocks show this time of day, on `weekday` if it is not nil.
   package func last(secondOfDay: Int, weekday: Int? = nil) -> UnixTime? {
     moments(secondOfDay: secondOfDay, weekday: weekday, days: -8...1).last { $0 <= now }
   }
@@ -56,7 +56,7 @@ package struct WallClock: Sendable {
 
 /// How far the local clocks of a time zone are ahead of UTC.
 ///
-/// It is a closure, because time zones are in the C library or in all of ICU. A shell that starts in milliseconds must not
+/// The offset is a closure, because time zones are in the C library or in ICU. A shell that starts in milliseconds must not
 /// load ICU.
 package struct Zone: Sendable {
   /// The offset from UTC in seconds, at a time.
@@ -108,7 +108,7 @@ extension WallClock {
     return time >= now ? briefDistance(to: time) : "expired"
   }
 
-  /// The expiry with its time: `in 15 min (21:55)`, `in 4 h 12 min (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
+  /// The expiry, from a minute ahead with its time: `in 15 min (21:55)`, `in 2 h (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
   package func expiryAndClock(_ time: UnixTime?) -> String {
     guard let time, time.since(now) >= 60_000 else { return expiry(time) }
     return "\(distance(to: time)) (\(clock(time)))"
@@ -129,8 +129,8 @@ extension WallClock {
     return "\(date), \(timeOfDay(shown)) \(zone.name(at: time))"
   }
 
-  /// The shortest clear form: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`, `Mon 02:10`, and the date from a
-  /// week on.
+  /// The shortest clear form: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`, `Mon 02:10`. Days before today and
+  /// from a week on have the date.
   package func clock(_ time: UnixTime) -> String {
     let shown = civil(time)
     switch shown.dayNumber - civil(now).dayNumber {

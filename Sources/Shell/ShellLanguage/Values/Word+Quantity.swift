@@ -52,7 +52,7 @@ extension Word {
     "w": 604_800_000, "week": 604_800_000, "weeks": 604_800_000,
   ]
 
-  /// The error for a unit that people write but that has no fixed length.
+  /// The error for a missing unit, and for a unit without a fixed length; nil for other units.
   private static func vagueUnit(
     _ unit: String, after decimal: DecimalNumber, number: String
   ) -> (message: SafeText, hint: SafeText)? {
@@ -86,7 +86,7 @@ extension Word {
   }
 }
 
-/// Digits with an optional fraction. The number is exact until it is multiplied by its unit.
+/// Digits with an optional fraction. The number is exact until `times` multiplies it by a unit.
 package struct DecimalNumber {
   private let integer: Int64
   private let fraction: Int64
@@ -101,7 +101,7 @@ package struct DecimalNumber {
       ? tooLarge : "\(Array(text.utf8)) is not a number"
   }
 
-  /// Reads `12` or `1.5`, with at most 15 digits and 9 digits of fraction; nil for other text.
+  /// Reads `12` or `1.5`, with at most 15 digits before the point and 9 digits after it; nil for other text.
   package init?(_ text: some StringProtocol) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count),
@@ -167,7 +167,7 @@ extension Word {
     return Int(size)
   }
 
-  /// A whole number from 0; `k` and `M` multiply it by a thousand and a million.
+  /// A whole number from 0; `k` and `M` multiply the number by a thousand and a million.
   package func count() throws(ShellError) -> Int {
     let text = String(validating: bytes, as: UTF8.self) ?? ""
     let factor: Int64 = text.hasSuffix("k") ? 1000 : text.hasSuffix("M") ? 1_000_000 : 1

@@ -1,12 +1,12 @@
 import LarderSystem
 
 extension Word {
-  /// A future time other than `never`.
+  /// A time other than `never`: a duration counts from now, and a time of day is its next occurrence.
   package func timeAhead(_ clock: WallClock) throws(ShellError) -> UnixTime {
     try time(.ahead, clock)
   }
 
-  /// A past time: a duration counts back, and a time of day is its last occurrence.
+  /// A time: a duration counts back from now, and a time of day is its last occurrence.
   package func timeAgo(_ clock: WallClock) throws(ShellError) -> UnixTime {
     try time(.back, clock)
   }

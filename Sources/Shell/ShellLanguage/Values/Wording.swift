@@ -23,7 +23,7 @@ package enum Wording {
 
   package static func entries(_ number: Int) -> String { count(number, "entry", "entries") }
 
-  /// `28 %` of a share from 0 to 1.
+  /// `28 %`, for a share from 0 to 1.
   package static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
 
   /// `812 B`, `2.4 kB`, `31 kB`, `16.3 MB`: powers of 1000, with a fraction only for small numbers.
