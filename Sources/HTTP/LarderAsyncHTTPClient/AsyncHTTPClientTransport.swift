@@ -34,7 +34,7 @@
     ) async throws -> (HTTPResponse, HTTPBody) {
       let answer = try await client.execute(
         try HTTPClientRequest(request, body: body), deadline: .distantFuture)
-      // `HTTPFields` traps beyond a limit of its own, so the fields are counted before they are copied.
+      // `HTTPFields` traps beyond a limit of its own, so the fields are counted before the copy.
       guard answer.headers.count <= HTTPCacheError.largestFieldCount else {
         throw HTTPCacheError.tooManyFields(answer.headers.count)
       }

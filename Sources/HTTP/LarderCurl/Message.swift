@@ -7,7 +7,7 @@
     let origin: String
     let url: String
     let method: String
-    /// The lines of the head. No value has a NUL or the end of a line, because `HTTPField` allows none.
+    /// The lines of the head. No value has a NUL or the end of a line, because `HTTPField` refuses both.
     let lines: [[UInt8]]
     let body: [UInt8]
     /// Whether the request announces a body, which may be empty.

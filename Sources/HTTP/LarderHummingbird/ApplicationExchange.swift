@@ -13,7 +13,7 @@
 
     private let request: Request
     private let respond: @Sendable (Request) async throws -> Response
-    /// The body of the request; nil if it has none.
+    /// The body of the request; nil for a request without a body.
     private let received: BodyPieces?
     private let last = Mutex<(head: HTTPResponse, body: WrittenBody)?>(nil)
 
@@ -103,7 +103,7 @@
   }
 
   extension Request {
-    /// Whether the request has a body. A GET or HEAD has one only if its fields announce it.
+    /// Whether the request has a body. A GET or HEAD has a body only if fields announce the body.
     fileprivate var hasBody: Bool {
       guard method == .get || method == .head else { return true }
       return headers.contains(.transferEncoding)

@@ -9,11 +9,11 @@
   ///     let app = Application(responder: responder)
   ///
   /// The fields of a response, such as `Cache-Control: max-age=60`, say how long it is stored. All processes that have the
-  /// store open share the stored responses. Of several equal requests at the same time, one reaches the application and
-  /// its middlewares.
+  /// store open share the stored responses. Of several equal requests of GET or HEAD at the same time, one request reaches the
+  /// application and its middlewares.
   ///
-  /// A body is passed on while the application writes it, and is stored when it is complete. If the store fails, the
-  /// application answers.
+  /// A body is passed on while the application writes, and is stored at its end. If the store fails, the application
+  /// answers.
   public struct CachedResponder<Responder: HTTPResponder>: HTTPResponder
   where Responder.Context: Sendable {
     /// The context type of the application.

@@ -13,7 +13,7 @@
     /// - Parameter namespace: a namespace whose rules give a lifetime to values that are stored without one.
     public init(in namespace: Store.Namespace) { self.namespace = namespace }
 
-    /// Stores a value under a new key. If several processes create a key at the same time, one of them succeeds.
+    /// Stores a value under a new key. If several processes create a key at the same time, one of these processes succeeds.
     ///
     /// - Throws: `PersistError.duplicate` if the key has a value; `LarderError` for an impossible key, for a value that is too
     ///   large or has no room, and if the store fails.

@@ -81,7 +81,7 @@
       return exchanges.begin(session.dataTask(with: request))
     }
 
-    /// Whether the answer must have no content coding, because neither the request nor the configuration chooses one.
+    /// Whether the answer must have no content coding, because neither the request nor the configuration chooses a coding.
     private func asksForPlain(_ request: HTTPRequest) -> Bool {
       #if canImport(FoundationNetworking)
         let fields = session.configuration.httpAdditionalHeaders ?? [:]

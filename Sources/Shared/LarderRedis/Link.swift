@@ -81,7 +81,7 @@
       return try await reply.value()
     }
 
-    /// The connection; nil if there is none yet and the command now waits for it.
+    /// The connection; nil if there is no connection yet, and the command now waits.
     private func admit(_ pending: PendingConnection) throws(LarderError) -> Connection? {
       let (answer, begins) = state.withLock {
         state -> (Result<Connection?, LarderError>, Bool) in

@@ -206,7 +206,7 @@
         guard words.count == 3, let colon = words[2].lastIndex(of: ":"),
           let port = Int(words[2][words[2].index(after: colon)...]), (1...65_535).contains(port)
         else { return nil }
-        // If the server does not know its own name, it means the name by which it was reached.
+        // A server that does not know its own name means the name by which it was reached.
         let host = words[2][..<colon]
         let address = ServerAddress(host.isEmpty ? server.host : String(host), port)
         self = words[0] == "ASK" ? .ask(address) : .moved(address)

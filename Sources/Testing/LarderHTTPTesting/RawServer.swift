@@ -77,7 +77,7 @@
       return (socket, "127.0.0.1:\(port)")
     }
 
-    /// A server that answers each request with the same bytes and ends the connection.
+    /// Runs a server that answers each request with the same bytes and ends the connection.
     public static func run<Result: Sendable>(
       answer: [UInt8], _ body: (String) async throws -> Result
     ) async throws -> Result {

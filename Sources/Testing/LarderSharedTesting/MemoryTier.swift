@@ -65,7 +65,7 @@ public final class MemoryTier: SharedTier {
 
   // MARK: Faults
 
-  /// Makes the next `count` requests meet a fault. Requests of the machines' readers of the log do not count and meet none.
+  /// Makes the next `count` requests meet a fault. Requests of the machines' readers of the log do not count and meet no fault.
   public func fail(next count: Int, with fault: Fault) {
     state.withLock { $0.faults += Array(repeating: fault, count: count) }
   }

@@ -52,7 +52,7 @@
 
     /// Reads a body. Each iterator over a body in memory reads the whole body.
     public struct Iterator: AsyncIteratorProtocol {
-      /// The body in memory; nil after the iterator has returned it, so that the reader can free it.
+      /// The body in memory; nil after its return, so that the reader can free the memory.
       private var whole: [UInt8]?
       private let read: @Sendable () async throws -> [UInt8]?
       private let rewindSource: @Sendable (Int) async -> Bool

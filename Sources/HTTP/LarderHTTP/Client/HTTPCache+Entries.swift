@@ -4,7 +4,7 @@
 
   /// Access to stored responses by their requests, without the origin.
   extension HTTPCache {
-    /// The stored response that `request` selects, fresh or stale; nil if there is none.
+    /// The stored response that `request` selects, fresh or stale; nil without such a response.
     ///
     /// The call only inspects: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
     /// ``HTTPCacheResult/remaining`` is 0 or negative for a stale response. O(stored responses of the URI).

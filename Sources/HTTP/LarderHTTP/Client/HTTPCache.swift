@@ -107,7 +107,7 @@
 
     /// Returns the origin's response to `request` without the store: nothing is read, stored or removed.
     ///
-    /// Throws the transport's error, ``HTTPCacheError``, or `LarderError/Code/invalidArgument` as ``send(_:body:tags:interim:)`` does.
+    /// Throws the transport's error, ``HTTPCacheError``, or `LarderError/Code/invalidArgument` for an invalid target.
     public func pass(
       _ request: HTTPRequest, body: HTTPBody = HTTPBody(),
       interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }

@@ -132,7 +132,7 @@
       }
     }
 
-    /// A stored response that may be served because the exchange failed; throws `error` if there is none.
+    /// A stored response that may be served because the exchange failed; throws `error` without such a response.
     private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
       guard cache.rules.policy.allowsStale(after: error),
         let answer = cache.rules.fail(forward, at: cache.clock.now),

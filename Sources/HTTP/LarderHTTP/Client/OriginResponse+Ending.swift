@@ -18,7 +18,7 @@
   }
 
   extension ResponseStore {
-    /// Removes the responses of an origin: those of one user together with those without a user, or all.
+    /// Removes the responses of an origin: the responses of one user and the responses without a user, or all responses.
     ///
     /// - Parameter credential: the credential of the user; nil for all users.
     func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {

@@ -72,7 +72,7 @@
       return kept
     }
 
-    /// A stored body; nil if it was replaced, evicted or damaged, or if there is no room for it.
+    /// A stored body; nil if the body was replaced, evicted or damaged, or if there is no room.
     ///
     /// - Parameter reserved: rises by the bytes that were reserved for the body.
     func storedBytes(_ index: Int, _ reserved: inout Int) throws -> [UInt8]? {

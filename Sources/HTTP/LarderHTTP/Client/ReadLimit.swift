@@ -11,7 +11,7 @@
       /// The time limit of the read under way.
       var deadline: Duration?
       var cancel: (@Sendable () -> Void)?
-      /// The timer; nil while none runs.
+      /// The timer; nil while no timer runs.
       var timer: Task<Void, Never>?
       var isOver = false
     }

@@ -6,7 +6,7 @@
   /// Such a response has two further entries. The entry of the path holds the field; the last field of a path counts. The entry
   /// of the significant part of the query holds the URI. Both entries are read if the exact URI has no usable response.
   extension ResponseStore {
-    /// The responses of another URI that answer this URI, too; nil if there are none.
+    /// The responses of another URI that answer this URI, too; nil without such responses.
     func equivalents(
       of key: ResponseKey, except lost: Set<String> = [], policy: HTTPCachePolicy
     ) throws -> [StoredVariant]? {

@@ -60,8 +60,8 @@
       }
     }
 
-    /// The directives for a shared cache: those of `CDN-Cache-Control` if its value is valid and not empty, else those of
-    /// `Cache-Control` (RFC 9213, sections 2.1 and 3).
+    /// The directives for a shared cache: the directives of `CDN-Cache-Control` if its value is valid and not empty, else the
+    /// directives of `Cache-Control` (RFC 9213, sections 2.1 and 3).
     static func targeted(_ fields: HTTPFields) -> CacheControl {
       CacheControl(targetedIn: fields) ?? CacheControl(fields)
     }

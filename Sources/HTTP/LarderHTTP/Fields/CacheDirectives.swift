@@ -61,7 +61,7 @@
     var immutable: Bool
     /// Whether `Expires` has no effect.
     var ignoresExpires: Bool
-    /// The argument of `max-age`; in a shared cache that of `s-maxage`, if present.
+    /// The argument of `max-age`; in a shared cache the argument of `s-maxage`, if present.
     var maxAge: CacheControl.Seconds
     var staleWhileRevalidate: Int
     /// `stale-if-error` in seconds; nil if the response does not have it.

@@ -95,7 +95,7 @@
 
   /// A request for the origin, with the stored responses that its answer concerns.
   public struct CacheForward: Sendable, Hashable {
-    /// Why the cache could not answer by itself; the names are those of `fwd` in `Cache-Status` (RFC 9211, 2.2).
+    /// Why the cache could not answer by itself; the names are the values of `fwd` in `Cache-Status` (RFC 9211, 2.2).
     public enum Reason: String, Sendable, Hashable {
       /// The request is one that a cache does not answer.
       case bypass

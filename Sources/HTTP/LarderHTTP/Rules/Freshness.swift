@@ -23,7 +23,7 @@
 
     var isFresh: Bool { staleness == nil }
 
-    /// The seconds since the response became stale; nil while it is fresh. It is stale as soon as its age equals its lifetime.
+    /// The seconds since the response became stale; nil while it is fresh. At an age equal to the lifetime it is stale.
     var staleness: Int? {
       if isFromTheFuture { return DeltaSeconds.most }
       return age < lifetime.seconds ? nil : age - lifetime.seconds

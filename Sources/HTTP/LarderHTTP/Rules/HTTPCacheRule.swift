@@ -12,8 +12,8 @@
     public var pattern: String
     /// The freshness in place of the stated freshness, and in place of ``defaultFreshness``; nil changes nothing.
     public var freshness: Duration?
-    /// The freshness of responses that state none and have a status that allows it (RFC 9110, section 15.1). It replaces the
-    /// estimate by `Last-Modified`.
+    /// The freshness of responses that state no freshness, if their status allows an estimate (RFC 9110, section 15.1). It
+    /// replaces the estimate by `Last-Modified`.
     public var defaultFreshness: Duration?
     /// The statuses that are stored; nil for all statuses that may be stored.
     public var statuses: Set<Int>?
@@ -113,7 +113,7 @@
   }
 
   extension HTTPResponse {
-    /// The content type in lower case, without parameters; empty if there is none.
+    /// The content type in lower case, without parameters; empty without a content type.
     fileprivate var contentType: String {
       let type = headerFields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
       return String(Substring(type).trimmed)

@@ -123,7 +123,7 @@
       full.requested = exchange.requested
       full.received = exchange.received
       var newer = exchange.response.headerFields
-      // A strong tag does not prove that it belongs to a response with a weak tag, so that response keeps its own tag.
+      // If the newer tag does not confirm the tag of the stored response, the stored response keeps its own tag.
       if let tag = EntityTag(newer), let own = old.entityTag, !tag.confirms(own) {
         newer[.eTag] = nil
       }

@@ -64,8 +64,8 @@
     /// Names the user of a request, such as the subject of its token; nil if the request does not identify a user.
     ///
     /// A name replaces the credentials of the request: requests with equal names share responses, even if their tokens differ.
-    /// In a private cache, requests with different names share none. Without a name the credentials count. The closure must
-    /// always return the same name for the same request; one request may call it several times. Default: none.
+    /// In a private cache, requests with different names share no response. Without a name the credentials count. The closure
+    /// must always return the same name for the same request; one request may call it several times. Default: none.
     public var principal: (@Sendable (HTTPRequest) -> String?)?
     /// The key of all digests. An ``HTTPCache`` takes the key from its store. Digests of rules without a store are valid
     /// only in this process.

@@ -3,8 +3,8 @@
 
   /// The entries of a body that does not fit into the entry of its response.
   ///
-  /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on belong to it, and so does the response's
-  /// entry: the store removes them all together. The key of a response begins with its URI, so it never begins with `body `.
+  /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on, and the response's entry, belong to it: the
+  /// store removes all of them together. The key of a response begins with its URI, and so never with `body `.
   ///
   /// Until the response is stored, the entries have the lifetime ``lease``: if the process ends before, they expire. After
   /// another body has replaced this body, the entries have the lifetime ``grace``, which a reading client extends.

@@ -6,7 +6,7 @@
   /// ``HTTPCachePolicy/principal`` names the user. Without a name, the credentials identify the user: the field
   /// `Authorization`, user information in the URI (`alice:pw@host`), and the fields in ``HTTPCachePolicy/partitionFields``.
   struct Principal: Hashable, Sendable {
-    /// A digest of the name or, without a name, of all credentials; nil for a request that has neither.
+    /// A digest of the name or, without a name, of all credentials; nil for a request without a name and credentials.
     let digest: String?
     /// A digest of `Authorization` alone, by which ``HTTPCache/removeAll(authorization:)`` finds responses.
     let authorization: String?

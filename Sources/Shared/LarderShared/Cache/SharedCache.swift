@@ -73,7 +73,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try await result(key, options, policy: options.policy, load)?.value
   }
 
-  /// The value under `key`, read or loaded, with its source and age. Nil if the load finds none; that answer is shared for the
+  /// The value under `key`, read or loaded, with its source and age. Nil if the key has no value: this answer is shared for the
   /// time in `LoadOptions/absent`.
   ///
   /// - Parameter load: gets the value that this store or the tier has, fresh or stale. The answer is shared, but not its
@@ -86,7 +86,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   }
 
   /// The present value of the tier, whatever copy this store has. If the tier has no value, the value that `load` returns; nil
-  /// if the load finds none.
+  /// if the load finds no value.
   ///
   /// The result reflects every `set`, `remove`, `clear` and `invalidate` that returned before the call, on any machine. The
   /// call waits until this store has the value. If the tier cannot be used, `load` runs.
@@ -130,7 +130,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     return try await loaded(stored, Key(key), options, policy: policy, standing, load)
   }
 
-  /// Whether a negative entry of this store is enough. A result of nil cannot show that it is not confirmed.
+  /// Whether a negative entry of this store is enough. A result of nil cannot carry `isConfirmed`.
   func isCertain(_ standing: RecentChanges.Standing, _ options: LoadOptions) -> Bool {
     standing == .confirmed || options.policy == .cacheOnly
   }

@@ -34,7 +34,7 @@ struct TierCopy<Value: Sendable>: Sendable {
 
 /// The result of a look into the tier.
 enum TierLookup<Value: Sendable>: Sendable {
-  /// The tier has no usable value. The stamp is that of an invalidated or damaged value; nil if the tier has no value.
+  /// The tier has no usable value. The stamp belongs to an invalidated or damaged value; nil if the tier has no value.
   case nothing(ValueStamp?)
   case copy(TierCopy<Value>)
   /// The tier has a value in a newer layout, which this version must not overwrite.

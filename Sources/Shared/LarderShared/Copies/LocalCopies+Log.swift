@@ -70,7 +70,7 @@ extension LocalCopies {
   /// A crash at any point leaves the old history, or a history without a position, which the next reader gives up.
   ///
   /// - Parameters:
-  ///   - known: the history that the caller gives up; nil if the store has none.
+  ///   - known: the history that the caller gives up; nil if the store has no history.
   ///   - newest: asks for the newest record, with which the new history begins.
   /// - Returns: nil if another process has already begun.
   func begin(

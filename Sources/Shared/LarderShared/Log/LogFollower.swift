@@ -20,7 +20,7 @@ struct LogFollower {
   private var written: Duration
   /// The time of the last look at the head; nil before the first look at a history.
   private var looked: Duration?
-  /// A head that is not reached yet. When it is reached, the copies are confirmed for the time at which it was read.
+  /// A head that is not reached yet. Once the head is reached, the copies are confirmed for the time of the look.
   private var goal: Look?
   /// Whether the store has begun with another history, and no look has found that history yet.
   private var hasBegun = false

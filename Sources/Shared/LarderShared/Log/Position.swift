@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// A position is also the version of a value: the position of the record that set it, or the newest position at its fill.
+/// A position is also the version of a value: of the record that set the value, or the newest position at the value's fill.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The first part of the ID: milliseconds of the server's clock, never fewer than in the record before.
   public var milliseconds: UInt64

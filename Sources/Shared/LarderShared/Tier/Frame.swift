@@ -9,7 +9,7 @@ import LarderSystem
 /// the value, checksum (8). Every later layout ends with this checksum, which finds a damaged layout byte.
 ///
 /// Layout 2 has the entity tag and the Last-Modified field after the tags, each as its length plus 1 (4) and its bytes, or 0 if
-/// absent. It may state that the key has no value. Frames that need neither have layout 1, which older versions read.
+/// absent. It may state that the key has no value. Other frames have layout 1, which older versions read.
 struct Frame: Equatable, Sendable {
   /// The longest lifetime in the tier.
   static let longest = Duration.days(30)
@@ -39,7 +39,7 @@ struct Frame: Equatable, Sendable {
   var tags: [String]
   /// The validators, with which a load asks the origin whether the value is still current.
   var validators: Validators
-  /// The value. Nil if there is none, or if it is too large for the tier, so that each machine loads it.
+  /// The value; nil if the key has no value, or if the value is too large for the tier, so that each machine loads it.
   var value: [UInt8]?
   /// Whether the origin has no value for the key.
   var isAbsent: Bool

@@ -109,7 +109,7 @@ public struct FetchedValue: Sendable {
   public var frame: [UInt8]
   /// The time since the value was stored, by the server's clock.
   public var age: Duration
-  /// Whether the value no longer counts: its namespace was cleared, or one of the tags invalidated, or it is not of this log.
+  /// Whether the value no longer counts: its namespace was cleared, or one of the tags invalidated, or it is of another log.
   public var isInvalidated: Bool
   /// The position of the newest record at the time of the fetch.
   public var head: Position
@@ -156,7 +156,7 @@ public struct Lease: Hashable, Sendable {
 public enum LeaseAnswer: Hashable, Sendable {
   /// The caller may load the key.
   case granted(Lease)
-  /// Another caller loads the key. Its lease ends after this time, unless that caller renews it.
+  /// Another caller loads the key. Its lease ends after this time, if the lease is not renewed.
   case held(Duration)
   /// The tier has a value that the caller has not rejected.
   case changed

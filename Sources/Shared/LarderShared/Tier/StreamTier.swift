@@ -63,7 +63,7 @@ public struct StreamTier: SharedTier {
       isInvalidated = isInvalidated || stamp.version < position
     }
     let now = try await time.now(asking: sender, timeout: options.readTimeout)
-    // A value from the future of the server's clock, such as that of an earlier server, has no valid age: it is expired.
+    // A value from the future of the server's clock, such as a value of an earlier server, has no valid age and is expired.
     let isFuture = stamp.written > now && stamp.written - now > Self.clockError
     let age = isFuture ? .max : now > stamp.written ? now - stamp.written : 0
     return FetchedValue(

@@ -57,7 +57,7 @@ package struct TierNames: Sendable {
   /// Appends a key to the name of its namespace.
   static func append(_ key: [UInt8], to name: inout [UInt8]) {
     if isLong(key) {
-      // A short key hardly ever has 0xFF and the 16 bytes of a hash after it. If it does, the frame tells the keys apart.
+      // A short key is hardly ever 0xFF and the 16 bytes of a hash. For such a key, the frame tells the two keys apart.
       name.append(0xFF)
       name.append(bigEndian: Checksum.of(key, seed: 1))
       name.append(bigEndian: Checksum.of(key, seed: 2))
