@@ -80,7 +80,7 @@ static inline int cel_history_enter(History *h, const char *line) {
   return history(h, &event, H_ENTER, line);
 }
 
-// Removes the newest entry equal to `line`, if there is such an entry. H_SETUNIQUE compares only the newest entry of all.
+// Removes the newest entry equal to `line`, if there is such an entry. H_SETUNIQUE compares only the last entry.
 static inline void cel_history_forget(History *h, const char *line) {
   HistEvent event;
   for (int more = history(h, &event, H_FIRST); more != -1; more = history(h, &event, H_NEXT)) {

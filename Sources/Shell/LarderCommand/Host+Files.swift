@@ -84,8 +84,8 @@ extension Host.Sink {
 }
 
 extension Terminal {
-  /// Moves the cursor to the beginning of a line; its present column is unknown. As many spaces as a line has columns are
-  /// written. From within a line the spaces reach the next line; from its beginning they end in its last column.
+  /// Moves the cursor to the beginning of a line, although its column is unknown. A whole line of spaces is written. From the
+  /// middle of a line, the spaces reach the next line. From the beginning, the spaces end in the last column.
   static func beginLine() throws {
     let environment = ProcessInfo.processInfo.environment
     guard movesCursor(on: .output, environment: environment), let columns = size()?.columns else {

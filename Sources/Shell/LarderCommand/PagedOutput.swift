@@ -5,7 +5,7 @@ import ShellLanguage
 /// Standard output. The answer to a typed command goes through a pager as soon as it is longer than the
 /// screen.
 ///
-/// Before a command waits for an answer or for the next change, its output so far is shown. A command writes
+/// The output of a command is shown before the command waits for an answer or for the next change. A command writes
 /// between its reads of the store, so that no snapshot is held while the person reads.
 final class PagedOutput {
   private enum State {

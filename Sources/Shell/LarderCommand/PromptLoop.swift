@@ -7,7 +7,7 @@ import ShellLanguage
 ///
 /// An error of a command appears under the line and does not end the prompt. No snapshot is held between commands.
 struct PromptLoop {
-  /// The duration of a command is printed if it is longer than this.
+  /// The duration of a command is printed if the command takes longer than this.
   private static let longTime = Duration.seconds(1)
 
   private let runner: ShellRunner

@@ -11,7 +11,7 @@ enum SecretCommand {
   /// Names of secrets that are too short to look for within longer words.
   private static let words: Set<String> = ["jwt", "otp", "totp", "pin", "pat"]
 
-  /// Whether a line seems to contain the name of a secret, and so perhaps its value. Only three kinds of line count: a `set`,
+  /// Whether a line seems to contain the name of a secret, and so perhaps the secret. Only three kinds of line count: a `set`,
   /// a line that cannot be read, and a line that runs another program.
   static func matches(_ text: [UInt8]) -> Bool {
     var reader = CommandReader(.prompt)

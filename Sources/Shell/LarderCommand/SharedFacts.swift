@@ -37,7 +37,7 @@ extension SharedStatus {
     ]
   }
 
-  /// The version of a copy from the shared tier, and whether the copy is confirmed; other words for an entry that is no copy.
+  /// The version of a copy from the shared tier, and whether the copy is confirmed. The cell of another entry says so.
   fileprivate func cell(for entry: Store.Entry) -> Cell {
     guard let version = entry.metadata.flatMap({ ValueStamp(bytes: $0) })?.version else {
       return .text("not from the tier")

@@ -48,7 +48,7 @@ package final class FullScreen {
     }
     if counts.continuations != seen.continuations {
       seen.continuations = counts.continuations
-      // SIGSTOP, a signal that no handler can catch, stopped the process. A shell may have changed the modes meanwhile.
+      // SIGSTOP, a signal that no handler can catch, stopped the process. A shell may then have changed the modes.
       try enter()
       return .redraw
     }
@@ -137,7 +137,7 @@ enum EmergencyExit {
     for end in ends {
       let before = signal(end) { number in
         EmergencyExit.restore()
-        // The default action is back: the raised signal ends the process after this handler, with the signal's own status.
+        // The default action is restored: the raised signal ends the process after this handler, with the signal's own status.
         _ = signal(number, SIG_DFL)
         raise(number)
       }

@@ -87,7 +87,7 @@ import CEditline
 
   /// Puts the cursor of the terminal after the line, so that output after a newline is below the line.
   ///
-  /// libedit is not told: either the line is over, or `redraw` follows.
+  /// libedit does not know of the move: either the line is over, or `redraw` follows.
   func leaveLine() throws(TerminalError) {
     let line = line
     let here = place(of: line.beforeCursor)
@@ -98,8 +98,8 @@ import CEditline
 
   /// Erases the rows of the prompt and the line, and puts the cursor where they began.
   ///
-  /// When the width changes, some terminals wrap the rows again and others cut them. The column of the cursor tells which they
-  /// did. If both give the same column, or without a column, the smaller row is used: nothing above the line is lost.
+  /// When the width changes, some terminals wrap the rows again, and other terminals cut the rows. The column of the cursor
+  /// tells the two apart. If the column is unknown or equal for both, the smaller row is used: nothing above the line is lost.
   func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
     let (wrapped, cut) = places
     let edge = min(cut.column, windowColumns - 1)
@@ -164,7 +164,7 @@ import CEditline
     return isMark && !(0xFE00...0xFE0F).contains(scalar.value)
   }
 
-  /// Draws the line with its colors and marks over libedit's plain line. libedit is not told.
+  /// Draws the line with its colors and marks over libedit's plain line, without the knowledge of libedit.
   ///
   /// The same characters go to the same places, so nothing moves. Two kinds of line stay plain: lines taller than the window,
   /// and lines with control characters other than newline, which libedit draws in another form.
@@ -206,7 +206,7 @@ import CEditline
     isPainted = !runs.isEmpty
   }
 
-  /// Writes the hint after the line and moves the cursor back. libedit is not told.
+  /// Writes the hint after the line and moves the cursor back, without the knowledge of libedit.
   func showHint() throws(TerminalError) {
     guard style.showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line

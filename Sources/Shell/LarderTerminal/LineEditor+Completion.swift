@@ -90,7 +90,7 @@ extension Completion {
   /// Lays the labels out in columns, read downwards, in at most `limit` rows. If labels are left out, one more row says so.
   ///
   /// - Parameters:
-  ///   - isCut: Whether more labels exist than these.
+  ///   - isCut: Whether more labels exist than `labels`.
   ///   - mark: The text before the number of labels that are left out.
   static func columns(
     of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false,

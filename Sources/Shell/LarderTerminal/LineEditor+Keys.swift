@@ -55,7 +55,7 @@ extension LineEditor {
     return CC_REFRESH
   }
 
-  /// Keys that other shells have but libedit does not bind, or binds to another function, with the codes that terminals send.
+  /// The keys of other shells that libedit does not bind, or binds to another function, with the codes that terminals send.
   private static let emacsKeys: KeyValuePairs = [
     "^R": "em-inc-search-prev",
     "^W": "larder-delete-word",

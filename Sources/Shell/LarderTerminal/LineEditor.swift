@@ -11,7 +11,7 @@ import CEditline
 /// The editor has the keys of emacs or, with `bind -v` in `~/.editrc`, the keys of vi. There is one terminal, so use one
 /// editor at a time, on one thread. If `Terminal.canEditLines` is false, use `PlainLines`.
 @safe package final class LineEditor {
-  /// The candidates of Tab for a line, with the byte of the line at which the cursor is.
+  /// The candidates of Tab for a line; the cursor is at the byte `cursor` of the line.
   package typealias Complete = (_ line: [UInt8], _ cursor: Int) -> Completion
 
   /// The dim hint behind a line when the cursor is at its end; nil for none.

@@ -58,7 +58,7 @@ package struct PlainLines {
   ///
   /// - Parameters:
   ///   - prompt: The text that is written to the output first, without color.
-  ///   - end: The byte that ends a line: a newline, or NUL for names that may hold one.
+  ///   - end: The byte that ends a line: a newline, or NUL for names that may hold a newline.
   ///   - most: A line of more bytes may be cut after at least `most` + 1 bytes.
   package mutating func readLine(
     _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n"), atMost most: Int = .max
@@ -86,7 +86,7 @@ package struct PlainLines {
     }
   }
 
-  /// Everything up to the end of the stream as one line. Of more than `most` bytes, at least the first `most` + 1.
+  /// Everything up to the end of the stream as one line. If there are more than `most` bytes, at least `most` + 1 of them.
   package mutating func readRest(atMost most: Int = .max) throws(TerminalError) -> LineResult {
     while !isAtEnd, buffer.count - start <= most {
       guard try fill() else { return .interrupted }

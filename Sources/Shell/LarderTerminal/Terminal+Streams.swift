@@ -14,7 +14,7 @@ extension Terminal {
     case timedOut
   }
 
-  /// Waits until the stream can be read, a signal comes, or the time is over; nil is no limit.
+  /// Waits until the stream can be read, a signal comes, or the time is over; nil means no limit.
   static func wait(
     for stream: Stream, atMost limit: Duration? = nil
   ) throws(TerminalError) -> WaitResult {

@@ -17,7 +17,7 @@ struct BrowseChange: Equatable {
     return Confirmation.question(summary)
   }
 
-  /// The commands that make the change, one for each namespace. They have `--yes`: the person has confirmed the change.
+  /// The commands that make the change, one for each namespace, with `--yes`: the person has confirmed the change.
   func commands() throws(ShellError) -> [CommandLine] {
     let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
     var commands: [CommandLine] = []

@@ -7,7 +7,7 @@ import ShellLanguage
 /// A read stops at the next key that does more than move, so that typing is not slow. The read starts again after the key.
 /// No snapshot is held while the view waits.
 final class BrowseLoop {
-  /// The longest wait for a key between two looks for commits, and the shortest time from a read to a read for changes.
+  /// The longest wait for a key between two looks for commits, and the shortest pause between two reads for changes.
   static let tick = Duration.milliseconds(100)
   /// How long after an Escape the rest of a key's sequence may come, also over a slow line.
   private static let escapeTime = Duration.milliseconds(60)

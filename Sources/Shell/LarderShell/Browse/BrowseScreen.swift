@@ -58,7 +58,7 @@ struct BrowseScreen {
     DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
-  /// Draws the first line. A narrow window drops facts from the first on, to show up to 20 columns of the name.
+  /// Draws the first line. In a narrow window, the first facts are left out, so that 20 columns of the name are shown.
   private func drawTitle(_ name: String, _ facts: [String], on frame: inout Frame) {
     var facts = facts[...]
     while facts.count > 1,
@@ -119,7 +119,7 @@ struct BrowseScreen {
       if state.showsOnePane { keys.insert("Tab pane", at: 0) }
     }
     while keys.count > 1, DisplayWidth.of(keys.joined(separator: "  ")) > width - 2 {
-      // The key before the last key is dropped. The last key of most pages is `?`: help lists all keys.
+      // The key before the last key is left out. The last key of most pages is `?`, which lists all keys.
       keys.remove(at: keys.count - 2)
     }
     return keys.joined(separator: "  ")

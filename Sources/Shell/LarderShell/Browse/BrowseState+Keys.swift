@@ -117,7 +117,7 @@ extension BrowseState {
 
   // MARK: Scrolling
 
-  /// The number of lines by which a key moves: `.min` to the first line, `.max` to the last; nil for a key that does not move.
+  /// The number of lines by which a key moves. `.min` is for the first line, `.max` for the last; nil for other keys.
   private static func steps(of key: KeyPress, page: Int) -> Int? {
     switch key {
     case .up, .text("k"), .control("p"): -1
@@ -171,7 +171,7 @@ extension BrowseState {
     }
   }
 
-  /// Shows the next line that contains the searched text; after the last such line, the first one.
+  /// Shows the next line that contains the searched text; after the last such line, the first such line.
   private mutating func findNext() {
     guard let lines = value?.all, !find.isEmpty else { return }
     let wanted = find.lowercased()

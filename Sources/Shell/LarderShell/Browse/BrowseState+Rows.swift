@@ -57,7 +57,7 @@ extension BrowseState {
     case .refresh:
       replace(with: new, removed, since, now)
       selected = rows.firstIndex { $0.id == former } ?? min(selected, max(rows.count - 1, 0))
-      // The next key concerns the selected row, so a removed row is selected only if no other row exists.
+      // The next key concerns the selected row, so a removed row is selected only if all rows are removed.
       let living = rows.indices.filter { rows[$0].change != .removed }
       if !living.contains(selected) {
         selected = living.first { $0 > selected } ?? living.last ?? selected

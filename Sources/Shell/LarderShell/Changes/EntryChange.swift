@@ -157,7 +157,7 @@ struct EntryChange {
   ///
   /// - Parameters:
   ///   - fields: The fields of JSON after the counts.
-  ///   - unmatched: Whether the change concerned no entry; nil means that it concerned the changed entries.
+  ///   - unmatched: Whether the change concerned no entry; nil if the number of changed entries decides.
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {

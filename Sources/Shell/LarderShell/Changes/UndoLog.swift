@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The entries that the last changing command at the prompt has replaced, for `undo`.
+/// The former entries under the keys that the last changing command at the prompt has changed, for `undo`.
 final class UndoLog {
   /// The most bytes that are kept of one command.
   static let most = 64_000_000

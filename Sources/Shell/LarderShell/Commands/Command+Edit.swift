@@ -114,7 +114,7 @@ private struct ValueEdit {
     }
   }
 
-  /// Writes if the key is in the state `base`. Returns the new entry, nil without a write, and the state before.
+  /// Writes if the key is in the state `base`. Returns the new entry (nil without a write), and the state before the write.
   private func write(_ text: [UInt8]) throws -> (Store.Entry?, Base) {
     try session.undo.read([(namespace, Key(key))])
     return try Command.explainingFull(namespace, in: session) { batch in
@@ -138,7 +138,7 @@ private struct ValueEdit {
     guard let ask = session.host.ask, try ask(question) else { throw ShellError.declined }
   }
 
-  /// The reason why the text is not a JSON object or array; nil if it is one.
+  /// The reason why the text is not a JSON object or array; nil for an object or an array.
   private static func parseError(_ text: [UInt8]) -> JSONText.ParseError? {
     do throws(JSONText.ParseError) {
       return try JSONText(text).isStructured

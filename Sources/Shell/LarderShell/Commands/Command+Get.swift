@@ -256,7 +256,7 @@ extension Command {
 
   // MARK: The clipboard
 
-  /// Some terminals drop sequences of more than 100,000 bytes. Base64 makes 98,668 bytes of this many bytes.
+  /// The most bytes to copy: some terminals drop sequences of more than 100,000 bytes, and base64 makes 98,668 of 74,000.
   private static let mostCopied = 74_000
 
   private static func copy(

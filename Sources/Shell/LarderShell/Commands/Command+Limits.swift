@@ -146,7 +146,7 @@ extension Command {
 /// The content of a store or a namespace beyond new limits: entries, bytes of values, bytes of the file. Only the eviction
 /// shows which entries leave, so the bytes of the entries beyond a limit of entries are unknown.
 private struct Excess {
-  /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes; at least `file` bytes.
+  /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes, but at least `file` bytes.
   private(set) var tally = Tally()
   /// The bytes of the file beyond the limit of the disk.
   private var file = 0

@@ -82,7 +82,7 @@ struct Find {
     ]
   }
 
-  /// The matches in the value, or else the match in the key: the key is shown anyway.
+  /// The matches in the value, or else the match in the key: the key is shown in any case.
   private var shown: [Match] { inValue.isEmpty ? inKey.map { [$0] } ?? [] : inValue }
 
   /// Lines such as `departures "Malmo C:07"  { "station": "Malmo C" }`, with further matches below the first.

@@ -67,7 +67,7 @@ enum HTML {
     return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
   }
 
-  /// A bar for each row; the longest bar leaves room for its words. Labels wrap, and in a narrow window they are above their
+  /// A bar for each row; the longest bar leaves room for its words. Labels wrap, and a narrow window has the labels above the
   /// bars, so that nothing is cut.
   ///
   /// - Parameter rows: The label, the length as a part of the longest bar, and the amount in words.

@@ -47,7 +47,7 @@ struct Histogram {
 
   var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
 
-  /// Counts an entry. For an entry outside the bounds, such as one that was written later, the nearest bin counts.
+  /// Counts an entry. The nearest bin counts an entry outside the bounds, such as an entry that was written later.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
     // Finds the last bound that is not greater than the value.

@@ -24,7 +24,7 @@ struct LimitReport {
 
   private let rows: [Row]
   private let isWhole: Bool
-  /// Whether the disk limit in force is the default.
+  /// Whether the effective disk limit is the default.
   private var hasDefaultDisk = false
 
   /// - Parameter name: The namespace; nil for the store and all namespaces.

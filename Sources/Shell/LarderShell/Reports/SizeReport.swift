@@ -15,7 +15,7 @@ struct SizeReport {
   private struct Group {
     var name: Name
     var tally = Tally()
-    /// The expiry of the group's first entry; a group of one key has no other.
+    /// The expiry of the group's first entry. A group of one key has only this entry.
     var expires: Timestamp?
 
     static func precedes(_ a: Group, _ b: Group) -> Bool {
@@ -99,7 +99,7 @@ struct SizeReport {
     open!.tally.add(entry)
   }
 
-  /// The part of a key up to and with the separator number `depth`; the whole key if it has fewer separators.
+  /// The part of a key up to the end of separator number `depth`; the whole key if there are fewer separators.
   private func prefix(of key: [UInt8]) -> [UInt8] {
     var start = 0
     var left = depth

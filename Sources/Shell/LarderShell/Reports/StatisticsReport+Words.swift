@@ -17,7 +17,7 @@ extension Durability {
 }
 
 extension StoreLimitInfo {
-  /// Whether the disk limit in force is the default, which was chosen when the store was created.
+  /// Whether the effective disk limit is the default, which was chosen when the store was created.
   var isDiskDefault: Bool {
     defaultDisk != nil && declared.disk == nil && overrides.disk == nil
   }

@@ -12,7 +12,7 @@ struct EntryOrder {
   private let sort: Selection.Sort
   private let isReversed: Bool
 
-  /// Nil for the order of keys and its reverse: entries are found in that order.
+  /// Nil for the order of keys and its reverse: a walk finds entries in the order of keys.
   init?(_ selection: Selection) {
     guard let sort = selection.sort, sort != .key else { return nil }
     self.sort = sort

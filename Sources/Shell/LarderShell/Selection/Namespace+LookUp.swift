@@ -15,7 +15,7 @@ extension Store.Namespace {
     return try lookUp(key, damaged: &damaged, body)
   }
 
-  /// - Parameter damaged: Rises by one if no entry is found but a damaged entry with the same beginning of the key is passed.
+  /// - Parameter damaged: Rises by one if no entry is found, but the lookup passes a damaged entry whose key begins with `key`.
   func lookUp<Result>(
     _ key: [UInt8], damaged: inout Int, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {

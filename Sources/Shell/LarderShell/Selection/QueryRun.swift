@@ -15,7 +15,7 @@ final class QueryRun {
 
   /// Called often during the test of a value; its error ends the test.
   let pause: () throws -> Void
-  /// Collects entries whose values cannot be read; if this is nil, an unreadable value is an error.
+  /// Counts entries whose values cannot be read; while it is nil, an unreadable value is an error.
   var unreadable: UnreadableValues?
 
   init(now: UnixTime, pause: @escaping () throws -> Void) {

@@ -58,7 +58,7 @@ struct SelectionWalk {
 
   /// The next keys, at most `most`, in a fraction of the time that entries take.
   ///
-  /// - Precondition: The selection needs nothing of its entries but the key.
+  /// - Precondition: The selection needs only the keys of its entries.
   mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
     while found.count < most, let (range, namespace) = try nextRange() {

@@ -123,8 +123,8 @@ final class AnswerWriter {
     if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }
 
-  /// Writes a value. A value that is the first answer gets nothing added; a newline separates it from the next answer. A later
-  /// value ends with a newline.
+  /// Writes a value. Nothing is added to a value that is the only answer. Before a second answer comes a newline, and each
+  /// later value ends with a newline.
   func writeValue(_ pieces: (_ write: ([UInt8]) throws -> Void) throws -> Void) throws {
     guard separator == .none else {
       try pieces(write)

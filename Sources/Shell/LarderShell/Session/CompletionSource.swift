@@ -99,7 +99,7 @@ package final class CompletionSource {
   }
 }
 
-/// The names of the fields in the values of namespaces, for Tab. They are read from a few values, once in a session.
+/// The names of the fields in the values of namespaces, for Tab. The names are read from a few values, once in a session.
 private struct FieldSample {
   private static let mostValues = 200
   private static let mostTime = Duration.milliseconds(50)

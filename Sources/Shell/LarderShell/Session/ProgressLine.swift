@@ -86,7 +86,7 @@ final class ProgressLine {
 
   /// Runs a long operation that reports its steps and asks whether to continue.
   ///
-  /// - Parameter body: Runs the operation, which calls `shouldContinue` after each step and stops if that returns false.
+  /// - Parameter body: Runs the operation. It calls `shouldContinue` after each step, and stops at the result false.
   static func showSteps<Result>(
     _ verb: String, unit: @escaping (Int) -> String, in session: Session,
     _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result

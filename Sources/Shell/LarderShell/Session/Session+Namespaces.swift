@@ -39,7 +39,7 @@ extension Session {
 
   /// The namespaces with the counts that most answers show: expired entries that are still in the file do not count.
   ///
-  /// - Parameter isQuick: If true, expired entries count where there are very many, because a greeting must not wait.
+  /// - Parameter isQuick: If true, more than `mostQuick` expired entries count, too, because a greeting must not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
     try store.namespaces().map { info in
       let namespace = store.namespace(info.name)

@@ -25,7 +25,7 @@ package struct Settings {
   package var keepsHistory = true
   /// Whether hints appear behind the line while a person types.
   package var showsHints = true
-  /// The number of rows of a list that appear at once; nil for as many as fit the window.
+  /// The number of rows of a list that appear at once; nil for a number that fits the window.
   package var rowLimit: Int?
   /// Whether times are read and shown in UTC instead of the local zone.
   package var isUTC = false

@@ -1,6 +1,6 @@
 import ShellLanguage
 
-/// The columns of a CSV file of entries; they are some of the columns of `export --format csv`.
+/// The columns of a CSV file of entries: some of the columns of `export --format csv`.
 struct CSVTable {
   /// The columns whose fields are JSON; the fields of other columns are strings, or times as numbers.
   private static let ofJSON: Set<String> = ["idle", "pinned", "owners", "tags"]

@@ -18,7 +18,7 @@ struct Import {
   struct Counts {
     var added = Tally()
     var replaced = Tally()
-    /// The number of lines that were not stored because of an existing entry: one as new or newer, or with `keep` any entry.
+    /// The number of lines that were not stored because an entry exists: with `newer` a newer or equally new one.
     var skipped = 0
     var expired = 0
     var all: Int { added.entries + replaced.entries + skipped + expired }
@@ -37,7 +37,7 @@ struct Import {
   private var hasHead = false
   /// The columns of a CSV file; nil for another file.
   private var table: CSVTable?
-  /// The rules of the namespaces of the lines, as they would be after the import; for a dry run.
+  /// For a dry run, the rules that the namespaces of the lines would have after the import.
   private var rules: [ExactString: Rules] = [:]
   /// The time of a line without a time. Entries that are written during the import are newer.
   private let began: Timestamp

@@ -86,7 +86,7 @@ struct StoredValue {
     }
   }
 
-  /// The value as a field: JSON or base64 if the style is such, otherwise bytes, which become base64 if they are not UTF-8.
+  /// The value as a field in its style: JSON, base64, or bytes. Bytes that are not UTF-8 become base64.
   func cell(as style: ValueStyle, head: Int?) throws(ShellError) -> Cell {
     switch style {
     case .auto, .text: .bytes(Array(beginning(head)))

@@ -103,7 +103,7 @@ struct ExpressionParser {
     }
   }
 
-  /// Beside a fact that is a time, turns a string into a time of the shell; throws there for an operand that cannot be a time.
+  /// Turns a string beside a fact that is a time into a time of the shell. Throws if the operand beside it cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(QueryError) -> QueryOperand {

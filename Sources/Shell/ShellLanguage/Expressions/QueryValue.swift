@@ -83,7 +83,7 @@ extension QueryValue {
     }
   }
 
-  /// The value in a form in which equal numbers are equal, whatever their notation.
+  /// The value, with each whole number as an integer, so that equal numbers in different notations are the same value.
   package var normalized: QueryValue {
     guard case .number(let number) = self else { return self }
     return Int128(exactly: number).map { .integer($0) } ?? self

@@ -91,7 +91,7 @@ package struct CommandSpec: Sendable {
     self.plain = plain
   }
 
-  /// The command's own options, then the options of the selection. Of two options with the same name, the own option counts.
+  /// The command's own options, then the options of the selection, except options with the name of an own option.
   package var options: [OptionSpec] {
     guard selection != nil else { return ownOptions }
     return ownOptions

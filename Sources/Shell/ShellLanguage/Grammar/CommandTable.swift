@@ -38,8 +38,8 @@ package struct CommandTable: Sendable {
   }
 }
 
-/// The commands of other tools. They are not aliases, which would be a second vocabulary; a hint names the command of this
-/// shell.
+/// The commands of other tools. A hint names the command of this shell. Aliases for these commands would be a second
+/// vocabulary.
 package enum CommandSynonyms {
   private static let equivalents: [String: String] = [
     "scan": "keys", "select": "use", "dbsize": "count", "bigkeys": "sizes", "top": "sizes",

@@ -153,7 +153,7 @@ extension CommandReader {
 }
 
 extension CommandReader {
-  /// A command about one namespace that this program makes. The namespace and the words `data` are taken exactly.
+  /// A command about one namespace, made by this program. The namespace and the words `data` are taken exactly.
   package static func command(
     _ verb: String, in namespace: String, options: [String] = [], data: [[UInt8]]
   ) throws(ShellError) -> CommandLine {

@@ -105,7 +105,7 @@ package struct Lexer {
   }
 
   /// A quote may open at the start of a word, after a quoted part, after punctuation that introduces a value, or after the dot
-  /// of a path: `."odd name"`. Elsewhere the quote would be lost silently, as in `{a"b"}`, so this throws.
+  /// of a path: `."odd name"`. Throws elsewhere, where the quote would be lost silently, as in `{a"b"}`.
   private func checkQuoteOpens(at index: Int) throws(ShellError) {
     let introduces: StaticASCII = "@=,*?![]{}"
     guard let word = current, let piece = word.pieces.last, piece.isBare, !piece.range.isEmpty,

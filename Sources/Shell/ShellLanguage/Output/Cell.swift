@@ -1,6 +1,6 @@
 /// A field of a reply, with a type, so that each output mode can write the field in its own form.
 package enum Cell: Sendable, Hashable {
-  /// Bytes from a store, such as a key: quoted in a table, `..._base64` in JSON if not UTF-8.
+  /// Bytes from a store, such as a key: quoted in a table; base64 in JSON if they are not UTF-8.
   case bytes([UInt8])
   /// Bytes that are base64 in JSON and CSV, even if they are UTF-8.
   case base64([UInt8])

@@ -18,7 +18,7 @@ package struct Reply: Sendable, Hashable {
   package let body: Body
   /// The bodies of forms that need another body: scripts split lines of plain output, and people read tables.
   package let others: [OutputMode: Body]
-  /// Sentences that a person sees instead of the body; if empty, a person sees the body as a table.
+  /// Sentences that a person sees instead of the body; without sentences, a person sees the body as a table.
   package let sentences: [SafeText]
   /// Notes that a person sees below the answer, such as how to see the rest of a list.
   package let notes: [SafeText]

@@ -73,7 +73,7 @@ package final class PatternMatcher {
   /// Moves the ways over a character. If a way has matched, returns its start and drops the ways after that way.
   private func take(_ character: Character32?) -> Int? {
     for way in ways {
-      // The ways after this one are less preferred.
+      // The ways after this way are less preferred.
       if case .match = program.steps[way.step] { return way.start }
       if let character, program.steps[way.step].takes(character, program.sets) {
         next.append(Way(step: way.step + 1, start: way.start))

@@ -68,7 +68,7 @@ package struct Selection: Sendable, Hashable {
   /// The conditions; a conjunction is split into its parts.
   package var conditions: [Expression] { filters.flatMap(\.conjuncts) }
 
-  /// Whether the selection is of entries that have expired and are still in the file; otherwise these are hidden.
+  /// Whether the selection is of expired entries that are still in the file; other selections hide such entries.
   package var wantsExpired: Bool { conditions.contains(.isExpired) }
 }
 

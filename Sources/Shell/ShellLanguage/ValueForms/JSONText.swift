@@ -126,7 +126,7 @@ package struct JSONText {
       case .close:
         guard let start = open.popLast() else { continue }
         tokens[start].end = index
-        // The width of the brackets. Each part adds two columns: colon or comma and space, or at last the two inner spaces.
+        // The two brackets. Each part adds two columns: a colon or comma and a space, and the last part the two inner spaces.
         var width = 2
         var child = start + 1
         while child < index {

@@ -24,7 +24,7 @@ extension Duration {
 }
 
 extension UnixTime {
-  /// The last moment of the year 9999, the last that RFC 3339 can write.
+  /// The last moment of the year 9999, the last moment that RFC 3339 can write.
   package static let last = UnixTime(milliseconds: 253_402_300_799_999)
 
   /// The time moved by `milliseconds`; nil outside the years 1970 to 9999.

@@ -16,7 +16,7 @@ package struct WallClock: Sendable {
   }
 
   /// The moments at which local clocks show a time, in order: two moments if clocks go back over the time. If clocks go forward
-  /// over the time, the only moment is that of the change, as for entries that expire daily.
+  /// over the time, the only moment is the moment of the change, as for entries that expire daily.
   package func moments(of civil: CivilTime) -> [UnixTime] {
     let day = 86_400
     let before = offset(at: civil.moment(offset: day))
