@@ -103,7 +103,7 @@ final class PagedOutput {
   /// The number of screen rows that the text takes.
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
     text.lines.dropLast().reduce(0) { rows, line in
-      // A byte takes at most one column, so a short line needs no measuring.
+      // By `DisplayWidth`, a byte takes at most one column, so a short line needs no measuring.
       let width =
         line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
       return rows + max((width + columns - 1) / columns, 1)

@@ -93,8 +93,8 @@ extension Command {
 
 /// One run of `watch`.
 private struct Watch {
-  /// The interval between two looks at the change feed. The feed holds at least a thousand changes, more than another process
-  /// commits in this time.
+  /// The interval between two looks at the change feed. The feed holds at least a thousand changes, usually more than another
+  /// process commits in this time.
   private static let pace = Duration.milliseconds(5)
   /// The most changes that are handled between two checks of ^C and the clock.
   private static let batch = 500

@@ -112,7 +112,7 @@ extension RemovalReason {
 
 /// The form of changes: a line for a person, or a row of data.
 struct ChangeForm {
-  /// The most bytes of a value that a person sees.
+  /// The most bytes of a value that a line quotes. `Quoting.brief` then cuts long values further.
   private static let shownOfValue = 200
 
   let namesNamespaces: Bool
