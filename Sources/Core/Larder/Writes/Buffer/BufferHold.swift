@@ -1,13 +1,14 @@
 import LMDB
 import LarderSystem
 
-/// The hold of a transaction on the write buffer. No process appends while the transaction is open, and the commit of the
-/// transaction stores the records.
+/// The hold of a transaction on the write buffer. The transaction first stores most records while other processes append. Then
+/// no process appends until the transaction has ended, and its commit stores all records.
 struct BufferHold {
   private let buffer: WriteBuffer?
   private var isHeld = false
   /// The records to be committed; nil if LMDB has the records already.
   private var state: BufferState?
+  private var drained = DrainedRecords()
   private var terms = BufferTerms()
   private let lost: LostRecords
 
@@ -16,17 +17,25 @@ struct BufferHold {
     self.lost = lost
   }
 
-  mutating func begin(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) {
-    guard let buffer else { return }
+  /// Stores the records before the batch makes its own changes, and holds the buffer.
+  ///
+  /// - Parameter commit: the commit on which the transaction begins.
+  /// - Returns: the number of stored records.
+  mutating func begin(
+    _ batch: inout WriteBatch, on commit: UInt64, lockTimeout: Duration
+  ) throws -> Int {
+    guard let buffer else { return 0 }
+    (isHeld, drained) = (false, DrainedRecords())
+    while case let state = buffer.state, !state.isFrozen, buffer.base(of: state) == commit,
+      state.end - drained.end >= buffer.leastAhead
+    {
+      try batch.drain(buffer, to: state, &drained, without: lost)
+      buffer.noteDrainedAhead()
+    }
     state = try buffer.freeze(on: commit, lockTimeout: lockTimeout)
     isHeld = true
-  }
-
-  /// Stores the records before the batch makes its own changes.
-  ///
-  /// - Returns: the number of stored records.
-  func drain(_ batch: inout WriteBatch) throws -> Int {
-    if let buffer, let state { try batch.drain(buffer, state, without: lost) } else { 0 }
+    if let state { try batch.drain(buffer, to: state, &drained, without: lost) }
+    return drained.count
   }
 
   var hasRecords: Bool { state.map { $0.end > 0 } ?? false }
@@ -49,7 +58,8 @@ struct BufferHold {
   ///
   /// - Parameter keepsFrozen: whether appends wait for the next transaction, too.
   func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
-    guard isHeld, let buffer else { return }
+    guard let buffer else { return }
+    if !isHeld { return buffer.refuse() }
     let count = state.map { lost.count(in: buffer, $0) } ?? 0
     if buffer.thaw(newest: newest, in: environment, terms, keepsFrozen: keepsFrozen) {
       buffer.countLost(count)
@@ -81,6 +91,6 @@ struct LostRecords {
   func count(in buffer: WriteBuffer, _ state: BufferState) -> Int {
     if generation != state.generation { return 0 }
     return offsets.count > Self.most
-      ? BufferContents(of: buffer, state).places.count : offsets.count
+      ? BufferContents(of: buffer, to: state).places.count : offsets.count
   }
 }

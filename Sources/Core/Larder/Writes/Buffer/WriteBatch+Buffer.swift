@@ -2,24 +2,30 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// Stores the entries of the write buffer before the batch makes its own changes.
+  /// Stores records of the write buffer, before the batch makes its own changes.
   ///
-  /// - Returns: the number of stored records.
+  /// - Parameter drained: the records of the generation that the transaction has stored, and then also these.
   /// - Throws: ``RolledBack`` for a record that cannot be stored because of damage: a part of the record may be stored by then.
   mutating func drain(
-    _ buffer: WriteBuffer, _ state: BufferState, without lost: LostRecords
-  ) throws -> Int {
-    if state.end == 0 { return 0 }
+    _ buffer: WriteBuffer, to state: BufferState, _ drained: inout DrainedRecords,
+    without lost: LostRecords
+  ) throws {
+    if state.end <= drained.end { return }
     // If all records are damaged, nothing else changes and the generation would never end.
     forceCommit()
-    let contents = BufferContents(of: buffer, state)
+    let contents = BufferContents(of: buffer, from: drained.end, to: state)
+    for id in contents.namespaces.keys where drained.firstVersions[id] == nil {
+      if try session.isLive(id) { drained.firstVersions[id] = try session.counters(of: id).next }
+    }
     let places = lost.remaining(contents.places, of: state)
     let bytes = contents.bytes.span
     session.deadlines.keepsAll = true
     defer { session.deadlines.keepsAll = false }
     for place in places {
       do throws(LarderError) {
-        try store(place.record, bytes.extracting(place.entry), for: bytes.extracting(place.key))
+        try store(
+          place, bytes.extracting(place.entry), for: bytes.extracting(place.key),
+          onVersionsFrom: drained.firstVersions[place.record.id])
       } catch {
         guard error.code == .damaged else { throw error }
         throw RolledBack(
@@ -37,7 +43,8 @@ extension WriteBatch {
       session.recordWrite(
         at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
     }
-    return places.count
+    drained.end = state.end
+    drained.count += places.count
   }
 
   /// Skips the versions of lost, damaged records: readers may know these versions, so no other value may get them.
@@ -49,15 +56,23 @@ extension WriteBatch {
 
   /// Makes the change of a record.
   private mutating func store(
-    _ record: BufferRecord, _ entry: Span<UInt8>, for key: Span<UInt8>
+    _ place: BufferPlace, _ entry: Span<UInt8>, for key: Span<UInt8>,
+    onVersionsFrom first: UInt64?
   ) throws(LarderError) {
+    let record = place.record
     guard let name = try session.name(of: record.id), let namespace = try session.namespace(name)
     else { return }
     let entryKey = StoredKey.entry(key, in: record.id)
     var previous = try clearPlace(at: entryKey, for: key)
-    if !record.kind.isDisjoint(with: [.removal, .afterRemoval]), let former = previous {
+    // The same transaction may have stored an earlier record of the key. The log counts how that value left.
+    let isOfBuffer = previous.map { $0.header.version >= first ?? .max } ?? false
+    let leaves =
+      isOfBuffer
+      ? record.isRemoval || place.followsRemoval
+      : !record.kind.isDisjoint(with: [.removal, .afterRemoval])
+    if leaves, let former = previous {
       let reason: RemovalReason = record.kind.contains(.replacesData) ? .replaced : .removed
-      try session.remove(former, as: .committed(reason))
+      try session.remove(former, as: .committed(isOfBuffer ? nil : reason))
       previous = nil
     }
     guard !record.isRemoval, var header = EntryHeader(entry) else { return }
@@ -66,7 +81,8 @@ extension WriteBatch {
     header.deadline = header.indexedDeadline(replacing: previous?.header)
     try store(
       entry.extracting(header.payloadStart..<entry.count), for: key, at: entryKey, header,
-      (EntryFields(), []), replacing: previous, in: namespace, as: .committed(.replaced))
+      (EntryFields(), []), replacing: previous, in: namespace,
+      as: .committed(isOfBuffer ? nil : .replaced))
   }
 
   /// Evicts in full namespaces and in a full store, so that the next records find room.
@@ -128,4 +144,13 @@ extension StoreLimits {
     limits.bytes = BufferRoom.ahead(of: bytes, atMost: 1 << 20)
     return limits
   }
+}
+
+/// The records of a generation that a transaction has stored.
+struct DrainedRecords {
+  /// Where the other records begin in the log.
+  var end = 0
+  var count = 0
+  /// The version of the first value of each namespace: entries with later versions come from these records.
+  var firstVersions: [NamespaceID: UInt64] = [:]
 }

@@ -19,11 +19,11 @@ struct BufferContents {
   /// Whether reading ended at a damaged record: the lengths behind that record cannot be trusted.
   private(set) var isDamaged = false
 
-  /// - Parameter state: a frozen state.
-  init(of buffer: WriteBuffer, _ state: BufferState) {
-    let end = min(state.end, buffer.layout.logSize)
-    bytes = [UInt8](capacity: 8 * end) { output in
-      var offset = 0
+  /// Reads the records from `start` to the end of a state.
+  init(of buffer: WriteBuffer, from start: Int = 0, to state: BufferState) {
+    let end = max(start, min(state.end, buffer.layout.logSize))
+    bytes = [UInt8](capacity: 8 * (end - start)) { output in
+      var offset = start
       while offset < end {
         let size = buffer.withEntry(at: offset, in: state) { record, key, entry, header -> Int in
           places.append(BufferPlace(record, key, at: offset, start: output.count))
@@ -45,9 +45,16 @@ struct BufferContents {
   private static func newest(of places: [BufferPlace], _ bytes: Span<UInt8>) -> [BufferPlace] {
     let sorted = places.sorted { $0.order($1, bytes) ?? ($0.offset < $1.offset) }
     var (removals, entries): ([BufferPlace], [BufferPlace]) = ([], [])
+    var followsRemoval = false
     for (index, place) in sorted.enumerated() {
       let hasNewer = index + 1 < sorted.count && place.order(sorted[index + 1], bytes) == nil
-      if hasNewer { continue }
+      if hasNewer {
+        if place.record.isRemoval { followsRemoval = true }
+        continue
+      }
+      var place = place
+      place.followsRemoval = followsRemoval
+      followsRemoval = false
       if place.record.isRemoval { removals.append(place) } else { entries.append(place) }
     }
     return removals + entries
@@ -69,6 +76,8 @@ struct BufferContents {
 /// A record of the log, with its place in the copied bytes.
 struct BufferPlace {
   let record: BufferRecord
+  /// Whether a record that was read before it is a removal of the key.
+  fileprivate(set) var followsRemoval = false
   /// Where the record begins in the log.
   let offset: Int
   /// Where the copied key begins; the copied entry follows.

@@ -15,6 +15,7 @@ final class WriteBuffer: Sendable {
   let layout: BufferLayout
   /// The lock for appends; nil in a process that may only read the file.
   let lock: SharedLock?
+  private let hook: (least: Int, then: @Sendable () -> Void)?
   /// Whether this process may append. A process that may not append still reads and commits records.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
@@ -58,6 +59,7 @@ final class WriteBuffer: Sendable {
     mayAppend =
       Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
       && !options.allowsForeignOwner
+    hook = options.hooks.drainsAhead
     foreignGeneration = Self.foreignGeneration(table.view, of: environment, options)
     lock?.recover(table.view)
   }
@@ -67,6 +69,10 @@ final class WriteBuffer: Sendable {
       .cannotOpen, "\(path) cannot be used, and written entries depend on it",
       hint: "allow the process more files and memory, and let the file have one link and mode 0600")
   }
+
+  /// With fewer words in the log, the rest is stored while no process appends: 64 KB.
+  var leastAhead: Int { hook?.least ?? 8192 }
+  func noteDrainedAhead() { hook?.then() }
 
   /// Whether this process appends.
   var appends: Bool {
@@ -209,6 +215,14 @@ extension WriteBuffer {
     isSuspended.store(false, ordering: .relaxed)
     begin(keepsFrozen ? state.next.frozen : state.next, on: newest, terms, view)
     return true
+  }
+
+  /// Ends the appends until the next commit, because a transaction has failed to store the records.
+  func refuse() {
+    let table = table
+    _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { view in
+      view.store(0, wide: BufferLayout.Place.pages)
+    }
   }
 
   private static func isVisible(_ commit: UInt64, in environment: Environment) -> Bool {

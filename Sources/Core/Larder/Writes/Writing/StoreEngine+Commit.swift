@@ -131,14 +131,12 @@ extension StoreEngine {
       let result = try environment.write(waitingAtMost: mode.lockTimeout, ended: end) {
         transaction -> Result? in
         let balance = try writes.committed.begin(transaction, seal)
-        try buffered.begin(on: transaction.id - 1, lockTimeout: environment.lockTimeout)
-        recordsID = mode.needsEmptyBuffer && buffered.hasRecords ? transaction.id : nil
+        let id = transaction.id
+        recordsID = nil
         var batch = WriteBatch(transaction, balance, engine: self)
         do {
-          let result: Result? =
-            recordsID == nil
-            ? try batch.run(mode, room, &buffered, body)
-            : try batch.run(.withoutCleanup, room, &buffered) { _ in nil }
+          let result = try batch.run(mode, room, &buffered, on: id - 1, body)
+          if case nil = result { recordsID = id }
           effects = batch.finalEffects
           pages = batch.budget.pagesTaken(batch.session)
           writes.committed.keep(
@@ -148,7 +146,7 @@ extension StoreEngine {
         } catch {
           effects = batch.effects
           effects.removal = batch.session.removals.number
-          thrown = error
+          thrown = (error as? LMDBError).map { self.error($0) } ?? error
           isOverdrawn = batch.budget.isOverdrawn
           pages = batch.budget.pagesTaken(batch.session)
           let cause = batch.session.transaction.failure?.cause
@@ -192,11 +190,13 @@ extension WriteBatch {
   /// Limits the time that a commit spends on cleanup for the writes of the buffer.
   private static let mostShares = 16
 
-  /// Runs `body`, and bounded shares of the work that reads and removals have left.
+  /// Stores the records of the write buffer, runs `body`, and bounded shares of the work that reads and removals have left.
+  ///
+  /// - Returns: nil, without a run of `body`, if there were records and `body` needs an empty buffer.
   fileprivate mutating func run<Result>(
     _ mode: CommitMode, _ room: PageReclaimer?, _ buffered: inout BufferHold,
-    _ body: (inout WriteBatch) throws -> Result
-  ) throws -> Result {
+    on commit: UInt64, _ body: (inout WriteBatch) throws -> Result
+  ) throws -> Result? {
     let engine = session.engine
     budget = SpaceBudget(try session.settings().limits)
     guard budget.limits.disk == engine.environment.fileLimit else {
@@ -210,13 +210,16 @@ extension WriteBatch {
       if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
     // The commit also does a share of the cleanup for each write of the buffer.
-    let shares = min(1 + (try buffered.drain(&self)), Self.mostShares)
+    let count = try buffered.begin(
+      &self, on: commit, lockTimeout: engine.environment.lockTimeout)
+    let shares = min(1 + count, Self.mostShares)
+    let storesRecords = mode.needsEmptyBuffer && buffered.hasRecords
     try buffered.evictAhead(&self)
     try flushSomeAccessTimes()
-    let result = try body(&self)
+    let result = storesRecords ? nil : try body(&self)
     // The last pages are reserved for the caller's changes.
     if budget.hasPages(for: BatchPages.forCleanup, session) {
-      if mode.cleansUp {
+      if mode.cleansUp, !storesRecords {
         try removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
         try TagInvalidation.resumeFirst(limit: shares * TagInvalidation.perWrite, &session)
       }

@@ -5,8 +5,9 @@ import LarderSystem
 enum EntryChange {
   /// A value is set.
   case set
-  /// A change from the write buffer is committed. Loads and the access table already have it.
-  case committed(RemovalReason)
+  /// A change from the write buffer is committed. Loads and the access table already have it. The reason is nil if the log of the
+  /// buffer counts the former value.
+  case committed(RemovalReason?)
   /// A caller has changed attributes of the entry; its value stays.
   case touched
   /// A part of Larder has changed attributes of the entry; subscribers do not get the change.
@@ -19,7 +20,8 @@ enum EntryChange {
   var reason: RemovalReason? {
     switch self {
     case .set: .replaced
-    case .removed(let reason), .committed(let reason): reason
+    case .removed(let reason): reason
+    case .committed(let reason): reason
     case .touched, .amended, .reclaimed: nil
     }
   }
@@ -59,16 +61,17 @@ extension WriteSession {
 
   /// Removes an entry with its index records, and updates counters and change events.
   mutating func remove(_ old: StoredEntry, as change: EntryChange) throws(LarderError) {
-    if let reason = change.reason {
-      if case .removed = change, reason.isRemoval, let keyHash = old.keyHash {
-        removals.record(keyHash)
-      }
-      if changes.wantsNext() {
-        changes.add(
-          .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
-          key: old.bestKey, before: old.valueCount)
-      }
-      try charge(old.trace.weight, nil, to: old.id, removing: reason)
+    if case .removed(let reason) = change, reason.isRemoval, let keyHash = old.keyHash {
+      removals.record(keyHash)
+    }
+    if let reason = change.reason, changes.wantsNext() {
+      changes.add(
+        .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
+        key: old.bestKey, before: old.valueCount)
+    }
+    if case .reclaimed = change {
+    } else {
+      try charge(old.trace.weight, nil, to: old.id, removing: change.reason)
     }
     try move(old.entryKey, from: old.trace, to: nil)
     if !old.fields.isEmpty {
