@@ -43,7 +43,8 @@ public struct Store: Sendable {
     /// The durability of a new store, which the store keeps; nil means ``Durability/checkpointed``. If an existing store has
     /// another durability, opening throws ``LarderError/Code/invalidArgument``; nil accepts any durability.
     public var durability: Durability?
-    /// The longest time from a write to its commit and, at ``Durability/checkpointed``, from a commit to its checkpoint.
+    /// The time from a write to its commit and, at ``Durability/checkpointed``, from a commit to its checkpoint: at most twice
+    /// this interval together.
     public var checkpointInterval = Duration.milliseconds(200)
     /// Transforms of values on their way into the store and back, in this order: compression, then encryption. An entry without
     /// transforms is read as it is, unless a transform is required. All openings of a store in a process need equal transforms.

@@ -48,7 +48,7 @@ struct EntryHeader: Equatable {
   var deadline: Int64
   /// The entry's position in the queue of its namespace; an overwrite keeps it, except under `fifo`. 0 for a pinned entry.
   var sequence: UInt64
-  /// A different number for every value that the key ever had in this namespace.
+  /// A different number for every value that the key had in this namespace since the last power failure.
   var version: UInt64
   /// Bytes of the header in the record that it was read from; 0 for a header that was not read.
   private(set) var size: Int

@@ -16,7 +16,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public var entries: Int?
   /// Bytes of all values.
   public var bytes: Int?
-  /// Bytes of the data file; at least 4 MB. The file never grows beyond this limit.
+  /// Bytes of the data file; at least 4 MB. A file beyond the limit grows by at most 2 MB, any other file never beyond the limit.
   ///
   /// Nil keeps the limit of the creation: a tenth of the free disk, at most 10 GB; ``Limits/unlimited`` lifts that limit.
   public var disk: Int?
