@@ -61,7 +61,10 @@ extension Cache {
   ) throws -> CacheLookup<Value> {
     var value: Value?
     let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-    let found = try lookUp(key, &value, in: transaction, for: purpose) { decodeCounting($0) }
+    // A load counts no hit that an undecodable value would take back.
+    let found = try lookUp(key, &value, in: transaction, for: purpose) {
+      purpose == .load ? decoded($0) : decodeCounting($0)
+    }
     return CacheLookup(found: found, value: value)
   }
 
