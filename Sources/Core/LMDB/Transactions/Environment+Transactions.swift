@@ -148,12 +148,12 @@ extension Environment {
   private func runTransaction<Result>(
     _ ended: (UInt64) -> Bool, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> (Result, runsAgain: Bool) {
-    let fileSize = try unsafe files.check(handle.pointer)
-    try mapSize.fit()
-    try syncing.scratch?.markDirty()
-    handle.readers.enterWriter()
-    defer { handle.readers.leaveWriter() }
     do {
+      let fileSize = try unsafe files.check(handle.pointer)
+      try mapSize.fit()
+      try syncing.scratch?.markDirty()
+      handle.readers.enterWriter()
+      defer { handle.readers.leaveWriter() }
       let result = try commitTransaction(fileSize: fileSize, body)
       syncing.checkpoints?.noteCommit()
       return (result, ended(handle.meta.lastTransaction))

@@ -19,7 +19,7 @@ import Testing
 
   #if DEBUG || KILL_POINTS
     // Release builds other than those of `Scripts/trials` have no kill points.
-    @Test(arguments: 1...13)
+    @Test(arguments: 1...15)
     func `a process that dies at a point of the buffer loses nothing`(point: Int) throws {
       var random = SeededRNG(seed: TestSettings.seed &+ UInt64(point))
       for _ in 0..<2 * TestSettings.trials {

@@ -28,6 +28,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [Eviction.refuse, .adaptive, .fifo])
+  func `a commit evicts nothing for records that are within the limit together`(
+    eviction: Eviction
+  ) throws {
+    try BufferedStore.with { store, notes in
+      let rules = Rules(limits: Limits(bytes: 1000), eviction: eviction)
+      try store.declare(rules, for: "notes")
+      try store.write { batch in
+        try batch.remove("first", from: notes)
+        try batch.set([UInt8](repeating: 1, count: 400), for: "a", in: notes)
+        try batch.set([UInt8](repeating: 1, count: 500), for: "b", in: notes)
+      }
+      try notes.touch("a", expires: .never)
+      // The larger value comes first in the order of the keys.
+      try notes.set([UInt8](repeating: 2, count: 100), for: "b")
+      try notes.set([UInt8](repeating: 2, count: 800), for: "a")
+      #expect(store.engine.reader.buffer!.hasRecords)
+      #expect(try notes.count() == 2)
+      #expect(try notes.value(for: "a") == [UInt8](repeating: 2, count: 800))
+      #expect(try notes.value(for: "b") == [UInt8](repeating: 2, count: 100))
+    }
+  }
+
   @Test func `a full namespace that refuses takes no record`() throws {
     try BufferedStore.with { store, notes in
       let rules = Rules(limits: Limits(entries: 10), eviction: .refuse)

@@ -26,14 +26,19 @@ struct BufferHold {
   ) throws -> Int {
     guard let buffer else { return 0 }
     (isHeld, drained) = (false, DrainedRecords())
-    while case let state = buffer.state, !state.isFrozen, buffer.base(of: state) == commit,
-      state.end - drained.end >= buffer.leastAhead
+    // With several passes the rest is small, unless others append as fast as this thread stores.
+    var passes = 0
+    while passes < 4, case let state = buffer.state, !state.isFrozen,
+      buffer.base(of: state) == commit, state.end - drained.end >= buffer.leastAhead
     {
       try batch.drain(buffer, to: state, &drained, without: lost)
+      passes += 1
+      KillPoint.pass(14)
       buffer.noteDrainedAhead()
     }
     state = try buffer.freeze(on: commit, lockTimeout: lockTimeout)
     isHeld = true
+    if passes > 0 { batch.session.renewTime() }
     if let state { try batch.drain(buffer, to: state, &drained, without: lost) }
     return drained.count
   }
@@ -59,7 +64,7 @@ struct BufferHold {
   /// - Parameter keepsFrozen: whether appends wait for the next transaction, too.
   func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
     guard let buffer else { return }
-    if !isHeld { return buffer.refuse() }
+    if !isHeld { return buffer.refuse(lockTimeout: environment.lockTimeout) }
     let count = state.map { lost.count(in: buffer, $0) } ?? 0
     if buffer.thaw(newest: newest, in: environment, terms, keepsFrozen: keepsFrozen) {
       buffer.countLost(count)

@@ -72,7 +72,7 @@ extension WriteBatch {
       : !record.kind.isDisjoint(with: [.removal, .afterRemoval])
     if leaves, let former = previous {
       let reason: RemovalReason = record.kind.contains(.replacesData) ? .replaced : .removed
-      try session.remove(former, as: .committed(isOfBuffer ? nil : reason))
+      try session.remove(former, as: .committed(reason, isCounted: isOfBuffer))
       previous = nil
     }
     guard !record.isRemoval, var header = EntryHeader(entry) else { return }
@@ -82,7 +82,7 @@ extension WriteBatch {
     try store(
       entry.extracting(header.payloadStart..<entry.count), for: key, at: entryKey, header,
       (EntryFields(), []), replacing: previous, in: namespace,
-      as: .committed(isOfBuffer ? nil : .replaced))
+      as: .committed(.replaced, isCounted: isOfBuffer))
   }
 
   /// Evicts in full namespaces and in a full store, so that the next records find room.
@@ -93,6 +93,7 @@ extension WriteBatch {
   mutating func evictAhead(also crowded: NamespaceID?) throws(LarderError) {
     guard budget.hasPages(for: BatchPages.forCleanup, session) else { return }
     for id in Set(session.ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
+      try session.load(id)
       guard let name = try session.name(of: id), let namespace = try session.namespace(name),
         session.ledger[id].entries >= BufferRoom.leastEvictedAhead
       else { continue }

@@ -102,7 +102,7 @@ extension WriteBuffer {
       var slot = slot
       let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
       guard let room = room(for: record, change, &slot, state, view),
-        // No transaction is open, so no other writer gives numbers to removals.
+        // A transaction gives numbers to removals only while the buffer is frozen: before that it stores records alone.
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)

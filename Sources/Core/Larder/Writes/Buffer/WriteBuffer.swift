@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// Each write of one entry appends a record, and every reader sees the record at once. A commit stores all records before it
 /// makes its own changes. Then a new, empty generation begins. So the records always lie directly on one commit, the base. The
-/// records are in the file, and a killed process loses none. While a transaction is open the buffer is frozen, and other
-/// writers wait for transactions of their own.
+/// records are in the file, and a killed process loses none. From the moment at which a transaction stores the last
+/// records until its end the buffer is frozen, and other writers wait for transactions of their own.
 ///
 /// Everything in the file may be damaged. So offsets and lengths are checked before use, and an entry has its checksum.
 final class WriteBuffer: Sendable {
@@ -218,9 +218,9 @@ extension WriteBuffer {
   }
 
   /// Ends the appends until the next commit, because a transaction has failed to store the records.
-  func refuse() {
+  func refuse(lockTimeout: Duration) {
     let table = table
-    _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { view in
+    _ = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view in
       view.store(0, wide: BufferLayout.Place.pages)
     }
   }

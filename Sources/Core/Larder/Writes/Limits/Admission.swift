@@ -72,10 +72,12 @@ extension Ledger {
 extension WriteBatch {
   /// Makes room for an entry before any part of the entry is counted.
   ///
+  /// - Parameter hasRoom: whether the entry is within the limits of the namespace and of the store, as soon as the batch has made
+  ///   other changes, too.
   /// - Returns: the replaced entry; it is read again if the work for the room changed records.
   /// - Throws: ``LarderError/Code/full`` if too little may be evicted.
   mutating func admit(
-    _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace
+    _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace, hasRoom: Bool
   ) throws(LarderError) -> StoredEntry? {
     let (weight, changes) = (new.weight, session.transaction.changes)
     try session.load(namespace.id)
@@ -101,8 +103,10 @@ extension WriteBatch {
     if let inserted, eviction == .adaptive {
       try budget.noteInserted(inserted, in: namespace, &session)
     }
-    try budget.makeRoom(in: namespace, &session)
-    try budget.makeRoomInStore(&session)
+    if !hasRoom {
+      try budget.makeRoom(in: namespace, &session)
+      try budget.makeRoomInStore(&session)
+    }
     try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), &session)
     // A namespace that refuses to evict now may evict later, and then its policy must know the entries.
     if let inserted, eviction == .refuse {

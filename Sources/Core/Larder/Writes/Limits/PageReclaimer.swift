@@ -15,7 +15,7 @@ struct PageReclaimer {
   private static let leastForBatches = 1024
 
   private let engine: StoreEngine
-  private let mayRepeat: Bool
+  private var mayRepeat: Bool
   private var failures = 0
   private(set) var mayAskForCheckpoint = true
   /// The number of free pages with which the batch should begin; 0 once they were freed, or could not be.
@@ -23,9 +23,9 @@ struct PageReclaimer {
 
   init(engine: StoreEngine, mayRepeat: Bool) {
     self.engine = engine
-    self.mayRepeat = mayRepeat
     // The limit may now be lower than for an earlier batch, or lifted.
     let earlier = min(engine.writes.pagesForBatches.load(ordering: .relaxed), Self.half(engine))
+    self.mayRepeat = mayRepeat
     wanted = mayRepeat ? 0 : max(2 * BatchPages.kept, earlier)
   }
 
@@ -49,7 +49,8 @@ struct PageReclaimer {
   ///
   /// - Parameter taken: the pages that the write had taken when it failed.
   /// - Throws: ``LarderError/Code/full`` if too little may be evicted, a reader blocks freed pages, or the write runs once.
-  mutating func make(after taken: Int) throws {
+  mutating func make(after taken: Int, mayRepeat: Bool) throws {
+    self.mayRepeat = mayRepeat
     failures += 1
     try checkReaders()
     guard failures < Self.attempts else { throw full }

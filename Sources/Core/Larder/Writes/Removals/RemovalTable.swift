@@ -12,8 +12,8 @@ import LarderSystem
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
-    /// The number of the last removal that has begun. It changes under the writer lock, or under the lock of the write buffer
-    /// while no transaction is open.
+    /// The number of the last removal that has begun. It changes under the writer lock while the write buffer is frozen, or under
+    /// the lock of a write buffer that is not frozen.
     static let begun = 0
     static let finished = 1
     /// A random number that distinguishes the file from another file.

@@ -7,7 +7,7 @@ struct ChangeRecorder {
   /// Whether the batch made changes that were not recorded.
   private(set) var hasUnrecorded = false
   private let transaction: UInt64
-  private let time: Timestamp
+  var time: Timestamp
   /// The names of the namespaces that were already looked up.
   private var names: [NamespaceID: [UInt8]] = [:]
 

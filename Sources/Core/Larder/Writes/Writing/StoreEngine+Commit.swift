@@ -91,13 +91,19 @@ extension StoreEngine {
     try checkNotWriting("writing to")
     var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
     var lost = LostRecords()
+    var hasRun = false
     while true {
-      switch try attempt(mode, with: room, without: lost, body) {
+      let outcome = try attempt(mode, with: room, without: lost) { batch in
+        hasRun = true
+        return try body(&batch)
+      }
+      switch outcome {
       case .committed(let result): return .committed(result)
       case .rolledBack(.fileLimitChanged(let limit)): environment.setFileLimit(limit)
       case .rolledBack(.checkpointWanted): try room.checkpoint()
       case .rolledBack(.roomWanted): try room.prepare()
-      case .rolledBack(.outOfPages(let pages)): try room.make(after: pages)
+      case .rolledBack(.outOfPages(let pages)):
+        try room.make(after: pages, mayRepeat: mode.mayRepeat || !hasRun)
       case .rolledBack(.recordUnstorable(let offset, let generation)):
         lost.insert(offset, of: generation)
       case .rolledBack(let reason): return .rolledBack(reason)
@@ -125,6 +131,8 @@ extension StoreEngine {
       guard recordsID == newest else { return false }
       effects.confirm(in: self)
       effects = BatchEffects()
+      recordsID = nil
+      KillPoint.pass(15)
       return true
     }
     do {

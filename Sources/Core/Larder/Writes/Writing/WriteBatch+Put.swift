@@ -86,7 +86,9 @@ extension WriteBatch {
     if try isCut(value.count, fields: fields.encoded.count) { header.flags.insert(.chunked) }
     let draft = Draft(value, for: key, at: entryKey, header, fields.0, encoded: fields.encoded)
     if budget.mayEvict(namespace.rules) {
-      previous = try admit(draft, replacing: previous, in: namespace)
+      // The write buffer takes a record only within the limits. Records are stored in another order.
+      let hasRoom = if case .committed = change { true } else { false }
+      previous = try admit(draft, replacing: previous, in: namespace, hasRoom: hasRoom)
     }
     try session.replace(previous, with: draft, as: change)
     return draft.header

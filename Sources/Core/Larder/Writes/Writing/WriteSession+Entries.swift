@@ -5,9 +5,9 @@ import LarderSystem
 enum EntryChange {
   /// A value is set.
   case set
-  /// A change from the write buffer is committed. Loads and the access table already have it. The reason is nil if the log of the
-  /// buffer counts the former value.
-  case committed(RemovalReason?)
+  /// A change from the write buffer is committed. Loads and the access table already have it. The log of the buffer may already
+  /// have counted the former value.
+  case committed(RemovalReason, isCounted: Bool)
   /// A caller has changed attributes of the entry; its value stays.
   case touched
   /// A part of Larder has changed attributes of the entry; subscribers do not get the change.
@@ -16,14 +16,18 @@ enum EntryChange {
   /// The entry belonged to a cleared namespace, whose counters no longer include the entry.
   case reclaimed
 
-  /// Why the former value leaves, if the counters record that.
+  /// Why the former value leaves, if subscribers get the reason.
   var reason: RemovalReason? {
     switch self {
     case .set: .replaced
-    case .removed(let reason): reason
-    case .committed(let reason): reason
+    case .removed(let reason), .committed(let reason, _): reason
     case .touched, .amended, .reclaimed: nil
     }
+  }
+
+  /// The reason for which the counters still have to count the former value.
+  fileprivate var uncounted: RemovalReason? {
+    if case .committed(_, isCounted: true) = self { nil } else { reason }
   }
 }
 
@@ -39,7 +43,7 @@ extension WriteSession {
     if let old, new.isContent(of: old) { return }
     let id = new.id
     let (before, after) = (old?.trace, new.trace)
-    try charge(before?.weight, after.weight, to: id, removing: change.reason)
+    try charge(before?.weight, after.weight, to: id, removing: change.uncounted)
     try move(new.entryKey, from: before, to: after)
     if !new.fields.isEmpty || old?.fields.isEmpty == false {
       let (fields, former) = (new.fields, old?.fields ?? EntryFields())
@@ -69,9 +73,8 @@ extension WriteSession {
         .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
         key: old.bestKey, before: old.valueCount)
     }
-    if case .reclaimed = change {
-    } else {
-      try charge(old.trace.weight, nil, to: old.id, removing: change.reason)
+    if change.reason != nil {
+      try charge(old.trace.weight, nil, to: old.id, removing: change.uncounted)
     }
     try move(old.entryKey, from: old.trace, to: nil)
     if !old.fields.isEmpty {

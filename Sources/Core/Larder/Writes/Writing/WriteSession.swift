@@ -7,7 +7,7 @@ import LarderSystem
 struct WriteSession: ~Copyable {
   let engine: StoreEngine
   /// The time that the whole batch uses.
-  let now: Timestamp
+  private(set) var now: Timestamp
   var transaction: StoreTransaction
   var ledger: Ledger
   var known = KnownNamespaces()
@@ -30,6 +30,12 @@ struct WriteSession: ~Copyable {
     removals = RemovalRecorder(engine.removalTable)
     changes = ChangeRecorder(
       engine.changes.notes(for: id, in: balance.store), transaction: id, at: now)
+  }
+
+  /// Gives the batch the time of this call: storing the records of the write buffer takes a while.
+  mutating func renewTime() {
+    now = engine.clock.now
+    changes.time = now
   }
 
   /// The state of the store with the changes of this batch.
