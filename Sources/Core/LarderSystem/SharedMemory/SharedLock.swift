@@ -1,10 +1,14 @@
+import Synchronization
+
 /// A lock in a word of a table. Threads and processes hold it for a few hundred nanoseconds.
 ///
 /// The upper 48 bits of the word rise with each owner. The low 16 bits are the slot of the process that owns the lock, or 0 if
 /// the lock is free. So a waiter can tell a killed owner from a slow owner, and takes the lock of a killed owner.
-package struct SharedLock: Sendable {
+package final class SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int
+  /// Lets one thread of this process wait at a time. The others sleep here, so that the owner gets a processor.
+  private let turn = Mutex(())
 
   private static let slotMask: UInt64 = 0xFFFF
   /// How often a waiter looks at the word before it sleeps.
@@ -46,7 +50,7 @@ package struct SharedLock: Sendable {
       let mine = own(word)
       if view.exchange(word, for: mine, at: place) { return mine }
     }
-    return wait(view, timeout)
+    return turn.withLock { _ in wait(view, timeout) }
   }
 
   private func own(_ word: UInt64) -> UInt64 { ((word &>> 16) &+ 1) &<< 16 | slot }
