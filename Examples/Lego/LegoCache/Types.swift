@@ -1,5 +1,5 @@
 import Foundation
-// Overloads of this module make the decoding below lenient: a number may be text, and a malformed optional field is nil.
+// `Service` overloads the decoding methods below: a number may be text, and a malformed optional field is nil.
 import Service
 
 /// One of the seven entity types of the Rebrickable API, with its useful fields. Other fields are ignored.

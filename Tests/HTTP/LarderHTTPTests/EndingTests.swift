@@ -242,7 +242,7 @@ struct EndingTests {
     for (user, count) in zip(users, [0, 0, 2]) {
       #expect(try await stored(fixture, ["/a", "/b"], user).count == count)
     }
-    // A response without a user may belong to any user.
+    // A request without a user may be any user's.
     _ = try await ask(fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\"")]))
     for user in users { #expect(try await stored(fixture, ["/a"], user) == []) }
   }

@@ -12,7 +12,7 @@ import class LarderSharedTesting.TierLink
 
 @testable import LarderCommand
 
-/// The facts of the program about a tier that machines share, from the records of the store.
+/// The facts that `larder` shows about a shared tier, from the records of the store.
 @Suite struct SharedFactsTests {
   private func facts(_ store: Store) throws -> [String: Cell] {
     Dictionary(

@@ -51,7 +51,7 @@ extension WriteGuard {
     }
   }
 
-  /// In percent: a leaf that is left less full than this may be merged; LMDB's own bound is 25.
+  /// The check expects a merge of a leaf below this percentage; LMDB merges a leaf below 25 %.
   private static let sparsePercent = 30
 
   /// Before LMDB removes the record under `key`, checks the pages that the removal touches.

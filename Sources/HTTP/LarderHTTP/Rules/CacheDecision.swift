@@ -179,7 +179,7 @@
     public var outcome: Outcome
     /// The responses to store, with the source of their bodies.
     public var stores: [(response: StoredResponse, body: Body)] = []
-    /// Indices of stored responses to remove.
+    /// Indices in `forward.stored` to remove.
     public var removes: [Int] = []
     /// URIs whose responses are invalid; remove these responses before storing.
     public var invalidates: [ResponseKey] = []

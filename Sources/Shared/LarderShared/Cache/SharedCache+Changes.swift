@@ -62,7 +62,7 @@ extension SharedCache {
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
-    // No store has an impossible key, and the log would send it to every machine, in replies of any length.
+    // No store has an impossible key. The log would send every machine the key, of any length.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
     try await change(.remove(key)) { position in try await copies.remove(key, at: position) }

@@ -12,8 +12,8 @@ extension LocalCopies {
   ) async throws -> Int? {
     recent.note(changes)
     for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
-    // The writer lock is needed even if the store has none of the keys: a writer that tested for changes before the note
-    // may still commit an old value. A transaction that changes nothing commits nothing.
+    // Takes the writer lock even if the store has none of the keys: a writer that tested `recent` before `note` may still
+    // commit an old value. A transaction without changes commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       var removed = 0

@@ -60,7 +60,7 @@ struct Histogram {
     tallies[low].add(entry)
   }
 
-  /// Removes empty bins at the ends, which round bounds can make.
+  /// Removes empty bins at the ends: round bounds can add them.
   mutating func trim() {
     guard let first = tallies.firstIndex(where: { $0.entries > 0 }),
       let last = tallies.lastIndex(where: { $0.entries > 0 })

@@ -56,7 +56,7 @@ struct SelectionWalk {
     return found
   }
 
-  /// The next keys, at most `most`, in a fraction of the time that entries take.
+  /// The next keys, at most `most`; much faster than ``next(_:)``.
   ///
   /// - Precondition: The selection needs only the keys of its entries.
   mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {

@@ -18,7 +18,7 @@ package enum ValueKind: Sendable, Hashable {
   case expiry
   /// A time as for `deadline`, without `never`.
   case ahead
-  /// A time. A duration counts back from now; a time of day is the last one.
+  /// A time. A duration counts back; a time of day is its last occurrence.
   case ago
   case size
   /// A count within bounds.

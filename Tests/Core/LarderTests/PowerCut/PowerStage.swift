@@ -39,7 +39,7 @@ import TestSupport
       URL(fileURLWithPath: OtherProcess.executable).deletingLastPathComponent().path + "/" + name
     }
 
-    /// A directory in memory, where the system has one: an image is written once, and nothing depends on its syncs.
+    /// In memory if `/dev/shm` exists: a test writes each image once, and needs no sync of the image.
     static let directory =
       FileManager.default.isWritableFile(atPath: "/dev/shm")
       ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path

@@ -142,7 +142,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   }
 }
 
-/// The number of keys of a call for which somebody still waits.
+/// The number of awaited keys of one call of the source.
 private final class Wanted: Sendable {
   private let count: Atomic<Int>
 

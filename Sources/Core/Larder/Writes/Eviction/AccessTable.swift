@@ -73,8 +73,8 @@ extension SharedTable.View {
     if used != slot { store(used.bits, at: place) }
   }
 
-  /// Whether an entry is among the newest of its namespace's window. Uses of such entries do not count: they belong to the
-  /// request that brought the entry.
+  /// Whether an entry is among the newest of its namespace's window. A use of such an entry raises no clock: the use is part
+  /// of the storing request.
   @inline(__always)
   func isRecent(_ sequence: UInt64, of id: NamespaceID) -> Bool {
     let place = recentPlace(of: id)

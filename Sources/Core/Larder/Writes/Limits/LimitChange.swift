@@ -65,7 +65,7 @@ struct LimitChange {
 }
 
 extension WriteBatch {
-  /// - Parameter most: the most entries that may be evicted.
+  /// - Parameter most: the most evictions for one limit.
   mutating func changeRules(
     of name: String, ifAbsent absence: AbsentNamespace, most: Int,
     _ change: (inout NamespaceRecord.RuleSet) -> Void
