@@ -4,7 +4,7 @@ import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.
 ///
-/// Its values are always current. Each value carries the ``ReadTransaction/moment`` at which it last matched its entry. A read
+/// Its values are always current. Each value carries the `ReadTransaction.moment` at which it last matched its entry. A read
 /// returns the value without a lookup only if no process has written since; otherwise one lookup compares the versions.
 ///
 /// Caches of one store and namespace share a memory if their codecs have the same type and are interchangeable: the type has no
