@@ -1,0 +1,145 @@
+import Dispatch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Compares stores with a write buffer and stores without a buffer.
+@Suite struct WriteBufferModelTests {
+  /// Makes the same writes to a store with a buffer and to a store without a buffer.
+  @Test func `the buffer changes no value, version or counter`() throws {
+    var random = SeededRNG(seed: TestSettings.seed)
+    for _ in 0..<4 * TestSettings.trials {
+      try withTemporaryDirectory { path in
+        let clock = ManualClock()
+        let meanwhile = Meanwhile()
+        let stores = try [256 << 10, 0].map { bytes in
+          var options = BufferedStore.options()
+          options.hooks.drainsAhead = (1, meanwhile.run)
+          options.writeBuffer = bytes
+          options.clock = clock
+          return try Store(at: path + "/\(bytes)", options: options)
+        }
+        for step in 0..<400 {
+          let choice = (
+            Int.random(in: 0..<100, using: &random), Int.random(in: 0..<12, using: &random)
+          )
+          let size = Int.random(in: 0..<40, using: &random)
+          let later = (0..<Int.random(in: 0..<6, using: &random)).map { _ in
+            (
+              kind: Int.random(in: 0..<4, using: &random),
+              key: Int.random(in: 0..<12, using: &random),
+              size: Int.random(in: 0..<40, using: &random)
+            )
+          }
+          let answers = try stores.map { store in
+            if (1..<8).contains(choice.0) { meanwhile.prepare(later, in: store) }
+            let answer = try Self.write(store, choice, size)
+            try meanwhile.finish()
+            return answer
+          }
+          #expect(answers[0] == answers[1], "step \(step), \(choice), seed \(TestSettings.seed)")
+          if choice.0 == 0 { clock.advance(by: .seconds(1)) }
+        }
+        let figures = try stores.map { try $0.statistics().namespaces[0] }
+        #expect(figures[0].removals == figures[1].removals, "seed \(TestSettings.seed)")
+        #expect(figures[0].usage == figures[1].usage, "seed \(TestSettings.seed)")
+        for store in stores {
+          #expect(try store.verify().faults == [], "seed \(TestSettings.seed)")
+          try store.close()
+        }
+      }
+    }
+  }
+
+  /// Writes for a store whose transaction is storing earlier records, on another thread, until one is refused.
+  private final class Meanwhile: Sendable {
+    private let writes = Mutex<[(kind: Int, key: Int, size: Int)]>([])
+    private let store = Mutex<Store?>(nil)
+
+    func prepare(_ writes: [(kind: Int, key: Int, size: Int)], in store: Store) {
+      self.writes.withLock { $0 = writes }
+      self.store.withLock { $0 = store }
+    }
+
+    /// Makes the writes that the buffer takes.
+    func run() {
+      guard let store = store.withLock({ $0 }) else { return }
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        self.writes.withLock { writes in
+          while let next = writes.first,
+            (try? WriteBufferModelTests.append(next, to: store)) == true
+          {
+            writes.removeFirst()
+          }
+        }
+        done.signal()
+      }
+      done.wait()
+    }
+
+    /// Makes the other writes.
+    func finish() throws {
+      guard let store = store.withLock({ $0.take() }) else { return }
+      for write in writes.withLock({ $0 }) {
+        if try !WriteBufferModelTests.append(write, to: store) {
+          try WriteBufferModelTests.write(write, to: store)
+        }
+      }
+    }
+  }
+
+  private static func append(
+    _ write: (kind: Int, key: Int, size: Int), to store: Store
+  ) throws -> Bool {
+    let notes = store.namespace("notes")
+    let key = "a key of more than eight bytes \(write.key)"
+    let value = [UInt8](repeating: UInt8(write.size), count: write.size)
+    switch write.kind {
+    case 0: return try notes.removing(key).append?(store.engine) != nil
+    case 1: return try notes.puttingIfAbsent(value, for: key, .init()).append?(store.engine) != nil
+    default: return try notes.putting(value, for: key, .init()).append?(store.engine) != nil
+    }
+  }
+
+  private static func write(
+    _ write: (kind: Int, key: Int, size: Int), to store: Store
+  ) throws {
+    let notes = store.namespace("notes")
+    let key = "a key of more than eight bytes \(write.key)"
+    let value = [UInt8](repeating: UInt8(write.size), count: write.size)
+    switch write.kind {
+    case 0: try notes.remove(key)
+    case 1: try notes.setIfAbsent(value, for: key)
+    default: try notes.set(value, for: key)
+    }
+  }
+
+  private static func write(
+    _ store: Store, _ choice: (kind: Int, key: Int), _ size: Int
+  ) throws -> String {
+    let (notes, key) = (store.namespace("notes"), "a key of more than eight bytes \(choice.key)")
+    let value = [UInt8](repeating: UInt8(size), count: size)
+    let version = try notes.entry(for: key)?.version
+    switch choice.kind {
+    case 0: return "\(try notes.count())"
+    case 1..<8:
+      try store.sync()
+      return "synced"
+    case 8:
+      try store.write { batch in
+        try batch.set(value, for: key, in: notes)
+        try batch.remove("a key of more than eight bytes \(choice.key / 2)", from: notes)
+      }
+    case 9..<30: return "\(try notes.remove(key))"
+    case 30..<40: return "\(try notes.setIfAbsent(value, for: key))"
+    case 40..<50: return "\(try notes.replace(version, with: value, for: key))"
+    case 50..<60: try notes.set(value, for: key, expires: .after(.seconds(3)))
+    default: try notes.set(value, for: key)
+    }
+    return "\(version ?? 0) \(try notes.value(for: key) ?? [])"
+  }
+}
