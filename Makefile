@@ -99,7 +99,7 @@ transports: packages
 	  $(SWIFT) test --skip-build --traits AsyncHTTPClient --scratch-path .build/transports --filter TransportTests
 
 # Compares Larder in one run with everything that could be used in its place: a table, and its figures as JSON and as a chart.
-# Takes some ten minutes on a quiet machine, and 5 GB of disk. BENCH_OPTIONS narrows the run: see `LarderBench peers --help`.
+# Takes over half an hour on a quiet machine, and 5 GB of disk. BENCH_OPTIONS narrows the run: see `LarderBench peers --help`.
 BENCH_OPTIONS ?=
 bench: bench-build
 	cd Benchmarks && .build/release/LarderBench peers --json .build/bench.json --svg .build/bench.svg $(BENCH_OPTIONS)

@@ -91,6 +91,7 @@ extension StoreEngine {
     try checkNotWriting("writing to")
     var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
     var lost = LostRecords()
+    // A transaction that failed before the body can be repeated, even if the body may run only once.
     var hasRun = false
     while true {
       let outcome = try attempt(mode, with: room, without: lost) { batch in
