@@ -150,6 +150,14 @@ import Testing
       try notes.set(Array("1".utf8), for: "tagged", attributes)
       #expect(try notes.increment("tagged") == 2)
       #expect(try notes.entry(for: "tagged")?.tags == ["t"])
+      for key in ["plain", "with a tag"] {
+        attributes.tags = key == "plain" ? [] : ["t"]
+        (attributes.expires, attributes.stale) = (.after(.hours(1)), .days(Int.max))
+        try notes.set(Array("1".utf8), for: key, attributes)
+        let end = try notes.entry(for: key)?.staleUntil
+        #expect(try notes.increment(key) == 2)
+        #expect(try notes.entry(for: key)?.staleUntil == end && end != nil)
+      }
     }
   }
 

@@ -117,13 +117,11 @@ extension EntryAttributes {
       self.init(expires: expires)
       return
     }
-    let (fresh, never) = (header.expires, EntryHeader.never)
+    let stale = header.stale
     self.init(
       codec: CodecID(rawValue: header.codec),
-      expires: fresh == never ? .never : .at(Timestamp(milliseconds: fresh)))
-    stale =
-      fresh == never || header.staleUntil == never
-      ? .zero : .milliseconds(header.staleUntil - fresh)
+      expires: stale == nil ? .never : .at(Timestamp(milliseconds: header.expires)))
+    self.stale = stale ?? .zero
   }
 
   /// The attributes of `entry`, for a new value of it. Without an entry, the attributes of a new entry that ends at `expires`.

@@ -27,7 +27,7 @@ extension Store {
     public var lastUsed: Timestamp?
     /// When the entry stops being fresh; nil for never.
     public var expires: Timestamp?
-    /// The end of the stale window; nil for an entry without a stale window, or for a window without an end.
+    /// The end of the stale window; nil for an entry without a stale window.
     public var staleUntil: Timestamp?
     /// How long the entry stays fresh after its last access, at least; nil without a time to idle.
     public var timeToIdle: Duration?

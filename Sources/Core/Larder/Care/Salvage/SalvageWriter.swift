@@ -15,8 +15,8 @@ struct SalvageWriter {
 
   private var waiting: [SavedEntry] = []
   private var waitingBytes = 0
-  /// The version of each saved entry: a page without a reference may have an older version.
-  private var versions: [[UInt8]: UInt64] = [:]
+  /// The version and the size of each saved value: a page without a reference may have an older version.
+  private var saved: [[UInt8]: (version: UInt64, bytes: Int)] = [:]
 
   private static let entriesPerBatch = 500
   private static let bytesPerBatch = 8 << 20
@@ -50,11 +50,11 @@ struct SalvageWriter {
       result.leftOut += 1
       return true
     }
-    guard versions[entry.entryKey].map({ $0 < entry.header.version }) ?? true else { return true }
-    if versions.updateValue(entry.header.version, forKey: entry.entryKey) == nil {
-      result.entries += 1
-      result.bytes += value.count
-    }
+    let before = saved[entry.entryKey]
+    if let before, before.version >= entry.header.version { return true }
+    saved[entry.entryKey] = (entry.header.version, value.count)
+    result.entries += before == nil ? 1 : 0
+    result.bytes += value.count - (before?.bytes ?? 0)
     waiting.append(
       SavedEntry(key: key, name: name, value: value, attributes: attributes(of: entry)))
     waitingBytes += value.count
@@ -119,10 +119,7 @@ struct SalvageWriter {
     attributes.expires =
       header.expires == EntryHeader.never
       ? .never : .at(Timestamp(milliseconds: header.expires))
-    if header.staleUntil != EntryHeader.never, header.staleUntil > header.expires {
-      let (window, overflow) = header.staleUntil.subtractingReportingOverflow(header.expires)
-      attributes.stale = .milliseconds(overflow ? .max : window)
-    }
+    attributes.stale = header.stale
     if header.flags.contains(.idle), let idle = entry.fields.idle {
       attributes.idle = .milliseconds(idle.milliseconds)
     }

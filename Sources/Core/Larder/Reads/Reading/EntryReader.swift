@@ -143,8 +143,7 @@ extension Store.Entry {
     let never = EntryHeader.never
     expires = header.expires == never ? nil : Timestamp(milliseconds: header.expires)
     staleUntil =
-      header.staleUntil == header.expires || header.staleUntil == never
-      ? nil : Timestamp(milliseconds: header.staleUntil)
+      header.staleUntil == header.expires ? nil : Timestamp(milliseconds: header.staleUntil)
     state = header.state(at: now.milliseconds)
     codec = CodecID(rawValue: header.codec)
     version = header.version

@@ -35,10 +35,11 @@ struct Lifetime {
     return end - Int64(UInt64(spread).multipliedFullWidth(by: chance).high)
   }
 
-  /// The time from which the entry may no longer be served stale.
+  /// The time from which the entry may no longer be served stale. An entry that expires always has such a time.
   static func late(_ expires: Int64, stale: Duration) -> Int64 {
-    expires == EntryHeader.never || stale == .zero
-      ? expires : max(expires, Timestamp(milliseconds: expires).advanced(by: stale).milliseconds)
+    if expires == EntryHeader.never || stale == .zero { return expires }
+    let end = Timestamp(milliseconds: expires).advanced(by: stale).milliseconds
+    return max(expires, min(end, EntryHeader.never - 1))
   }
 }
 
@@ -54,7 +55,6 @@ extension EntryHeader {
   /// The entry's stale window; nil for an entry that never expires.
   var stale: Duration? {
     if expires == Self.never { return nil }
-    if staleUntil == Self.never { return .milliseconds(Int64.max) }
     return Timestamp(milliseconds: expires).duration(to: Timestamp(milliseconds: staleUntil))
   }
 }
