@@ -97,6 +97,25 @@ import Testing
     #expect(slots[0] != slots[1])
   }
 
+  /// A history may begin at an earlier position than the old history had, for example in a replica that lagged behind.
+  @Test func aTicketTakenWhileAHistoryBeginsStoresNothing() async throws {
+    copies.recent.publish(applied: Self.position(9), head: Self.position(9))
+    var ticket: LocalCopies.Ticket?
+    let begun = try await copies.begin("test", insteadOf: progress.epoch) {
+      ticket = try copies.ticket()
+      return LogRecord(position: Self.position(3), digest: 1, previous: nil, subject: .nothing)
+    }
+    let taken = try #require(ticket)
+    #expect(taken.epoch == begun?.epoch)
+    let key = SharedKey(namespace: "prices", bytes: [1])
+    let isStored = try await store.commit { [copies] batch in
+      try copies.mayStoreUnshared(
+        ValueStamp(version: taken.applied, written: 0), taken, for: key, tags: [], in: &batch)
+    }
+    #expect(!isStored)
+    #expect(copies.recent.applied == Self.position(3))
+  }
+
   /// Each record refuses older values of exactly the keys that it concerns.
   @Test func recordsAreNotedUnderTheNamesThatWritersAskFor() async throws {
     let long = String(repeating: "long", count: 500)

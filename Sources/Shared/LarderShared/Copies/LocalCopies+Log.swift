@@ -83,6 +83,8 @@ extension LocalCopies {
     let isFirst = try await store.commit { [self, progress] batch in
       guard try state.progress(in: &batch)?.epoch == known else { return false }
       try state.set(progress, in: &batch)
+      // The position goes first: a ticket of the new history must not have a position of the old history.
+      recent.publish(applied: .zero, head: .zero)
       return true
     }
     guard isFirst else { return nil }
