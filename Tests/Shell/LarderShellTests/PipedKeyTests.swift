@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import Testing
 
@@ -25,6 +26,36 @@ import Testing
     #expect(list.contains("< 2 h     2 "), "\(list)")
     let keys = ["\"a\"", "\"b\"", "\"c\""].filter(list.contains)
     #expect(keys == (order.contains("limit") ? ["\"a\""] : ["\"a\"", "\"c\""]), "\(list)")
+  }
+
+  @Test func `charts are of the namespaces that the records name`() throws {
+    let shell = try shell(.table)
+    try shell("set @other a value --ttl 1h")
+    shell.input = bytes(
+      #"{"namespace":"n","key":"a"}"# + "\n" + #"{"namespace":"other","key":"b"}"#)
+    let chart = try shell("plot sizes @n @other --stdin --json")
+    #expect(chart.contains("  1 "), "\(chart)")
+    shell.input = bytes(#"{"namespace":"other","key":"a"}"#)
+    let list = try shell("expiring @n @other --within 2h --stdin --json")
+    #expect(list.contains("< 2 h     1 ") && list.contains("other"), "\(list)")
+  }
+
+  @Test func `a key of a record leaves the listed keys of other namespaces`() throws {
+    let shell = try shell(.plain)
+    try shell("set @other a value", "set @other b value")
+    shell.input = bytes(#"{"namespace":"n","key":"a"}"#)
+    try shell("evict @n @other b --stdin --json")
+    #expect(try shell("keys @n", "keys @other") == "c\na\n")
+  }
+
+  @Test func `keys from standard input are saved and removed`() throws {
+    let shell = try shell(.plain)
+    let file = FileManager.default.temporaryDirectory.path + "/saved-\(UUID())"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    shell.input = bytes("a\nc\n")
+    #expect(try shell("evict @n --stdin --yes --save \(file)") == "evict\tn\t2\t10\n")
+    #expect(try shell("keys @n") == "b\n")
+    #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count == 4)
   }
 
   @Test(arguments: [

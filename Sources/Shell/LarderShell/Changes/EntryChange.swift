@@ -23,9 +23,6 @@ struct EntryChange {
   private var expected: Int?
   /// The time before the entries were counted for a question or saved. Later writes were not part of the question.
   private var horizon: WriteHorizon?
-  /// Whether standard input held at most one key, which counts as listed.
-  private var hasInputKey = false
-  private var isEmpty = false
 
   init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {
     self.call = call
@@ -67,7 +64,7 @@ struct EntryChange {
     var confirmation = Confirmation(call: call, session: session)
     if confirmation.isGiven { return }
     if scope.selection.input != nil { try takeSingleKey() }
-    guard isBulk || !scope.selection.listsKeys, !hasInputKey || isBulk, !isEmpty else { return }
+    guard isBulk || !scope.selection.listsKeys && scope.input == nil, !isEmpty else { return }
     confirmation.isSweeping = scope.selection.namespaces == .all
     horizon = try WriteHorizon(of: session.store)
     let found = try counted(where: wouldChange)
@@ -79,6 +76,7 @@ struct EntryChange {
   mutating func save() throws {
     guard call.has("--save"), !isEmpty else { return }
     horizon = try horizon ?? WriteHorizon(of: session.store)
+    try scope.keepInput()
     try scope.save(call)
   }
 
@@ -92,19 +90,11 @@ struct EntryChange {
     var input = try IncomingKeys(kind, from: session.host)
     let first = try input.next()
     guard try input.next() == nil else { throw refusal }
-    scope.selection.input = nil
-    hasInputKey = true
-    summary.absent = 0
-    guard let first else {
-      isEmpty = scope.selection.patterns.isEmpty
-      return
-    }
-    if let name = first.namespace {
-      scope = scope.narrowed { $0.name.isExactly(name) }
-    }
-    scope.selection.patterns.append(.key(first.key))
-    if try scope.namespaces.allSatisfy({ try !$0.holds(first.key, false) }) { summary.absent = 1 }
+    scope.input = IncomingKeys([first].compactMap(\.self))
   }
+
+  /// Whether neither standard input nor the words have a key.
+  private var isEmpty: Bool { scope.selection.patterns.isEmpty && scope.input?.isEmpty ?? false }
 
   /// Changes the entries, a transaction for each batch.
   ///
@@ -117,7 +107,6 @@ struct EntryChange {
   mutating func apply<Effect>(
     removes: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
   ) throws {
-    guard !isEmpty else { return }
     do {
       let walked = try scope.walk { entry, _ in
         entry.withoutExtras
@@ -161,7 +150,7 @@ struct EntryChange {
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {
-    if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys, !hasInputKey {
+    if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys {
       throw try notFound
     }
     let isUnmatched = unmatched ?? (summary.total.entries == 0)
@@ -189,7 +178,6 @@ struct EntryChange {
   private func counted(where wouldChange: (Store.Entry) throws -> Bool) throws -> ChangeSummary {
     var found = ChangeSummary(
       summary.verb, in: scope.namespaces.map(\.name), listsKeys: call.has("--verbose"))
-    guard !isEmpty else { return found }
     let walked = try scope.visitEntries {
       if try session.isChosen($0) && wouldChange($0) { found.add($0) }
     }

@@ -154,9 +154,9 @@ extension Command {
     var change = try EntryChange("evict", past: "evicted", call, in: session)
     guard try !change.isPreview() else { return .done }
     try change.confirm()
-    try change.save()
     // A pattern or filter also concerns absent keys with a load under way: such a load must not store its value.
-    let areListed = change.scope.selection.listsKeys
+    let areListed = change.scope.selection.listsKeys || change.scope.input != nil
+    try change.save()
     try change.apply(removes: true) { batch, namespace, entry in
       if !areListed { batch.refuseEarlierLoads(in: namespace) }
       try batch.remove(entry.key, from: namespace)

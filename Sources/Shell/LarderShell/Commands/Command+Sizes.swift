@@ -44,7 +44,7 @@ extension Command {
     // The counters do not tell the effect of compression, so entries with transforms are read.
     if grouping == .namespace, try scope.isCounted() {
       for namespace in scope.namespaces {
-        let own = scope.narrowed { $0.name.isExactly(namespace.name) }
+        let own = Scope(all: [namespace], in: session)
         try report.add(own.tally().fresh, of: namespace.name)
       }
     } else {
@@ -77,7 +77,7 @@ extension Command {
     scope.selection.sort = scope.selection.sort ?? .expiry
     if session.output.isTable {
       // The counts are of all entries, even if the list has a limit.
-      try scope.selection.keepInput(of: session)
+      try scope.keepInput()
       var all = scope
       (all.selection.limit, all.selection.sort) = (nil, nil)
       let bounds = bounds(within: end.since(now))
@@ -130,7 +130,7 @@ extension Command {
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
     let now = session.clock.now.unix
-    try scope.selection.keepInput(of: session)
+    try scope.keepInput()
     // The entries are walked twice, so that no list of entries is kept.
     var range: ClosedRange<Int64>?
     try scope.visitEntries(showing: "looking") { entry in
@@ -147,20 +147,5 @@ extension Command {
     histogram.trim()
     try session.output.answer(histogram.reply)
     return .done
-  }
-}
-
-extension Selection {
-  /// Takes all keys from standard input, so that the selection can be walked twice: standard input can be read only once.
-  fileprivate mutating func keepInput(of session: Session) throws {
-    guard let kind = input else { return }
-    var incoming = try IncomingKeys(kind, from: session.host)
-    input = nil
-    while let item = try incoming.next() {
-      try session.host.checkInterruption()
-      patterns.append(.key(item.key))
-    }
-    // Without keys the selection must be empty, but a selection without patterns means every entry.
-    if patterns.isEmpty { filters.append(.any([])) }
   }
 }

@@ -7,7 +7,8 @@ extension Command {
     "Takes the last change back, as far as nobody has changed the entries since.",
     plain: BulkOptions.plain,
     examples: [
-      Example("undo", "after evict, clear, expire, touch, set, edit, import or pin"),
+      Example(
+        "undo", "after evict, clear, expire, touch, persist, set, edit, import, pin or unpin"),
       Example("UNDO", "commands may be written in capitals"),
     ],
     run: undoLast)

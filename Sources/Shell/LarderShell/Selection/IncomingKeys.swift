@@ -48,7 +48,8 @@ struct IncomingKeys {
   }
 
   private let kind: Selection.KeyInput
-  private let input: Host.Input
+  /// Nil if every key was read already.
+  private let input: Host.Input?
   private var number = 0
   private var seen = SeenKeys()
   /// The keys that were read and not yet returned.
@@ -60,6 +61,13 @@ struct IncomingKeys {
     self.kind = kind
   }
 
+  /// Hands out keys that were read already.
+  init(_ items: [Item]) {
+    (kind, input, waiting) = (.lines, nil, items[...])
+  }
+
+  var isEmpty: Bool { input == nil && waiting.isEmpty }
+
   /// The next key that is neither empty nor a repetition. A carriage return at the end of a line is not part of the key.
   mutating func next() throws -> Item? {
     while true {
@@ -69,7 +77,7 @@ struct IncomingKeys {
         if !item.key.isEmpty, seen.insert(name + item.key) { return item }
         continue
       }
-      guard var line = try input.item(kind == .nulSeparated ? 0 : .newline, .max) else {
+      guard var line = try input?.item(kind == .nulSeparated ? 0 : .newline, .max) else {
         return nil
       }
       number += 1

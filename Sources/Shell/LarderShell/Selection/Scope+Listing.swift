@@ -10,8 +10,8 @@ extension Scope {
   /// Lists the entries; a person gets one page.
   func list(as form: EntryForm, includingExpired: Bool = false) throws {
     let output = session.output
-    // A list of keys from standard input cannot be continued.
-    let page = selection.input == nil ? output.page(selection.limit) : nil
+    // A list of keys that are still to be read from standard input cannot be continued.
+    let page = selection.input == nil || input != nil ? output.page(selection.limit) : nil
     var isEmpty = true
     var rest: (count: Int, isAll: Bool)?
     var lastKey: [UInt8]?

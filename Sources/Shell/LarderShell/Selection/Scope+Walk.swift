@@ -51,7 +51,7 @@ extension Scope {
     let order = EntryOrder(selection)
     if order != nil { selection.isReversed = false }
     var walk = try SelectionWalk(
-      selection, in: namespaces, for: session, includingExpired: includingExpired)
+      selection, in: namespaces, for: session, input: input, includingExpired: includingExpired)
     var first = FirstOf<Ranked>(
       selection.most, pause: session.host.checkInterruption, by: order?.precedes ?? { _, _ in true }
     )

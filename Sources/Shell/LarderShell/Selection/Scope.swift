@@ -6,6 +6,8 @@ struct Scope {
   var selection: Selection
   let namespaces: [Store.Namespace]
   let session: Session
+  /// The keys of standard input, with their namespaces, if they were read before a walk.
+  var input: IncomingKeys?
 
   /// Whether the names of namespaces are needed to tell the entries apart.
   var namesNamespaces: Bool { namespaces.count > 1 }
@@ -90,9 +92,16 @@ extension Scope {
     }
   }
 
-  /// The part of the scope in some of its namespaces.
-  func narrowed(_ isIncluded: (Store.Namespace) -> Bool) -> Scope {
-    Scope(selection: selection, namespaces: namespaces.filter(isIncluded), session: session)
+  /// Reads all keys from standard input, so that the scope can be walked twice: standard input can be read only once.
+  mutating func keepInput() throws {
+    guard input == nil, let kind = selection.input else { return }
+    var incoming = try IncomingKeys(kind, from: session.host)
+    var items: [IncomingKeys.Item] = []
+    while let item = try incoming.next() {
+      try session.host.checkInterruption()
+      items.append(item)
+    }
+    input = IncomingKeys(items)
   }
 
   /// Exports the entries of the scope to the file of `--save`.

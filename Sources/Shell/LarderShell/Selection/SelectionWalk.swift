@@ -30,10 +30,12 @@ struct SelectionWalk {
   /// The number of damaged entries that were skipped.
   private(set) var damaged = 0
 
-  /// - Parameter includingExpired: If true, expired entries are found, too, if the filters allow them.
+  /// - Parameters:
+  ///   - input: The keys of standard input, if they were read already.
+  ///   - includingExpired: If true, expired entries are found, too, if the filters allow them.
   init(
     _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
-    includingExpired: Bool = false
+    input: IncomingKeys? = nil, includingExpired: Bool = false
   ) throws {
     self.selection = selection
     isReversed = selection.isReversed
@@ -42,7 +44,7 @@ struct SelectionWalk {
     seesExpired = includingExpired || test.seesExpired
     now = session.clock.now
     checkInterruption = session.host.checkInterruption
-    if let kind = selection.input { input = try IncomingKeys(kind, from: session.host) }
+    self.input = try input ?? selection.input.map { try IncomingKeys($0, from: session.host) }
   }
 
   /// The next entries, at most `most`; empty at the end.
