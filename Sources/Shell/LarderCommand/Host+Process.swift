@@ -63,7 +63,6 @@ extension Host {
     useTerminal(environment, output)
   }
 
-  /// Adds the services that need a terminal.
   private mutating func useTerminal(_ environment: [String: String], _ output: PagedOutput) {
     if Terminal.isTerminal(.input), Terminal.isTerminal(.error) {
       ask = { question in

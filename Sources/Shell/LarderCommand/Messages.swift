@@ -1,12 +1,9 @@
 import LarderTerminal
 import ShellLanguage
 
-/// Writes errors and notes to standard error.
 struct Messages {
-  /// Whether errors are written as JSON.
   var isJSON: Bool
 
-  /// Writes an error and returns its exit code.
   func tell(_ error: ShellError) -> Int32 {
     write(isJSON ? error.json : error.scripted)
     return error.code.exitCode

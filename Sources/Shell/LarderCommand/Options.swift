@@ -22,12 +22,9 @@ struct Options {
   private(set) var mode = OutputMode.auto
   private(set) var namespace: String?
   private(set) var document: Document?
-  /// The values of --arg and --argjson.
   private(set) var variables = Variables()
   private var flags: Set<String> = []
-  /// The directory of the store.
   private(set) var store: String?
-  /// The words from COMMAND on.
   private(set) var words: [[UInt8]] = []
 
   init(_ arguments: [[UInt8]]) throws(ShellError) {
@@ -77,7 +74,6 @@ struct Options {
     }
   }
 
-  /// Whether a flag was given.
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
   /// Takes `--name`, `--name=value`, or short options such as `-kq`, `-o json` and `-ojson`.
@@ -169,7 +165,6 @@ struct Options {
       hint: hint(for: option) ?? "`larder --help` lists the options")
   }
 
-  /// The words to type instead of an unknown option; nil without a suggestion.
   private static func hint(for option: String) -> SafeText? {
     if option == "--json" { return "use `-o json`" }
     if let near = Suggestions.question(option, among: ProgramOptions.all.map(\.name)) {

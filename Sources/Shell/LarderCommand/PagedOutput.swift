@@ -28,7 +28,6 @@ final class PagedOutput {
     command = Terminal.isTerminal(.output) ? Pager.command(environment: environment) : nil
   }
 
-  /// Begins the output of a typed command.
   func begin(isPaged: Bool) {
     state = isPaged && command != nil ? .gathering([]) : .straight
     hasLeftInterrupt = false
@@ -78,7 +77,6 @@ final class PagedOutput {
     try Terminal.write(gathered.span)
   }
 
-  /// Ends the output of the command.
   func end() throws {
     try release()
     if case .paging(let pager) = state { pager.finish() }
@@ -100,7 +98,6 @@ final class PagedOutput {
     }
   }
 
-  /// The number of screen rows that the text takes.
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
     text.lines.dropLast().reduce(0) { rows, line in
       // By `DisplayWidth`, a byte takes at most one column, so a short line needs no measuring.

@@ -36,7 +36,6 @@ import ShellLanguage
   }
 }
 
-/// One run of the program, from its arguments to its exit code.
 enum Program {
   static func run(_ words: [[UInt8]], environment: [String: String]) -> Int32 {
     var mode = OutputMode.auto

@@ -17,7 +17,6 @@ struct PromptLoop {
   /// The lines so far of a command with an open quote.
   private var open: [UInt8] = []
   private let highlighter: LineHighlighter
-  /// Changes by other processes while the prompt waits.
   private var news = StoreNews()
 
   private var session: Session { runner.session }
@@ -48,7 +47,6 @@ struct PromptLoop {
     self.editor = editor
   }
 
-  /// Runs commands until the person leaves; returns the exit code of the program.
   mutating func run() throws -> Int32 {
     Interrupts.endure()
     if session.settings.isTerminal { try greet() }
@@ -174,7 +172,6 @@ struct PromptLoop {
     }
   }
 
-  /// Runs `! TEXT` on the terminal.
   private func run(program text: [UInt8]) throws {
     let program = ChildProgram(text)
     let problem = try program.run()

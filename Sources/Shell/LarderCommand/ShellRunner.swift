@@ -9,7 +9,6 @@ final class ShellRunner {
   let environment: [String: String]
   let session: Session
   let output: PagedOutput
-  /// The exit code of the first command that failed.
   private var failure: Int32?
   private var failures = 0
 
@@ -30,7 +29,6 @@ final class ShellRunner {
     if let name = options.namespace { try session.use(name) }
   }
 
-  /// Runs everything that the options name; returns the exit code of the program.
   func run() throws -> Int32 {
     if !options.words.isEmpty { return try runWords() ?? failure ?? 0 }
     var number = 0

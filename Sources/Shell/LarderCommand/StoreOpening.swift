@@ -16,7 +16,6 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// Opens the store at a path, or explains why it cannot be opened.
 struct StoreOpening {
   private let path: String
   private let options: Store.Options
@@ -75,7 +74,6 @@ struct StoreOpening {
     )
   }
 
-  /// Whether the directory holds other files, so that a store cannot be created in it.
   private var holdsOtherFiles: Bool {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
       return false

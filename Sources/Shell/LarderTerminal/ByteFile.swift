@@ -28,7 +28,6 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
-  /// The user that owns a file or directory; nil if the path does not exist.
   package static func owner(of path: String) -> UInt32? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? status.st_uid : nil
@@ -176,7 +175,6 @@ package final class ByteFile {
     descriptor = -1
   }
 
-  /// Removes an unfinished file.
   deinit {
     if let unfinished { _ = unsafe unlink(unfinished) }
     close()

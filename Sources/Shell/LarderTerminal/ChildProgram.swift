@@ -115,7 +115,6 @@ package final class Pager {
     return paths.contains { path in unsafe access(path, X_OK) == 0 } ? command : nil
   }
 
-  /// Starts the pager on this process's terminal.
   package init(_ command: String) throws(TerminalError) {
     program = ChildProgram(Array(command.utf8))
     try program.open()

@@ -8,7 +8,6 @@ import CEditline
 
 /// The line in libedit's buffer, and the cursor.
 @safe struct LineBuffer {
-  /// The text of the line while it is edited.
   struct Line {
     var beforeCursor: String.UnicodeScalarView
     var afterCursor: String.UnicodeScalarView

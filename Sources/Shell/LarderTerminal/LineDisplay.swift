@@ -53,7 +53,6 @@ import CEditline
   private let highlight: LineEditor.Highlight
   private var prompt = Prompt("")
   private var isHinting = false
-  /// Whether the line on the screen has colors.
   private var isPainted = false
   /// The last drawn line that has characters without a width.
   private var settled: String.UnicodeScalarView?

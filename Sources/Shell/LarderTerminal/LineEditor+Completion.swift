@@ -1,12 +1,10 @@
 import CEditline
 
-/// The candidates for the word at the cursor.
 package struct Completion: Equatable, Sendable {
   package struct Candidate: Equatable, Sendable {
     /// The text to insert, with quotes; ends in a space if the word is complete.
     package let insertion: String
 
-    /// The text in the list of candidates.
     package let label: String
 
     package init(_ insertion: String, label: String? = nil) {
@@ -82,7 +80,6 @@ extension LineEditor {
     return CC_NORM
   }
 
-  /// The most rows of the first list.
   private static let shortList = 8
 }
 

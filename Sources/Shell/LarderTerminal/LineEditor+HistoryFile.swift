@@ -39,7 +39,6 @@ extension LineEditor {
       }
     }
 
-    /// Removes all entries.
     package func clear() throws(TerminalError) {
       try locked { descriptor throws(TerminalError) in
         guard ftruncate(descriptor, 0) == 0 else {

@@ -20,10 +20,8 @@ import CEditline
   /// The renditions for ranges of bytes of a line, such as `"1;36"`; in order, without overlap.
   package typealias Highlight = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
 
-  /// How the prompt looks.
   package struct Style: Sendable {
     package var showsColors: Bool
-    /// Whether the terminal can draw more than ASCII.
     package var hasUnicode: Bool
 
     package init(showsColors: Bool = true, hasUnicode: Bool = true) {
@@ -50,7 +48,6 @@ import CEditline
   enum Report {
     /// No answer is expected.
     case none
-    /// An answer may still come.
     case late
     /// The answer did not come in time: the terminal is not asked again.
     case missing

@@ -10,7 +10,6 @@ import CEditline
 @safe package final class LineHistory {
   private let past: OpaquePointer
   private var file: LineEditor.HistoryFile?
-  /// The entries, the oldest first.
   package private(set) var entries: [String] = []
   /// The walk that produced the present line.
   private var walk: Walk?
@@ -118,6 +117,5 @@ import CEditline
     return walk.shown
   }
 
-  /// Ends the walk: a new line begins.
   func endWalk() { walk = nil }
 }

@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// A change that a person has asked for in the full-screen view.
 struct BrowseChange: Equatable {
   enum Verb: String { case evict, pin, unpin, expire }
 
@@ -30,14 +29,12 @@ struct BrowseChange: Equatable {
     return commands
   }
 
-  /// Throws if `time` is not a time.
   func check(_ clock: WallClock) throws(ShellError) {
     guard let time else { return }
     _ = try Word(Array(time.utf8), isBare: false, at: 0..<0).expiryChange(clock)
   }
 }
 
-/// The identity of an entry in the whole store.
 struct EntryID: Hashable {
   let namespace: String
   let key: [UInt8]

@@ -2,7 +2,6 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The entries that the list of the full-screen view shows, and their order.
 struct BrowseQuery: Equatable {
   static let orders: [(name: String, sort: Selection.Sort, isReversed: Bool)] = [
     // A person looks for the largest values and the latest writes and uses, so these come first.
@@ -10,13 +9,11 @@ struct BrowseQuery: Equatable {
     ("written", .written, true), ("used", .used, true),
   ]
 
-  /// Nil for all namespaces.
   var namespace: String?
   /// A pattern, or a text that the keys contain.
   var filter = ""
   /// An expression, as after `--where`.
   var expression = ""
-  /// The index in `orders`.
   var order = 0
 
   var isNarrowed: Bool { !filter.isEmpty || !expression.isEmpty }
@@ -72,7 +69,6 @@ final class BrowseList {
     census = try SelectionWalk(selection, in: namespaces, for: session)
   }
 
-  /// Counts some more entries of the list.
   func count() throws {
     guard total == nil else { return }
     let found = try census.next(Self.batch).count
@@ -80,7 +76,6 @@ final class BrowseList {
     if found < Self.batch { total = counted }
   }
 
-  /// Starts the count again after changes.
   func recount() throws {
     census = try SelectionWalk(selection, in: namespaces, for: session)
     (counted, total) = (0, nil)
@@ -140,7 +135,6 @@ final class BrowseList {
     return found.map { Ranked(entry: $0, value: .null) }
   }
 
-  /// Whether a shown entry no longer exists or has expired.
   func isGone(_ entry: Store.Entry) throws -> Bool {
     let namespace = session.store.namespace(entry.namespace)
     guard try namespace.info() != nil else { return true }

@@ -2,7 +2,6 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The reads of the full-screen view.
 extension BrowseLoop {
   /// After a read, changes cause no new read for this many times the duration of the read, and for at least a tick.
   private static let quietFactor = 5
@@ -74,7 +73,6 @@ extension BrowseLoop {
       entry, width: width, isWhole: isWhole, in: session, for: presentation(width: width))
   }
 
-  /// Counts some more entries of the list.
   func countSome() throws {
     guard list.total == nil, state.pending == nil, keys.isEmpty else { return }
     try list.count()

@@ -26,7 +26,6 @@ final class BrowseLoop {
   private var hasEnded = false
   var isReading = false
   private var looked = ContinuousClock.now
-  /// The answer of a command, which the last line shows.
   private var said: [String] = []
   var commit: UInt64 = 0
   var readAt: Timestamp?
@@ -158,7 +157,6 @@ final class BrowseLoop {
     if list.total != nil { try list.recount() }
   }
 
-  /// Runs commands of the shell and returns their answer as a message.
   private func answer(_ commands: () throws -> [CommandLine]) throws -> BrowseState.Message {
     said = []
     do {

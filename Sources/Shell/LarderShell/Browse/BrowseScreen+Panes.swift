@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// The three panes and the lines around them.
 extension BrowseScreen {
   private typealias Pane = BrowseState.Pane
 

@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// Draws the state of the full-screen view.
 struct BrowseScreen {
   let state: BrowseState
   let presentation: Presentation

@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// A request that a key makes to the loop of the full-screen view.
 enum BrowseRequest: Equatable {
   case leave, suspend, reload
   case copy(Store.Entry)
@@ -10,7 +9,6 @@ enum BrowseRequest: Equatable {
   case change(BrowseChange)
 }
 
-/// How the state answers keys.
 extension BrowseState {
   private static let leaving: Set<KeyPress> = [
     .text("q"), .escape, .control("c"), .control("d"),

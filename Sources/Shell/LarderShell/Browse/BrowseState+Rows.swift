@@ -1,9 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// How rows that were read get into the list.
 extension BrowseState {
-  /// How long the mark of a change is shown.
   private static let fading = Duration.seconds(2)
 
   /// Selects another row; asks for more rows if the row is outside the window.

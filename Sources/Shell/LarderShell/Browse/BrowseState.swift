@@ -14,9 +14,7 @@ struct BrowseState: Equatable {
     let bytes: Int
   }
 
-  /// An entry of the list.
   struct Row: Equatable {
-    /// A change of an entry while the list is shown.
     enum Change { case added, changed, removed }
 
     let ranked: Ranked
@@ -28,12 +26,10 @@ struct BrowseState: Equatable {
     var id: EntryID { EntryID(entry) }
   }
 
-  /// The part of the list that is to be read next.
   enum PageRequest: Equatable {
     case top, bottom
     /// This many rows further down; a negative number is further up.
     case scroll(Int)
-    /// The rows of the present window again.
     case refresh
   }
 
@@ -50,10 +46,8 @@ struct BrowseState: Equatable {
     let before: String
   }
 
-  /// The lines of a value.
   struct ValueText: Equatable {
     let entry: Store.Entry
-    /// The width to which the lines are wrapped.
     let width: Int
     let isWhole: Bool
     let facts: [String]
@@ -77,15 +71,12 @@ struct BrowseState: Equatable {
   var selected = 0
   /// The number of entries before the first row; nil if unknown.
   var firstIndex: Int? = 0
-  /// The number of entries of the list; nil while the view still counts.
   var total: Int?
   var pending: PageRequest? = .top
   /// Marked entries, which `e`, `d` and `p` change together.
   var marks: [EntryID: Store.Entry] = [:]
   var value: ValueText?
-  /// The index of the first shown line of the value.
   var valueTop = 0
-  /// The index of the first shown row of the page of keys.
   var helpTop = 0
   var find = ""
   var input: Input?
@@ -102,7 +93,6 @@ struct BrowseState: Equatable {
 }
 
 extension BrowseState {
-  /// The smallest window in which the view is useful.
   static let smallest = Host.Window(columns: 40, rows: 10)
   /// In a window narrower than this, one pane is shown at a time.
   private static let narrowest = 60
@@ -113,7 +103,6 @@ extension BrowseState {
 
   var showsOnePane: Bool { size.columns < Self.narrowest }
 
-  /// The number of rows between the borders.
   var height: Int { max(size.rows - 4, 1) }
 
   var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
@@ -130,7 +119,6 @@ extension BrowseState {
       : marks.values.sorted { ($0.namespace, $0.key) < ($1.namespace, $1.key) }
   }
 
-  /// The widths of the three panes without their borders.
   var widths: (namespaces: Int, keys: Int, value: Int) {
     guard !showsOnePane else {
       let width = size.columns - 2
@@ -145,12 +133,10 @@ extension BrowseState {
 
   var valueWidth: Int { page == .value ? size.columns : widths.value }
 
-  /// The number of rows for the lines of the value.
   var valueHeight: Int { page == .value ? size.rows - 2 : height }
 
   var mostValueTop: Int { max((value?.all.count ?? 0) - valueHeight, 0) }
 
-  /// The number of rows between the title and the last line of the page of keys.
   var helpHeight: Int { max(size.rows - 3, 1) }
 
   var mostHelpTop: Int { max(helpRows.count - helpHeight, 0) }

@@ -1,7 +1,6 @@
 import LarderSystem
 import ShellLanguage
 
-/// A key that was typed in the full-screen view.
 enum KeyPress: Hashable {
   /// A character, never a control character.
   case text(Character)
@@ -29,7 +28,6 @@ enum KeyPress: Hashable {
   ]
 }
 
-/// Turns the bytes of a terminal into keys.
 struct KeyDecoder {
   private var pending: [UInt8] = []
   /// The bytes of a paste that has not ended.

@@ -8,7 +8,6 @@ struct ChangeSummary {
   let verb: String
   /// The counts by namespace, in the order in which the namespaces were added.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
-  /// The first keys, for a preview or a question.
   private(set) var samples: [[UInt8]] = []
   /// The keys for `--verbose`; nil without that option.
   private var keys: [JSON]?
@@ -85,13 +84,11 @@ struct ChangeSummary {
       sentences: [sentence] + remark)
   }
 
-  /// The field with the keys for `--verbose`.
   var keyFields: [Field] { keys.map { [("keys", .json(.array($0)))] } ?? [] }
 
   static func notFound(_ count: Int) -> SafeText {
     "\(Wording.count(count, "key", "keys")) not found"
   }
 
-  /// The fields that JSON has for most verbs.
   var counts: [Field] { [("count", .number(total.entries)), ("bytes", .size(total.bytes))] }
 }

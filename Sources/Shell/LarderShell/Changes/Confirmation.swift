@@ -1,15 +1,12 @@
 import Larder
 import ShellLanguage
 
-/// The options of commands that can change many entries.
 enum BulkOptions {
   static let dryRun = OptionSpec.flag("--dry-run", "show what would change, and change nothing")
   static let yes = OptionSpec.flag("--yes", short: "-y", "confirm the change")
   static let verbose = OptionSpec.flag("--verbose", "list the keys, in JSON")
   static let all = [dryRun, yes, verbose]
-  /// The option of `evict`, `clear` and `invalidate`.
   static let save = OptionSpec.value("--save", .file, "first export the entries to this file")
-  /// The fields of a line of plain output for each namespace.
   static let plain: KeyValuePairs = ["": "verb namespace entries bytes"]
 }
 

@@ -27,7 +27,6 @@ struct ExpiryReport {
     }
   }
 
-  /// The effect on one entry.
   enum Effect {
     case changed(from: UnixTime?, to: UnixTime?)
     case unchanged
@@ -38,14 +37,12 @@ struct ExpiryReport {
   }
 
   private(set) var changed = 0
-  /// Entries whose expiry stayed as it was.
   private(set) var unchanged = 0
   /// Entries that never expire, which a relative change does not touch.
   private(set) var permanent = 0
   private var was: Span?
   private var now: Span?
 
-  /// Counts an effect; true if the expiry changed.
   mutating func add(_ effect: Effect) -> Bool {
     switch effect {
     case .changed(let before, let after):
@@ -64,7 +61,6 @@ struct ExpiryReport {
     if now == nil { now = Span(after) } else { now?.add(after) }
   }
 
-  /// Whether no effect was counted.
   var isEmpty: Bool { changed == 0 && unchanged == 0 && permanent == 0 }
 
   var fields: [ChangeSummary.Field] {

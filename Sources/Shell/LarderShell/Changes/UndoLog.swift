@@ -4,7 +4,6 @@ import ShellLanguage
 
 /// The former entries under the keys that the last changing command at the prompt has changed, for `undo`.
 final class UndoLog {
-  /// The most bytes that are kept of one command.
   static let most = 64_000_000
   /// The memory that an item takes beside its key and value.
   private static let entrySize = 400
@@ -14,7 +13,6 @@ final class UndoLog {
     let key: Key
     /// The entry and its value before the command; nil if there was no entry.
     let before: (entry: Store.Entry, value: [UInt8]?)?
-    /// The entry after the command.
     var after: Store.Entry?
 
     /// Whether the entry is still as the command left it.
@@ -86,7 +84,6 @@ final class UndoLog {
       Item(namespace: namespace, key: key, before: present.map { (entry: $0, value: value) }))
   }
 
-  /// Records how the batch leaves the entries.
   func endBatch(_ batch: inout WriteBatch) throws {
     for index in pending.indices {
       pending[index].after = try batch.entry(for: pending[index].key, in: pending[index].namespace)

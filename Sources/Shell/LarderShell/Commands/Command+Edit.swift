@@ -50,7 +50,6 @@ extension Command {
 
 /// One edit of a value. The edit replaces only the version that was read, unless a person agrees to replace a newer one.
 private struct ValueEdit {
-  /// The state of the key that an edit replaces.
   private enum Base: Equatable {
     case absent
     case version(UInt64)
@@ -92,7 +91,6 @@ private struct ValueEdit {
     try ask("no entry \(key) in \(namespace.name); create it?")
   }
 
-  /// Stores the text; nil if the text is unchanged.
   mutating func store(_ text: [UInt8]) throws -> Store.Entry? {
     var text = text
     // Most editors add a newline at the end. The newline is removed if the value had none.

@@ -64,7 +64,6 @@ extension Command {
     return try answerAll(style, head, call, in: session)
   }
 
-  /// The option that sends the value to a file or to the clipboard.
   private static func destination(of call: Invocation) -> String? {
     ["--out", "--copy"].first(where: call.has)
   }
@@ -110,7 +109,6 @@ extension Command {
     return .done
   }
 
-  /// Throws if listed keys are missing.
   private static func check(_ missing: [[UInt8]], _ scope: Scope) throws {
     guard !missing.isEmpty else { return }
     throw try ShellError.noSuchKeys(

@@ -2,7 +2,6 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  /// The option that names the columns of a list.
   static let showOption = OptionSpec.value(
     "--show", .columns, "show these and nothing else, such as key,.name: `help where`")
 

@@ -102,7 +102,6 @@ extension Command {
     return left == 0 ? .done : .exitCode(1)
   }
 
-  /// - Returns: The number of faults that remain.
   private static func repair(_ found: Verification, in session: Session) throws -> Int {
     let staying = try ProgressLine.showSteps("repairing", unit: Wording.records, in: session) {
       shouldContinue in
@@ -142,7 +141,6 @@ extension Command {
 }
 
 extension Salvage {
-  /// - Parameter options: the options with which the store was opened.
   package static func run(
     _ path: String, _ target: String, _ options: Store.Options,
     while shouldContinue: @escaping (Int) -> Bool
@@ -161,7 +159,6 @@ extension Salvage {
     return salvage
   }
 
-  /// The answer of the command.
   package var reply: Reply {
     let lost: SafeText =
       isComplete

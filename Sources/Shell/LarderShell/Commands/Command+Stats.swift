@@ -54,7 +54,6 @@ struct HTTPCounts {
   let namespace: String
   let counts: [(name: String, count: Int)]
 
-  /// The most namespaces that are read, and the most counts of each.
   private static let most = 100
 
   static func read(from store: Store) throws -> [HTTPCounts] {
@@ -119,7 +118,6 @@ extension Session {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains { name == Array($0.utf8) }
   }
 
-  /// The writer to a file or to standard output.
   func writer(to name: [UInt8], replaces: Bool) throws -> Host.Writer {
     isOutput(name)
       ? Host.Writer(write: output.write, finish: {})

@@ -91,7 +91,6 @@ extension Command {
   }
 }
 
-/// One run of `watch`.
 private struct Watch {
   /// The interval between two looks at the change feed. The feed holds at least a thousand changes, usually more than another
   /// process commits in this time.
@@ -106,7 +105,6 @@ private struct Watch {
   private let most: Int
   private(set) var count = 0
 
-  /// - Parameter names: The namespaces; nil for all.
   init(_ call: Invocation, names: Set<ExactString>?, in session: Session) throws {
     self.session = session
     test = try ChangeTest(

@@ -1,11 +1,9 @@
 package import ShellLanguage
 
-/// A command: its syntax, and the function that runs it.
 struct Command: Sendable {
   let spec: CommandSpec
   let run: Action
 
-  /// Runs an invocation and answers through the session.
   typealias Action = @Sendable (Invocation, Session) throws -> Outcome
 
   init(
@@ -49,15 +47,12 @@ extension Command {
 }
 
 extension CommandTable {
-  /// Every command of the shell.
   package static let standard = CommandTable(Command.all.map(\.spec))
 }
 
-/// The result of a command that ran.
 package enum Outcome: Sendable, Hashable {
   case done
   /// The command answered, and the answer has an exit code, such as the code of `no`.
   case exitCode(Int32)
-  /// The session must end with this exit code.
   case quit(Int32)
 }

@@ -5,7 +5,6 @@ import Larder
 /// The store has JSON values with years and names, HTTP responses with their status and fields, small images, tags, and
 /// lifetimes from a minute to never. Some entries have expired and are still in the file.
 package struct DemoStore {
-  /// The directory that `larder demo` uses without an argument.
   package static let directory = "larder-demo"
 
   /// Commands that show the abilities of the shell with this store.

@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// A change as `watch` shows it.
 struct ChangeEvent {
   enum Kind: String, CaseIterable {
     case set, updated, expired, evicted, cleared, renamed, missed, health
@@ -12,7 +11,6 @@ struct ChangeEvent {
   /// The expiry that a set or an update gave the entry, `.some(nil)` for never; nil for other events.
   let expires: Timestamp??
   private(set) var value: [UInt8]?
-  /// The values of `--show`.
   private(set) var shown: [Cell] = []
 
   /// Makes the event of a change; nil for the end of the changes.
@@ -75,7 +73,6 @@ struct ChangeEvent {
 }
 
 extension RemovalReason {
-  /// The name of the reason in data.
   var name: String {
     switch self {
     case .expired: "expired"
@@ -117,7 +114,6 @@ struct ChangeForm {
 
   let namesNamespaces: Bool
   let hasValues: Bool
-  /// The columns of `--show`.
   let shown: [QueryColumn]
 
   var columns: [Column] {

@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// The columns of a list of entries.
 struct EntryForm {
   let columns: [Column]
   /// Whether the list is long, as with `--long`: all data columns in plain output, more columns in a table.
@@ -33,7 +32,6 @@ extension EntryForm {
     ) { entry, _, session in facts(entry, session.wallClock) }
   }
 
-  /// The cells of `record`.
   static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {
     [
       .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
@@ -58,7 +56,6 @@ extension EntryForm {
     }
   }
 
-  /// The expiry of entries.
   static func expiry(namesNamespaces: Bool) -> EntryForm {
     EntryForm(
       columns: [

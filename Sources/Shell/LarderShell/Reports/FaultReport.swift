@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// The answer of `verify`.
 struct FaultReport {
   private static let shown = 20
   /// The checks, by the kind of fault that they find.
@@ -91,7 +90,6 @@ struct FaultReport {
   }
 }
 
-/// A fault in a store.
 struct Inconsistency {
   /// A kind of the library, or `undecodable` for a value that its codec cannot decode.
   let kind: String

@@ -3,9 +3,7 @@ import ShellLanguage
 
 /// An entry in which `search` found the text, with the lines around the matches.
 struct Find {
-  /// A match in the key or in a line of the value.
   struct Match {
-    /// The most bytes that are shown on each side of a match.
     private static let around = 40
 
     let offset: Int

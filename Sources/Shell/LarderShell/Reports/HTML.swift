@@ -88,7 +88,6 @@ enum HTML {
 
 /// The hit rate of the store over time: a bar for each interval between two samples.
 struct HitRateChart {
-  /// The reads between two samples.
   struct Interval: Equatable {
     let start: Timestamp
     let end: Timestamp
@@ -113,7 +112,6 @@ struct HitRateChart {
     }
   }
 
-  /// The reason why there is no chart.
   static let nothing =
     "No hit rate over time: maintenance of the store samples the reads once an hour, and two samples with reads between them are needed."
 
@@ -125,7 +123,6 @@ struct HitRateChart {
     return "Hit rate over time, \(Wording.percent(lowest)) to \(Wording.percent(highest))"
   }
 
-  /// A bar for each interval.
   func bars(_ clock: WallClock) -> [StoreReport.Bar] {
     intervals.map {
       (

@@ -19,12 +19,10 @@ struct LimitReport {
     }
   }
 
-  /// The word for the store in the column of namespaces.
   private static let store = "@*"
 
   private let rows: [Row]
   private let isWhole: Bool
-  /// Whether the effective disk limit is the default.
   private var hasDefaultDisk = false
 
   /// - Parameter name: The namespace; nil for the store and all namespaces.

@@ -35,7 +35,6 @@ struct SizeReport {
   /// The group to which entries are added now. In the order of keys the entries of a prefix come together, so `groups` keeps
   /// only twice as many groups as are shown, or 1,000.
   private var open: Group?
-  /// The groups of entries that do not come in the order of keys.
   private var scattered: [Name: Group] = [:]
   private var total = Tally()
   /// The compressed entries with their stored bytes, and the bytes of their values before compression.
@@ -53,7 +52,6 @@ struct SizeReport {
     self.namesNamespaces = namesNamespaces
   }
 
-  /// Adds a namespace by its counters.
   mutating func add(_ tally: Tally, of namespace: String) throws {
     var group = Group(name: Name(namespace: ExactString(namespace)))
     group.tally = tally
@@ -117,7 +115,6 @@ struct SizeReport {
 
   // MARK: The answer
 
-  /// - Parameter limit: The byte limit of the store.
   mutating func reply(limit: Int?) throws -> Reply {
     let sorted = try groups.sorted()
     var running = 0

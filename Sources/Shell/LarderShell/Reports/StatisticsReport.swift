@@ -8,7 +8,6 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The answer of `stats`.
 struct StatisticsReport {
   private var statistics: Statistics
   private let namespaces: [Statistics.Namespace]
@@ -67,7 +66,6 @@ struct StatisticsReport {
     return replies
   }
 
-  /// Evictions by namespace and limit.
   private var evictions: [[Cell]] {
     namespaces.flatMap { namespace in
       RemovalReason.allCases.compactMap { reason -> [Cell]? in

@@ -31,7 +31,6 @@ struct StoreReport {
   private var sizes: Histogram
   private var largest: [Store.Entry] = []
 
-  /// - Parameter only: The namespace; nil for the whole store.
   init(of session: Session, only: String?) throws {
     self.session = session
     statistics = try session.store.statistics()

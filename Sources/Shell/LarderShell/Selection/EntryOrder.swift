@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// An entry, with the value by which it is sorted.
 struct Ranked: Equatable {
   let entry: Store.Entry
   let value: QueryValue
@@ -62,7 +61,6 @@ struct FirstOf<Element> {
   private var kept: [Element] = []
   /// The last kept element. Elements after this element are not kept.
   private var last: Element?
-  /// The number of all elements that were added.
   private(set) var count = 0
 
   init(

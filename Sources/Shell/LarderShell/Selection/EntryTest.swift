@@ -14,7 +14,6 @@ struct EntryTest {
     }
   }
 
-  /// Whether expired entries are tested, too.
   let seesExpired: Bool
   /// Counts the entries whose values cannot be read.
   let unreadable: UnreadableValues?
@@ -35,7 +34,6 @@ struct EntryTest {
     self.values = values.isEmpty ? nil : Part(values)
   }
 
-  /// Whether a condition needs the bytes of the value.
   var readsValues: Bool { values != nil }
 
   func passes(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
@@ -56,7 +54,6 @@ struct EntryTest {
     return try !(unreadable?.take(entry) ?? false)
   }
 
-  /// Whether an entry meets the conditions that need the value.
   func passesValue(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
     guard try passes(values, entry, value) else { return false }
     queries.notePassed()

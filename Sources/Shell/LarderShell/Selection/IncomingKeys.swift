@@ -52,7 +52,6 @@ struct IncomingKeys {
   private let input: Host.Input?
   private var number = 0
   private var seen = SeenKeys()
-  /// The keys that were read and not yet returned.
   private var waiting: ArraySlice<Item> = []
 
   init(_ kind: Selection.KeyInput, from host: Host) throws(ShellError) {
@@ -61,7 +60,6 @@ struct IncomingKeys {
     self.kind = kind
   }
 
-  /// Hands out keys that were read already.
   init(_ items: [Item]) {
     (kind, input, waiting) = (.lines, nil, items[...])
   }

@@ -4,9 +4,7 @@ import ShellLanguage
 /// The queries of one command: they share an evaluator and the notes after the command.
 final class QueryRun {
   private var evaluator: QueryEvaluator
-  /// The number of entries that passed every condition.
   private var passed = 0
-  /// The number of values of CBOR that JSON cannot show.
   private var valuesOfCBOR = 0
   /// The first purpose of an evaluation. An entry can be evaluated for several purposes; only the first counts the entry.
   private var counted: Purpose?
@@ -41,7 +39,6 @@ final class QueryRun {
     return try evaluator.passes(expression, input, Span())
   }
 
-  /// Notes that an entry has passed every condition.
   func notePassed() { passed += 1 }
 
   private func counts(_ purpose: Purpose) -> Bool {

@@ -1,11 +1,8 @@
 import Larder
 import ShellLanguage
 
-/// The result of a walk over the entries of a scope.
 struct Walked {
-  /// The counts of the keys from standard input.
   var piped = PipedKeys()
-  /// The number of damaged entries that were skipped.
   var damaged = 0
   /// The number of entries of the selection that were seen. If they were sorted, entries beyond the limit count, too.
   var found = 0

@@ -9,15 +9,12 @@ struct Scope {
   /// The keys of standard input, with their namespaces, if they were read before a walk.
   var input: IncomingKeys?
 
-  /// Whether the names of namespaces are needed to tell the entries apart.
   var namesNamespaces: Bool { namespaces.count > 1 }
 
-  /// The number of entries in the namespaces of the scope.
   func total() throws -> Int { try namespaces.map { try $0.count() }.reduce(0, +) }
 }
 
 extension Scope {
-  /// All entries of the namespaces.
   init(all namespaces: [Store.Namespace], in session: Session) {
     self.init(selection: Selection(namespaces: .all), namespaces: namespaces, session: session)
   }

@@ -27,7 +27,6 @@ struct SelectionWalk {
   /// The entries under one key from standard input, at most one in each namespace.
   private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
   private(set) var piped = PipedKeys()
-  /// The number of damaged entries that were skipped.
   private(set) var damaged = 0
 
   /// - Parameters:

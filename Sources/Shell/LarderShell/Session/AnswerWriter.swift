@@ -4,10 +4,8 @@ import ShellLanguage
 /// Writes the answers of commands in the form that the settings or the command name. The answers go to the host, or to the
 /// target of the command's redirection.
 final class AnswerWriter {
-  /// The separator between the last answer and the next one.
   private enum Separator {
     case none
-    /// The last answer ended its line.
     case ended
     /// The last answer was a bare value, so the next answer begins with a newline.
     case newline
@@ -30,7 +28,6 @@ final class AnswerWriter {
 
   var wallClock: WallClock { WallClock(now: clock.now.unix, zone: settings.zone) }
 
-  /// The present form of answers.
   var presentation: Presentation {
     let isTerminal = settings.isTerminal && sink == nil
     return Presentation(
@@ -42,10 +39,8 @@ final class AnswerWriter {
 
   /// Whether a person reads the answers as tables.
   var isTable: Bool { presentation.mode == .table }
-  /// Whether a person reads the answers, at once or in a document.
   var isForPerson: Bool { presentation.mode.isForPerson }
 
-  /// Whether a list of entries shows only their keys.
   var showsKeysOnly: Bool { presentation.mode == .plain }
 
   /// The most rows of a list that a person sees at once if no limit is set.

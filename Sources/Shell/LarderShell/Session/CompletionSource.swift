@@ -8,7 +8,6 @@ package import ShellLanguage
   import Foundation
 #endif
 
-/// The names that Tab can offer in a session.
 package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)

@@ -2,7 +2,6 @@ package import ShellLanguage
 
 /// The services that a session gets from the program around it.
 package struct Host {
-  /// The size of the window.
   package struct Window: Sendable, Hashable {
     package let columns: Int
     package let rows: Int
@@ -34,7 +33,6 @@ package struct Host {
   package struct Reader {
     /// The number of bytes; nil if it is unknown, as for a pipe.
     let size: Int?
-    /// The next bytes; empty at the end.
     let next: () throws -> [UInt8]
 
     package init(size: Int? = nil, next: @escaping () throws -> [UInt8]) {
@@ -78,7 +76,6 @@ package struct Host {
   /// Opens the destination of redirected output; throws a `FileProblem`. Nil if output cannot be redirected.
   package var redirect: ((Redirection) throws -> Sink)?
 
-  /// Writes the bytes of an answer.
   package var write: ([UInt8]) throws -> Void
   /// Writes a note that is not part of the answer, to standard error.
   package var notify: (SafeText) throws -> Void = { _ in }
@@ -98,7 +95,6 @@ package struct Host {
   /// Waits for a duration; false if ^C interrupted the wait.
   package var pause: (Duration) throws -> Bool = { _ in false }
 
-  /// Copies bytes to the clipboard of the terminal; nil without a terminal.
   package var copy: (([UInt8]) throws -> Void)?
 
   /// A file that a person edits.
@@ -158,9 +154,7 @@ package struct Host {
   /// Takes the whole screen; nil without a terminal that can move its cursor.
   package var openScreen: (() throws -> Screen)?
 
-  /// The lines typed at the prompt, the oldest first.
   package var history: () throws -> [String] = { [] }
-  /// Removes all lines of the history.
   package var forgetHistory: () throws -> Void = {}
   /// Opens a file to read; throws a `FileProblem`.
   package let read: (_ path: String) throws -> Reader

@@ -4,7 +4,6 @@ import ShellLanguage
 /// Keys of a namespace that resemble an absent key, found with few lookups.
 struct KeySuggestions {
   private let key: [UInt8]
-  /// The most similar keys, the nearest first.
   private var nearest: [[UInt8]] = []
   /// The prefix that the similar keys share, and the number of keys with the prefix, up to `mostLooked` + 1.
   private var prefix: [UInt8] = []

@@ -7,7 +7,6 @@ package import ShellLanguage
   import Foundation
 #endif
 
-/// The reason why a file could not be read or written.
 package enum FileProblem: Error, Sendable, Hashable {
   case absent
   case danglingLink(DanglingLink, path: String)
@@ -19,7 +18,6 @@ package enum FileProblem: Error, Sendable, Hashable {
   case failed(String)
 }
 
-/// A file that a command names.
 package struct LocalFile {
   package let path: String
   private let host: Host
@@ -47,7 +45,6 @@ package struct LocalFile {
     return bytes
   }
 
-  /// Reads the file a piece at a time.
   func reader() throws -> Host.Reader {
     let message: SafeText = "cannot read \(Array(path.utf8))"
     let reader = try FileProblem.explainingRead(message) { try host.read(path) }
@@ -56,7 +53,6 @@ package struct LocalFile {
     }
   }
 
-  /// Replaces the content of the file.
   func write(_ bytes: [UInt8]) throws {
     let writer = try writer(replaces: true)
     try writer.write(bytes)
@@ -94,12 +90,10 @@ extension FileProblem {
     do { return try body() } catch let problem as FileProblem { throw problem.writeError(message) }
   }
 
-  /// The error for a file that cannot be read.
   package func readError(_ message: SafeText) -> ShellError {
     error(message, absent: "no such file")
   }
 
-  /// The error for a file that cannot be made or written.
   package func writeError(_ message: SafeText) -> ShellError {
     error(message, absent: "no such directory")
   }

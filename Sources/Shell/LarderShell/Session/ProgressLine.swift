@@ -46,7 +46,6 @@ final class ProgressLine {
     try progress(words(at: now))
   }
 
-  /// Removes the line.
   private func end() throws {
     if isShown { try host.progress?(nil) }
     isShown = false

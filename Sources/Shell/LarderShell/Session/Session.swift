@@ -16,11 +16,8 @@ package final class Session {
     get { output.settings }
     set { output.settings = newValue }
   }
-  /// The namespace for commands that name no namespace.
   package internal(set) var current: String?
-  /// The last change, for `undo`.
   let undo = UndoLog()
-  /// Facts that the program adds to the answers about a store.
   let additions: Additions
   /// The values of `:name` in the commands of a file.
   package var variables = Variables()
@@ -30,11 +27,9 @@ package final class Session {
   var chosen: [EntryID: UInt64]?
   /// The number of files that run within each other now.
   var sourceDepth = 0
-  /// The running command.
   private(set) var line: CommandLine?
   /// Whether a person typed the running command, so that a question is possible.
   private(set) var canAsk = false
-  /// The queries of the running command.
   private(set) lazy var queries = newQueries
 
   /// - Parameter options: The options with which the store was opened.

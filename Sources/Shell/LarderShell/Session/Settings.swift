@@ -1,10 +1,8 @@
 import Larder
 package import ShellLanguage
 
-/// How a session reads commands and writes answers.
 package struct Settings {
   package var mode = OutputMode.auto
-  /// Whether answers go to a terminal.
   package var isTerminal = false
   package var hasColor = false
   /// Whether box and block characters can be drawn.
@@ -17,11 +15,9 @@ package struct Settings {
   package var confirmsBulkChanges = true
   /// Whether changes are made without an acknowledgement.
   package var isQuiet = false
-  /// Whether answers longer than the screen go through a pager.
   package var usesPager = true
   /// Whether the duration of each command is printed.
   package var showsTiming = false
-  /// Whether lines typed at the prompt are kept in the history file.
   package var keepsHistory = true
   /// Whether hints appear behind the line while a person types.
   package var showsHints = true
@@ -29,14 +25,12 @@ package struct Settings {
   package var rowLimit: Int?
   /// Whether times are read and shown in UTC instead of the local zone.
   package var isUTC = false
-  /// The time zone of this computer.
   package var localZone = Zone.utc
   package var zone: Zone { isUTC ? .utc : localZone }
 
   package init() {}
 }
 
-/// The settings that `option` shows and changes.
 enum ShellOption: String, CaseIterable {
   case color, pager, timing, confirm, utc, limit, hints, history, durability
 

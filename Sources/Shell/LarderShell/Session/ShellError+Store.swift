@@ -2,7 +2,6 @@ package import Larder
 package import ShellLanguage
 
 extension ShellError {
-  /// The error of the shell for an error of an open store.
   package init(_ error: LarderError) {
     let (code, hint): (Code, SafeText?) =
       switch error.code {
@@ -98,7 +97,6 @@ extension ShellError {
         "`get \(Quoting.namespace(namespace.name)) \(all) \(path)` shows this field of each value")
   }
 
-  /// The error for listed keys that do not exist.
   static func noSuchKeys(
     _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String,
     line: CommandLine?

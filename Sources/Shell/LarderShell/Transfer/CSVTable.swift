@@ -19,7 +19,6 @@ struct CSVTable {
     self.namespace = namespace
   }
 
-  /// A row of CSV as a line of an export.
   func line(of record: [UInt8]) throws(ImportLine.ParseError) -> [UInt8] {
     let fields = Self.fields(of: record)
     guard fields.count == names.count else {

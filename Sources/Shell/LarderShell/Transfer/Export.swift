@@ -10,9 +10,7 @@ struct Export {
   private let writer: Host.Writer
   private var last: Store.Entry?
   private(set) var done = Tally()
-  /// The number of damaged entries that were left out.
   private(set) var damaged = 0
-  /// The number of negative entries that were left out.
   private(set) var negative = 0
 
   private var session: Session { scope.session }

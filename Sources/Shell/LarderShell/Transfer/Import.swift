@@ -8,10 +8,8 @@ struct Import {
   enum Conflict: String, CaseIterable {
     /// The entry that was written later wins.
     case newer
-    /// The existing entry stays.
     case keep
     case replace
-    /// The import ends.
     case fail
   }
 
@@ -49,7 +47,6 @@ struct Import {
   private var declared = 0
   /// The entries by namespace, for the acknowledgement.
   private(set) var done: ChangeSummary
-  /// The number of the last line of the finished batches.
   private var lastLine = 0
 
   init(
@@ -227,7 +224,6 @@ struct Import {
     return true
   }
 
-  /// The error with the number of its line.
   private func located(_ error: any Error, line: Int) -> any Error {
     let known: ShellError
     switch error {
@@ -267,7 +263,6 @@ struct Import {
       "\(isDry ? "would import" : "imported") \(Wording.count(stored))\(all): \(parts.joined(separator: ", "))"
   }
 
-  /// Notes about the lines that were not stored.
   var remarks: [SafeText] {
     var remarks: [SafeText] = []
     if counts.skipped > 0, conflict == .newer {

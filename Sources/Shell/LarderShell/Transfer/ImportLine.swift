@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// A line of an export.
 enum ImportLine {
   case head(version: Int)
   case namespace(String, Rules, Rules.Overrides?)
@@ -49,7 +48,6 @@ enum ImportLine {
   static let noHead: SafeText =
     "it does not begin like an export, whose first line is {\"larder_export\":1}"
 
-  /// Checks the first line of an export.
   static func head(_ bytes: [UInt8]) throws(ParseError) {
     let names = JSONFields.all(of: bytes)
     guard names.contains("larder_export") || names.isEmpty && bytes.first == UInt8(ascii: "{")
@@ -64,7 +62,6 @@ enum ImportLine {
   }
 }
 
-/// An entry as a line of an export describes it.
 struct ImportedEntry {
   let namespace: String
   let key: [UInt8]

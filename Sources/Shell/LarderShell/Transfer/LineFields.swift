@@ -40,7 +40,6 @@ struct LineFields {
   /// The place of an object within a line, such as `owners[0].`, for messages.
   private let place: String
   private let values: [String: Range<Int>]
-  /// The number of fields.
   let count: Int
 
   init(_ text: [UInt8]) throws(ParseError) {
@@ -147,7 +146,6 @@ struct LineFields {
     throw wrong(name, "a time such as \"2026-11-21T06:30:00Z\"\(also)")
   }
 
-  /// The name of a codec, or its number.
   func codec() throws(ParseError) -> String? {
     switch value("codec") {
     case nil: return nil

@@ -9,7 +9,6 @@ struct LineSource {
   private static let longestFirst = 64_000
   private static let longest = 6 * Rules.largestPossibleValue + (1 << 20)
 
-  /// The size in bytes; nil if unknown.
   let size: Int?
   /// The path, or `stdin`.
   let name: SafeText
@@ -19,9 +18,7 @@ struct LineSource {
   private var start = 0
   private var searched = 0
   private var isAtEnd = false
-  /// The number of lines read.
   private(set) var count = 0
-  /// The number of bytes read.
   private(set) var bytes = 0
 
   init(_ file: LocalFile) throws {

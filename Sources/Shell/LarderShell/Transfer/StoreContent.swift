@@ -14,7 +14,6 @@ struct StoreContent {
   /// The entries by namespace; an empty namespace is listed, too.
   private(set) var entries: [ExactString: [[UInt8]: Fact]] = [:]
 
-  /// Reads every entry of the named namespaces.
   init(_ session: Session, only names: Set<ExactString>) throws {
     for name in names { entries[name] = [:] }
     let namespaces = try session.store.namespaces().map(\.name)
@@ -31,7 +30,6 @@ struct StoreContent {
     }
   }
 
-  /// Reads the content of an export.
   init(_ file: LocalFile, for session: Session) throws {
     var lines = try LineSource(file)
     var hasHead = false
@@ -73,7 +71,6 @@ struct StoreContent {
     return hasher.finalize()
   }
 
-  /// A change of an entry.
   struct Change {
     enum Kind: String { case added, changed, removed, expired }
 

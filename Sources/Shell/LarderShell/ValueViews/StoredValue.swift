@@ -8,7 +8,6 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The ways to show a value.
 enum ValueStyle: String, CaseIterable {
   case auto, json, text, hex, base64
 
@@ -16,7 +15,6 @@ enum ValueStyle: String, CaseIterable {
   var isVerbatim: Bool { self == .auto || self == .text }
 }
 
-/// An entry with its value.
 struct StoredValue {
   let entry: Store.Entry
   /// The value of the entry. For a body in entries of its own, the result of `reading` has bytes of the body instead.
@@ -34,7 +32,6 @@ struct StoredValue {
     (entry, body, self.bytes) = (value.entry, value.body, bytes)
   }
 
-  /// The number of bytes of the whole value.
   var size: Int { body?.length ?? entry.size }
 
   private static let mostInMemory = 1 << 30

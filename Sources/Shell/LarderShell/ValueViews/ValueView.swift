@@ -61,7 +61,6 @@ struct ValueView {
     return Array(line.utf8) + content(for: presentation)
   }
 
-  /// The value without the line of facts.
   func content(for presentation: Presentation) -> [UInt8] {
     var result = ""
     if let head = value.entry.metadata.flatMap(ResponseHead.init) {
