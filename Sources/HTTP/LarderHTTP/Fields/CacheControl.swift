@@ -38,26 +38,13 @@
       else { return nil }
       directives = dictionary.members.compactMap { name, value in
         switch value {
-        case .boolean(true): Directive(name: name)
         case .boolean(false): nil
-        case .bare(let text): Directive(name: name, argument: text)
-        case .string(let text): Directive(name: name, argument: text, isQuoted: true)
-        case .list(let items):
-          Directive(name: name, argument: Self.texts(items).joined(separator: ","), isQuoted: true)
+        case .boolean, .bare: Directive(name: name, argument: value.text)
+        case .string, .list: Directive(name: name, argument: value.text, isQuoted: true)
         }
       }
       if directives.contains(where: \.isQuotedDuration) { return nil }
       isTargeted = true
-    }
-
-    /// The items of an inner list as text: tokens, numbers and strings.
-    private static func texts(_ items: [StructuredDictionary.Value]) -> [String] {
-      items.compactMap { item in
-        switch item {
-        case .bare(let text), .string(let text): text
-        case .boolean, .list: nil
-        }
-      }
     }
 
     /// The directives for a shared cache: the directives of `CDN-Cache-Control` if its value is valid and not empty, else the
@@ -112,8 +99,7 @@
       for directive in directives where directive.name == name {
         let listed = directive.argument.map { fieldMembers([$0]).map { $0.lowercased() } } ?? []
         if !directive.isWellFormed || listed.isEmpty { return [] }
-        names = names ?? []
-        names?.formUnion(listed)
+        names = (names ?? []).union(listed)
       }
       return names
     }
@@ -124,13 +110,13 @@
     /// The value for a number that is too large: 68 years, longer than any response is kept.
     static let most = 1 << 31
 
-    /// Parses a number, and cuts it to ``most``; nil if the text is empty or has a byte that is no digit.
-    static func parse(_ text: some StringProtocol) -> Int? {
+    /// Parses a number, and cuts it to `limit`; nil if the text is empty or has a byte that is no digit.
+    static func parse(_ text: some StringProtocol, limit: Int = most) -> Int? {
       guard !text.isEmpty else { return nil }
       var value = 0
       for byte in text.utf8 {
         guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-        value = min(most, value * 10 + Int(byte - UInt8(ascii: "0")))
+        value = min(limit, value * 10 + Int(byte - UInt8(ascii: "0")))
       }
       return value
     }

@@ -25,12 +25,7 @@
       noCache = control.has("no-cache")
       noStore = control.has("no-store")
       onlyIfCached = control.has("only-if-cached")
-      maxAge =
-        switch control.seconds("max-age") {
-        case .absent: nil
-        case .seconds(let value): value
-        case .invalid: 0
-        }
+      maxAge = control.has("max-age") ? control.seconds("max-age").orZero : nil
       minFresh = control.seconds("min-fresh").orZero
       staleIfError = control.seconds("stale-if-error").value
       if let directive = control.directives.first(where: { $0.name == "max-stale" }) {

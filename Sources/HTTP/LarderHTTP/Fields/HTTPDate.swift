@@ -1,4 +1,5 @@
 #if HTTP
+  public import HTTPTypes
   public import Larder
   import LarderSystem
 
@@ -11,10 +12,7 @@
     public init(seconds: Int64) { self.seconds = seconds }
 
     /// The second that contains `moment`.
-    public init(_ moment: Timestamp) {
-      let (quotient, rest) = moment.milliseconds.quotientAndRemainder(dividingBy: 1000)
-      seconds = rest < 0 ? quotient - 1 : quotient
-    }
+    public init(_ moment: Timestamp) { seconds = moment.milliseconds.floored(by: 1000) }
 
     /// The same moment as a timestamp, or the nearest moment that a timestamp can hold.
     public var timestamp: Timestamp {
@@ -35,32 +33,21 @@
     ///
     /// A leap second becomes the second after it.
     init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
-      guard (0...9999).contains(year), (1...12).contains(month), (0...23).contains(hour),
-        (0...59).contains(minute), (0...60).contains(second),
-        (1...Self.days(in: month, of: year)).contains(day)
+      guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
+        (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
       else { return nil }
       let date = CalendarDate(year: Int64(year), month: Int64(month), day: Int64(day))
+      // A day that the month does not have falls into the next month.
+      guard day <= 28 || date.components.day == Int64(day) else { return nil }
       seconds = date.number * CalendarDate.secondsPerDay + Int64(hour * 3600 + minute * 60 + second)
     }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-      switch month {
-      case 2: CalendarDate.isLeap(Int64(year)) ? 29 : 28
-      case 4, 6, 9, 11: 30
-      default: 31
-      }
-    }
-
-    /// The year of this moment, from which ``year(_:now:)`` finds the century of a two-digit year.
-    var year: Int { Int(date.year) }
 
     private var date: CalendarDate { CalendarDate(wall: seconds) }
 
     /// The form for fields: `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var text: String {
       let components = date.components
-      let rest = Int(seconds % CalendarDate.secondsPerDay)
-      let ofDay = rest < 0 ? rest + Int(CalendarDate.secondsPerDay) : rest
+      let ofDay = Int(seconds &- date.number &* CalendarDate.secondsPerDay)
       let weekday = Int(date.weekday)
       let day = [
         padded(Int(components.day)), Self.months[Int(components.month) - 1][...].capitalized,
@@ -86,26 +73,15 @@
         self = usual
         return
       }
-      let parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
-      let date: HTTPDate?
-      switch parts.count {
-      case 6 where parts[5] == "gmt":
-        date = Self.fixed(parts)
-      case 4 where parts[3] == "gmt":
-        date = Self.rfc850(parts, now: now)
-      case 5:
-        date = Self.asctime(
-          parts[0], month: parts[1], day: parts[2], time: parts[3], year: parts[4])
-      case 6 where parts[2].isEmpty && parts[3].utf8.count == 1:
-        date = Self.asctime(
-          parts[0], month: parts[1], day: parts[3], time: parts[4], year: parts[5])
-      default: date = nil
-      }
+      var parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
+      // The third form has a second space before a day of one digit.
+      if parts.count == 6, parts[2].isEmpty, parts[3].utf8.count == 1 { parts.remove(at: 2) }
+      let date = parts.count == 5 ? Self.asctime(parts) : Self.rfc850(parts, now: now)
       guard let date else { return nil }
       self = date
     }
 
-    /// Reads the first form if its letters are in the usual case, without an allocation: nearly all dates have this form.
+    /// Reads the first form, without an allocation: nearly all dates have this form.
     private init?(usual text: String) {
       let bytes = text.utf8
       guard bytes.count == 29 else { return nil }
@@ -120,9 +96,9 @@
         return value
       }
       func name(_ start: Int) -> UInt32 {
-        (start..<start + 3).reduce(0) { $0 << 8 | UInt32(byte($1)) }
+        (start..<start + 3).reduce(0) { $0 << 8 | UInt32(byte($1) | 0x20) }
       }
-      guard Self.usualWeekdays.contains(name(0)),
+      guard Self.usualWeekdays.contains(name(0)), name(26) == Self.usual("gmt"),
         let month = Self.usualMonths.firstIndex(of: name(8)),
         Self.usualSigns.allSatisfy({ byte($0.index) == $0.byte }), let day = number(5..<7),
         let year = number(12..<16), let hour = number(17..<19), let minute = number(20..<22),
@@ -135,23 +111,16 @@
     private static let usualWeekdays = weekdays.map { usual($0) }
     private static let usualMonths = months.map { usual($0) }
     private static let usualSigns: [(index: Int, byte: UInt8)] = zip(
-      [3, 4, 7, 11, 16, 19, 22, 25, 26, 27, 28], ",    :: GMT".utf8
+      [3, 4, 7, 11, 16, 19, 22, 25], ",    :: ".utf8
     ).map { ($0, $1) }
 
-    /// The first three letters as a number; the first letter as a capital.
+    /// The first three letters as a number.
     private static func usual(_ name: String) -> UInt32 {
-      name.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) } & ~0x20_0000
-    }
-
-    private static func fixed(_ parts: [Substring]) -> HTTPDate? {
-      guard parts[0].utf8.last == UInt8(ascii: ","), isShortWeekday(parts[0].dropLast()),
-        let day = number(parts[1], digits: 2), let month = month(parts[2]),
-        let year = number(parts[3], digits: 4)
-      else { return nil }
-      return HTTPDate(year: year, month: month, day: day, time: parts[4])
+      name.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     private static func rfc850(_ parts: [Substring], now: Timestamp) -> HTTPDate? {
+      guard parts.count == 4, parts[3] == "gmt" else { return nil }
       let date = parts[1].split(separator: "-", omittingEmptySubsequences: false)
       guard parts[0].utf8.last == UInt8(ascii: ","), weekdays.contains(String(parts[0].dropLast())),
         date.count == 3, let day = number(date[0], digits: 2), let month = month(date[1]),
@@ -161,19 +130,17 @@
         year: Self.year(short, now: now), month: month, day: day, time: parts[2])
     }
 
-    private static func asctime(
-      _ weekday: Substring, month: Substring, day: Substring, time: Substring, year: Substring
-    ) -> HTTPDate? {
-      guard isShortWeekday(weekday), let month = Self.month(month),
-        let day = number(day, digits: day.utf8.count == 1 ? 1 : 2),
-        let year = number(year, digits: 4)
+    private static func asctime(_ parts: [Substring]) -> HTTPDate? {
+      guard weekdays.contains(where: { $0.prefix(3) == parts[0] }), let month = month(parts[1]),
+        let day = number(parts[2], digits: parts[2].utf8.count == 1 ? 1 : 2),
+        let year = number(parts[4], digits: 4)
       else { return nil }
-      return HTTPDate(year: year, month: month, day: day, time: time)
+      return HTTPDate(year: year, month: month, day: day, time: parts[3])
     }
 
     /// The four-digit year of a two-digit year: at most 50 years ahead, in this century or the last century.
     static func year(_ short: Int, now: Timestamp) -> Int {
-      let current = HTTPDate(now).year
+      let current = Int(HTTPDate(now).date.year)
       let year = current / 100 * 100 + short
       return year > current + 50 ? year - 100 : year
     }
@@ -186,16 +153,27 @@
       self.init(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
     }
 
-    private static func isShortWeekday(_ text: Substring) -> Bool {
-      text.utf8.count == 3 && weekdays.contains { $0.hasPrefix(text) }
-    }
-
     static func month(_ text: Substring) -> Int? {
       months.firstIndex(of: String(text)).map { $0 + 1 }
     }
 
     static func number(_ text: Substring, digits: Int) -> Int? {
       text.utf8.count == digits ? DeltaSeconds.parse(text) : nil
+    }
+  }
+
+  extension HTTPResponse {
+    /// The wait that the origin demands by `Retry-After` of a 429 or 503, as seconds or as a date (RFC 9110, section
+    /// 10.2.3); nil if the origin demands no wait, zero for a time that has passed.
+    ///
+    /// A date is compared with the `Date` of the response, if any, so that a wrong clock on either side does not matter.
+    public func retryAfter(at now: Timestamp) -> Duration? {
+      guard [429, 503].contains(status.code), let text = headerFields[values: .retryAfter].first
+      else { return nil }
+      if let seconds = DeltaSeconds.parse(text) { return .seconds(seconds) }
+      guard let end = HTTPDate(strictly: text, now: now)?.timestamp else { return nil }
+      let date = headerFields[.date].flatMap { HTTPDate(strictly: $0, now: now)?.timestamp }
+      return max(.zero, (date ?? now).duration(to: end))
     }
   }
 #endif

@@ -1,12 +1,6 @@
 #if HTTP
   public import HTTPTypes
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
-
   /// The members of a comma-separated field, over all its lines (RFC 9110, 5.6.1).
   ///
   /// Commas in quoted strings do not separate members; a string without an end ends with its line. Empty members are left
@@ -51,12 +45,13 @@
       return Substring(bytes)
     }
 
+    var isQuoted: Bool {
+      utf8.count >= 2 && utf8.first == UInt8(ascii: "\"") && utf8.last == UInt8(ascii: "\"")
+    }
+
     /// The text of a quoted string (RFC 9110, 5.6.4); nil for other text.
     var unquoted: String? {
-      guard utf8.count >= 2, utf8.first == UInt8(ascii: "\""), utf8.last == UInt8(ascii: "\"")
-      else {
-        return nil
-      }
+      guard isQuoted else { return nil }
       var bytes: [UInt8] = []
       var isEscaped = false
       for byte in utf8.dropFirst().dropLast() {
@@ -84,35 +79,17 @@
 
   extension HTTPField {
     /// The bytes of the value, which may be invalid UTF-8.
-    public var valueBytes: [UInt8] {
-      // A value with invalid UTF-8 has replacement characters. Only the value in Latin-1 has the original bytes.
-      guard value.hasReplacement, let latin = latinValue else {
-        return Array(value.utf8)
-      }
-      return latin.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-    }
+    public var valueBytes: [UInt8] { unsafe withUnsafeBytesOfValue { unsafe Array($0) } }
 
     /// The value as text. Different bytes give different texts: in a value that is not UTF-8, a NUL and two digits replace
     /// each byte beyond ASCII. No value contains a NUL.
     var faithfulText: String {
       let bytes = valueBytes
       if let text = String(validating: bytes, as: UTF8.self) { return text }
-      var text = ""
-      for byte in bytes {
-        if byte < 0x80 {
-          text.unicodeScalars.append(Unicode.Scalar(byte))
-        } else {
-          text += "\0" + Secrets.hexadecimal(CollectionOfOne(byte))
-        }
-      }
-      return text
-    }
-
-    private struct Coded: Decodable { var value: String }
-
-    private var latinValue: String? {
-      guard let coded = try? JSONEncoder().encode(self) else { return nil }
-      return (try? JSONDecoder().decode(Coded.self, from: coded))?.value
+      return bytes.map { byte in
+        byte < 0x80
+          ? String(Unicode.Scalar(byte)) : "\0" + Secrets.hexadecimal(CollectionOfOne(byte))
+      }.joined()
     }
   }
 

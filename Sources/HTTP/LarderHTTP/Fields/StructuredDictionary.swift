@@ -1,4 +1,5 @@
 #if HTTP
+  import LarderSystem
   /// A dictionary of structured fields (RFC 9651, section 3.2), without the parameters of its members.
   struct StructuredDictionary {
     enum Value: Equatable {
@@ -8,6 +9,15 @@
       case string(String)
       /// The items of an inner list.
       case list([Value])
+
+      /// The text without quotes, and the texts of a list with commas between them; nil for a boolean.
+      var text: String? {
+        switch self {
+        case .boolean: nil
+        case .bare(let text), .string(let text): text
+        case .list(let items): items.compactMap(\.text).joined(separator: ",")
+        }
+      }
     }
 
     /// The members in order. If two members have equal keys, the last counts.
@@ -16,43 +26,42 @@
 
     /// Parses lines; nil if the lines together are not a dictionary.
     init?(_ lines: [String]) {
-      rest = Self.bytes(lines)[...]
-      skip { $0 == 0x20 }
-      while !rest.isEmpty {
-        guard let key = key() else { return nil }
-        var value = Value.boolean(true)
-        if take("=") {
-          guard let given = member() else { return nil }
-          value = given
-        }
-        guard skipParameters(), let isLast = skipSeparator() else { return nil }
-        members.removeAll { $0.key == key }
-        members.append((key, value))
-        if isLast { return }
+      self.init(joining: lines)
+      let isValid = takeMembers { parser in
+        guard let key = parser.key(),
+          let value = parser.take("=") ? parser.member() : .boolean(true)
+        else { return false }
+        parser.members.removeAll { $0.key == key }
+        parser.members.append((key, value))
+        return true
       }
+      if !isValid { return nil }
     }
 
-    private init(_ rest: ArraySlice<UInt8>) { self.rest = rest }
+    private init(joining lines: [String]) { rest = Array(lines.joined(separator: ", ").utf8)[...] }
 
     /// The members of a list (section 3.1), without their parameters; nil if the lines together are not a list.
     static func list(_ lines: [String]) -> [Value]? {
-      var parser = StructuredDictionary(bytes(lines)[...])
+      var parser = StructuredDictionary(joining: lines)
       var members: [Value] = []
-      parser.skip { $0 == 0x20 }
-      while !parser.rest.isEmpty {
-        guard let member = parser.member(), parser.skipParameters(),
-          let isLast = parser.skipSeparator()
-        else { return nil }
+      let isValid = parser.takeMembers { parser in
+        guard let member = parser.member() else { return false }
         members.append(member)
-        if isLast { break }
+        return true
       }
-      return members
+      return isValid ? members : nil
     }
 
-    private static func bytes(_ lines: [String]) -> [UInt8] {
-      lines.map { Array($0.utf8) }.joined(separator: [0x2C, 0x20]).reduce(into: []) {
-        $0.append($1)
+    /// Takes each member by `takeMember`; false if the text is malformed.
+    private mutating func takeMembers(by takeMember: (inout Self) -> Bool) -> Bool {
+      skip { $0 == 0x20 }
+      while !rest.isEmpty {
+        guard takeMember(&self), skipParameters(), let isLast = skipSeparator() else {
+          return false
+        }
+        if isLast { break }
       }
+      return true
     }
 
     /// Skips the spaces and the comma between two members. Returns true at the end of the text, false before another member;
@@ -80,15 +89,11 @@
       return String(decoding: taken, as: UTF8.self)
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-    private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-    private static func isLetter(_ byte: UInt8) -> Bool { isLower(byte | 0x20) }
-
     private mutating func key() -> String? {
-      guard let first = rest.first, Self.isLower(first) || first == UInt8(ascii: "*") else {
+      guard let first = rest.first, first.isLowercase || first == UInt8(ascii: "*") else {
         return nil
       }
-      return takeAll { Self.isLower($0) || Self.isDigit($0) || "_-.*".utf8.contains($0) }
+      return takeAll { $0.isLowercase || $0.isDigit || "_-.*".utf8.contains($0) }
     }
 
     private mutating func skipParameters() -> Bool {
@@ -122,23 +127,21 @@
         return take("0") ? .boolean(false) : nil
       case UInt8(ascii: ":"):
         rest.removeFirst()
-        let text = takeAll { Self.isLetter($0) || Self.isDigit($0) || "+/=".utf8.contains($0) }
+        let text = takeAll { $0.isLetter || $0.isDigit || "+/=".utf8.contains($0) }
         return take(":") ? .bare(text) : nil
       case UInt8(ascii: "*"), 0x41...0x5A, 0x61...0x7A:
         return .bare(
-          takeAll {
-            Self.isLetter($0) || Self.isDigit($0) || "!#$%&'*+-.^_`|~:/".utf8.contains($0)
-          })
+          takeAll { $0.isLetter || $0.isDigit || "!#$%&'*+-.^_`|~:/".utf8.contains($0) })
       default: return number()
       }
     }
 
     private mutating func number() -> Value? {
       let sign = take("-") ? "-" : ""
-      let whole = takeAll(Self.isDigit)
+      let whole = takeAll(\.isDigit)
       guard !whole.isEmpty, whole.utf8.count <= 15 else { return nil }
       guard take(".") else { return .bare(sign + whole) }
-      let fraction = takeAll(Self.isDigit)
+      let fraction = takeAll(\.isDigit)
       guard (1...3).contains(fraction.utf8.count), whole.utf8.count <= 12 else { return nil }
       return .bare(sign + whole + "." + fraction)
     }

@@ -1,6 +1,6 @@
 #if HTTP
-  import HTTPTypes
-  import Larder
+  public import HTTPTypes
+  public import Larder
 
   /// An entity tag as received: opaque, and kept even if it is malformed (RFC 9110, 8.8.3).
   struct EntityTag: Equatable {
@@ -35,12 +35,30 @@
     }
 
     /// Whether parts with this tag can be joined: the tag is quoted and strong.
-    var isStrong: Bool { !isWeak && text[...].unquotedTag }
+    var isStrong: Bool { !isWeak && text[...].isQuoted }
   }
 
-  extension Substring {
-    fileprivate var unquotedTag: Bool {
-      utf8.count >= 2 && utf8.first == UInt8(ascii: "\"") && utf8.last == UInt8(ascii: "\"")
+  extension Validators {
+    /// The validators of a response.
+    public init(of response: HTTPResponse) {
+      self.init(
+        entityTag: response.headerFields[fields: .eTag].first?.valueBytes,
+        lastModified: response.headerFields[fields: .lastModified].first?.valueBytes)
+    }
+  }
+
+  extension CachedValue {
+    /// The fields of a request that asks whether the value is still current, with the validators byte for byte; empty without
+    /// validators. A 304 then means ``Loaded/unchanged``.
+    public var conditionalFields: HTTPFields {
+      var fields = HTTPFields()
+      if let entityTag = validators.entityTag {
+        fields.append(HTTPField(name: .ifNoneMatch, lenientValue: entityTag))
+      }
+      if let lastModified = validators.lastModified {
+        fields.append(HTTPField(name: .ifModifiedSince, lenientValue: lastModified))
+      }
+      return fields
     }
   }
 
