@@ -74,8 +74,8 @@
       // Connecting may take longer than the caller is willing to wait.
       let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(deadline: deadline) {
         [address] in
-        reply.failUnsent(
-          LarderError(.unreachable, "the server \(address) is being connected to"))
+        let error = LarderError(.unreachable, "the server \(address) is being connected to")
+        reply.complete(.failure(error), ifUnsent: true)
       }
       defer { timer.cancel() }
       return try await reply.value()

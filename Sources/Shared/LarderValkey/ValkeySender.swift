@@ -40,7 +40,7 @@
 
   extension PendingReply {
     fileprivate func fail(_ reason: String) {
-      failUnsent(LarderError(.unreachable, reason))
+      complete(.failure(LarderError(.unreachable, reason)), ifUnsent: true)
       complete(.failure(LarderError(.unanswered, reason)))
     }
   }

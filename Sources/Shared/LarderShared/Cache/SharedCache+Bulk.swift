@@ -31,7 +31,7 @@ extension SharedCache {
   ) async throws -> [Result<CacheResult<Value>?, any Error>] {
     let keys = Array(keys)
     try checkName()
-    guard options.tags.count <= Frame.mostTags else { throw Frame.tooManyTags(options.tags.count) }
+    try Frame.checkCount(of: options.tags)
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     var terms = options
     terms.waitsForCommit = true

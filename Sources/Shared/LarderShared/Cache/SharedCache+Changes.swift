@@ -141,7 +141,7 @@ extension SharedCache {
     _ bytes: [UInt8]?, _ attributes: EntryAttributes
   ) throws(LarderError) -> Frame {
     let tags = attributes.tags
-    guard tags.count <= Frame.mostTags else { throw Frame.tooManyTags(tags.count) }
+    try Frame.checkCount(of: tags)
     for tag in tags { _ = try EntryAttributes.validated(tag) }
     guard let bytes else {
       let soft = try (attributes.expires ?? .after(.zero)).lifetime(from: store.now)

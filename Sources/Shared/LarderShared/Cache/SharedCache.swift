@@ -111,23 +111,19 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value>? {
     // The standing is read before the lookup, so the lookup sees every change that the standing covers.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
-    if standing == .disconnected, options.policy == .standard {
-      // The copy is used only if the load fails.
-      var options = options
-      options.policy = .revalidate
-      return try await loaded(
-        local.stored(key, options), Key(key), options, policy: policy, standing, load)
-    }
-    let stored = try local.stored(key, options)
-    if case .known(let hit) = stored {
+    // While disconnected, the copy is used only if the load fails.
+    if standing != .disconnected || options.policy != .standard {
+      let stored = try local.stored(key, options)
+      guard case .known(let hit) = stored else {
+        return try await loaded(stored, Key(key), options, policy: policy, standing, load)
+      }
       if let hit { return confirmed(hit, standing) }
       if isCertain(standing, options) { return nil }
-      var options = options
-      options.policy = .revalidate
-      return try await loaded(
-        local.stored(key, options), Key(key), options, policy: policy, standing, load)
     }
-    return try await loaded(stored, Key(key), options, policy: policy, standing, load)
+    var options = options
+    options.policy = .revalidate
+    return try await loaded(
+      local.stored(key, options), Key(key), options, policy: policy, standing, load)
   }
 
   /// Whether a negative entry of this store is enough. A result of nil cannot carry `isConfirmed`.
@@ -143,7 +139,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     _ standing: RecentChanges.Standing, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
     try checkName()
-    guard options.tags.count <= Frame.mostTags else { throw Frame.tooManyTags(options.tags.count) }
+    try Frame.checkCount(of: options.tags)
     var options = options
     // The next call in any process of this machine must not find an older copy.
     options.waitsForCommit = true
@@ -158,8 +154,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
       options.onBackgroundError = { if !($0 is Overtaken) { report($0) } }
     }
     let loading = SharedLoad(
-      cache: self, key: sharedKey, options: options,
-      policy: policy, load: load)
+      cache: self, key: sharedKey, options: options, policy: policy, load: load)
     var stored = stored
     var changes = 0
     while true {

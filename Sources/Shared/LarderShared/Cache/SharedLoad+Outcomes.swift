@@ -20,12 +20,9 @@ extension SharedLoad {
   func loaded(
     _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
   ) -> Loaded<Value> {
-    kept(answer, stamp, .loaded) { [copies, key, tags = answer.attributes.tags] batch in
-      let mayStore = try copies.mayStore(
-        stamp, current: stamp.version, ticket, for: key, tags: tags, in: &batch)
-      guard mayStore else { throw Overtaken() }
-      return true
-    }
+    kept(
+      answer, stamp, .loaded,
+      mayStore: mayStore(stamp, current: stamp.version, ticket, answer.attributes.tags))
   }
 
   /// An answer that the tier does not have because it could not be used.
@@ -39,13 +36,6 @@ extension SharedLoad {
       guard copies.isCurrent(key, tags: tags, at: stamp.version) else { throw Overtaken() }
       return try copies.mayStoreUnshared(stamp, ticket, for: key, tags: tags, in: &batch)
     }
-  }
-
-  /// An answer that neither the tier nor this store may keep.
-  func unstored(
-    _ answer: Answer, _ stamp: ValueStamp, _ error: LarderError
-  ) -> Loaded<Value> {
-    kept(answer, stamp, .loaded, error) { _ in false }
   }
 
   /// An answer of the tier.
@@ -62,16 +52,24 @@ extension SharedLoad {
     attributes.entityTag = copy.frame.validators.entityTag
     attributes.lastModified = copy.frame.validators.lastModified
     attributes.written = now.advanced(by: .zero - copy.age)
-    return kept(Answer(value: copy.value, attributes: attributes), stamp, origin, error) {
-      [copies, key, head = copy.head] batch in
+    return kept(
+      Answer(value: copy.value, attributes: attributes), stamp, origin, error,
+      mayStore: mayStore(stamp, current: copy.head, ticket, tags))
+  }
+
+  private func mayStore(
+    _ stamp: ValueStamp, current: Position, _ ticket: LocalCopies.Ticket, _ tags: [String]
+  ) -> @Sendable (inout WriteBatch) throws -> Bool {
+    { [copies, key] batch in
       let mayStore = try copies.mayStore(
-        stamp, current: head, ticket, for: key, tags: tags, in: &batch)
+        stamp, current: current, ticket, for: key, tags: tags, in: &batch)
       guard mayStore else { throw Overtaken() }
       return true
     }
   }
 
-  private func kept(
+  /// - Parameter mayStore: whether this store may keep the answer.
+  func kept(
     _ answer: Answer, _ stamp: ValueStamp, _ origin: CopyTerms.Origin,
     _ error: (any Error)? = nil,
     mayStore: @escaping @Sendable (inout WriteBatch) throws -> Bool

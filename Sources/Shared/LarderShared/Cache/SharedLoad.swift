@@ -33,6 +33,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let end = clock.monotonic + shared.options.leaseDuration * Self.mostLeases
     while true {
       try Task.checkCancellation()
+      let change: String
       let attempt: Attempt
       do throws(LarderError) {
         attempt = try await self.attempt(&rejected)
@@ -44,10 +45,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
         shared.count { $0.hits += 1 }
         return stored(copy, ticket, .shared)
       case .changed, .answer(.changed, _):
-        changes += 1
-        guard changes < Self.mostChanges else {
-          return try await loadAlone(held, ticket, because: gaveUp("it changes with each look"))
-        }
+        change = "it changes with each look"
       case .loadAlone(let version):
         return try await loadAlone(held, ticket, version: version, because: nil)
       case .answer(.granted(let lease), let copy):
@@ -58,10 +56,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
         if let outcome = try await load(holding: lease, ticket, fallback: copy) { return outcome }
         // The key was changed during the load, or the lease has ended. A caller after a change must not get the value.
         shared.count { $0.overtaken += 1 }
-        changes += 1
-        guard changes < Self.mostChanges else {
-          return try await loadAlone(held, ticket, because: gaveUp("it changes during each load"))
-        }
+        change = "it changes during each load"
       case .answer(.held(let left), let copy):
         if let copy, policy == .standard, copy.isAnswer,
           copy.isWithin(options.stale?.whileRevalidating)
@@ -76,6 +71,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
         }
         let pause = min(Duration.milliseconds(Int.random(in: 10...100)), left)
         try await clock.sleep(until: clock.monotonic + pause)
+        continue
+      }
+      changes += 1
+      guard changes < Self.mostChanges else {
+        return try await loadAlone(held, ticket, because: gaveUp(change))
       }
     }
   }
@@ -155,9 +155,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
         hint: "put the bytes into the value")
     }
     if answer.attributes.tags.isEmpty { answer.attributes.tags = options.tags }
-    guard answer.attributes.tags.count <= Frame.mostTags else {
-      throw Frame.tooManyTags(answer.attributes.tags.count)
-    }
+    try Frame.checkCount(of: answer.attributes.tags)
     if answer.value == nil { return answer }
     answer.attributes.expires = answer.attributes.expires ?? options.expires
     answer.attributes.stale = answer.attributes.stale ?? options.stale?.longest
@@ -190,7 +188,8 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let answer = try await shared.limiter.run { [known] in
       try await self.answer(known, tags: heldTags)
     }
-    return mayStore ? unshared(answer, stamp, ticket, error) : unstored(answer, stamp, error)
+    return mayStore
+      ? unshared(answer, stamp, ticket, error) : kept(answer, stamp, .loaded, error) { _ in false }
   }
 
   /// The tags of the copy that this store has.

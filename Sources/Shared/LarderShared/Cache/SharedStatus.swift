@@ -31,15 +31,10 @@ extension SharedStatus {
     waitingRemovals = try outbox.count()
     if progress == nil, namespaces.isEmpty, waitingRemovals == 0 { return nil }
     let recent = RecentChanges(reading: store)
-    let clock = store.clock
     application = progress?.application
     epoch = progress?.epoch ?? 0
-    if case .confirmed = recent.standing(at: store.roundedUpTimes, limit: .zero) {
-      isConfirmed = true
-    } else {
-      isConfirmed = false
-    }
-    reader = recent.reader(at: clock.monotonic)
+    isConfirmed = recent.standing(at: store.roundedUpTimes, limit: .zero) == .confirmed
+    reader = recent.reader(at: store.clock.monotonic)
     let (applied, head) = (max(recent.applied, progress?.position ?? .zero), recent.head)
     self.applied = applied == .zero ? nil : applied
     self.head = head == .zero ? nil : max(head, applied)

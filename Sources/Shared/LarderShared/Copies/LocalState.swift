@@ -21,31 +21,12 @@ struct LocalState: Sendable {
     /// The digest of that record, which identifies its history.
     var digest: UInt64
 
-    init(application: String, epoch: UInt64, position: Position, digest: UInt64) {
-      self.application = application
-      self.epoch = epoch
-      self.position = position
-      self.digest = digest
-    }
-
     var bytes: [UInt8] {
       var bytes = [Self.layout]
       bytes.append(bigEndian: epoch)
       bytes += position.bytes
       bytes.append(bigEndian: digest)
       return bytes + Array(application.utf8)
-    }
-
-    init?(bytes: [UInt8]) {
-      var reader = ByteReader(bytes[...])
-      guard reader.bytes(1)?.first == Self.layout, let epoch = reader.bytes(8),
-        let position = reader.bytes(16).flatMap({ Position(bytes: $0) }),
-        let digest = reader.bytes(8),
-        let application = String(validating: reader.rest, as: UTF8.self)
-      else { return nil }
-      self.init(
-        application: application, epoch: UInt64(bigEndianBytes: epoch), position: position,
-        digest: UInt64(bigEndianBytes: digest))
     }
   }
 
@@ -118,5 +99,19 @@ struct LocalState: Sendable {
     var attributes = EntryAttributes(expires: .never)
     attributes.isPinned = true
     try batch.set(bytes, for: key, in: records, attributes)
+  }
+}
+
+extension LocalState.Progress {
+  init?(bytes: [UInt8]) {
+    var reader = ByteReader(bytes[...])
+    guard reader.bytes(1)?.first == Self.layout, let epoch = reader.bytes(8),
+      let position = reader.bytes(16).flatMap({ Position(bytes: $0) }),
+      let digest = reader.bytes(8),
+      let application = String(validating: reader.rest, as: UTF8.self)
+    else { return nil }
+    self.init(
+      application: application, epoch: UInt64(bigEndianBytes: epoch), position: position,
+      digest: UInt64(bigEndianBytes: digest))
   }
 }

@@ -3,12 +3,7 @@ import LarderSystem
 
 /// The newest changes, by hashes of their keys, namespaces and tags.
 extension RecentChanges {
-  static func name(of key: SharedKey) -> [UInt8] {
-    var name = prefix(of: key.namespace)
-    TierNames.append(key.bytes, to: &name)
-    return name
-  }
-
+  static func name(of key: SharedKey) -> [UInt8] { [1] + TierNames.name(of: key) }
   static func name(ofNamespace name: String) -> [UInt8] { [2] + Array(name.utf8) }
   static func name(ofTag tag: String) -> [UInt8] { [3] + Array(tag.utf8) }
 

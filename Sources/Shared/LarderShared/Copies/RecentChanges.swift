@@ -85,15 +85,10 @@ struct RecentChanges: Sendable {
 
   /// Notes that all changes before this time were applied.
   func confirm(monotonic: Duration, wall: Timestamp) {
-    let view = words.view
-    guard view.isWritable, let application else { return }
-    view.release(application, to: Word.application.rawValue)
-    view.release(
-      UInt64(bitPattern: (monotonic + Self.trust).truncatedMilliseconds),
-      to: Word.trustedUntil.rawValue)
-    view.release(
-      UInt64(bitPattern: wall.advanced(by: Self.trust).milliseconds),
-      to: Word.trustedUntilWall.rawValue)
+    guard let application else { return }
+    release(application, to: .application)
+    release(UInt64(bitPattern: (monotonic + Self.trust).truncatedMilliseconds), to: .trustedUntil)
+    release(UInt64(bitPattern: wall.advanced(by: Self.trust).milliseconds), to: .trustedUntilWall)
   }
 
   /// Whether a process is confirming the copies now. True if the file is missing, because nothing is known then.
@@ -112,10 +107,8 @@ struct RecentChanges: Sendable {
   }
 
   func revokeTrust() {
-    let view = words.view
-    guard view.isWritable else { return }
-    view.store(0, wide: Word.trustedUntil.rawValue)
-    view.store(0, wide: Word.trustedUntilWall.rawValue)
+    release(0, to: .trustedUntil)
+    release(0, to: .trustedUntilWall)
   }
 
   // MARK: The reader's lease
@@ -162,9 +155,7 @@ struct RecentChanges: Sendable {
   }
 
   func publish(applied: Position, head: Position?) {
-    let view = words.view
-    guard view.isWritable else { return }
-    view.release(applied.word, to: Word.applied.rawValue)
-    if let head { view.release(head.word, to: Word.head.rawValue) }
+    release(applied.word, to: .applied)
+    if let head { release(head.word, to: .head) }
   }
 }

@@ -34,20 +34,13 @@ public struct LogRecord: Hashable, Sendable {
 }
 
 extension LogRecord {
-  /// Reads a record of a stream: its ID and one field. Nil for anything else, and for a kind that only later versions know.
+  /// Reads a record of a stream: its ID and one field. Nil for anything else.
   ///
   /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`: the kind, the digest, the digest of the record before or `-`,
   /// and the number of bytes of the namespace's or tag's name. The name and the bytes of the key follow.
   ///
-  init?(_ reply: Reply) {
-    guard let (record, isKnown) = Self.parsed(reply), isKnown else { return nil }
-    self = record
-  }
-
-  /// Reads a record of any kind; a record of an unknown kind has no subject.
-  static func ofAnyKind(_ reply: Reply) -> LogRecord? { parsed(reply)?.record }
-
-  private static func parsed(_ reply: Reply) -> (record: LogRecord, isKnown: Bool)? {
+  /// - Parameter ofAnyKind: whether a record of a kind that only later versions know is read, without its subject.
+  init?(_ reply: Reply, ofAnyKind: Bool = false) {
     guard let parts = reply.list(of: 2), let id = parts[0].bytes.flatMap({ Position(id: $0) }),
       let field = parts[1].list(of: 2), field[0].bytes == [UInt8(ascii: "c")],
       let words = field[1].bytes?.split(
@@ -57,8 +50,9 @@ extension LogRecord {
       (0...words[4].count).contains(length),
       let name = String(validating: words[4].prefix(length), as: UTF8.self)
     else { return nil }
+    let previous = Self.digest(words[2])
+    guard previous != nil || words[2].elementsEqual("-".utf8) else { return nil }
     let subject: Subject
-    var isKnown = true
     switch String(decoding: words[0], as: UTF8.self) {
     case "begin": subject = .nothing
     case "set", "remove":
@@ -66,12 +60,10 @@ extension LogRecord {
     case "clear": subject = .namespace(name)
     case "invalidate": subject = .tag(name)
     default:
+      guard ofAnyKind else { return nil }
       subject = .nothing
-      isKnown = false
     }
-    let previous = Self.digest(words[2])
-    guard previous != nil || words[2].elementsEqual("-".utf8) else { return nil }
-    return (LogRecord(position: id, digest: digest, previous: previous, subject: subject), isKnown)
+    self.init(position: id, digest: digest, previous: previous, subject: subject)
   }
 
   /// The digest that 12 hexadecimal digits state; nil for other text.

@@ -30,16 +30,8 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   init?(head: [UInt8]) { self.init(id: Array(head.prefix { $0 != UInt8(ascii: " ") })) }
 
   private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
-    guard (1...20).contains(digits.count) else { return nil }
-    var number: UInt64 = 0
-    for digit in digits {
-      guard (48...57).contains(digit) else { return nil }
-      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
-      let (sum, carry) = product.addingReportingOverflow(UInt64(digit - 48))
-      if overflow || carry { return nil }
-      number = sum
-    }
-    return number
+    guard digits.count <= 20, digits.allSatisfy(\.isDigit) else { return nil }
+    return UInt64(String(decoding: digits, as: UTF8.self))
   }
 
   /// The position in 16 bytes of the form of ``bytes``; nil for another number of bytes.

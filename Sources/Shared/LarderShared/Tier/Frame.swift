@@ -16,9 +16,11 @@ struct Frame: Equatable, Sendable {
   static let newestLayout: UInt8 = 2
   static let mostTags = 1000
 
-  static func tooManyTags(_ count: Int) -> LarderError {
-    LarderError(
-      .invalidArgument, "a shared value cannot have \(count) tags", hint: "use at most \(mostTags)")
+  static func checkCount(of tags: [String]) throws(LarderError) {
+    guard tags.count > mostTags else { return }
+    throw LarderError(
+      .invalidArgument, "a shared value cannot have \(tags.count) tags",
+      hint: "use at most \(mostTags)")
   }
 
   private static let tooLarge: UInt8 = 1

@@ -14,16 +14,11 @@ package final class PendingReply: Sendable {
 
   package init() {}
 
-  package func complete(_ outcome: Result<Reply, LarderError>) {
-    complete(outcome, unless: { _ in false })
-  }
-
-  private func complete(
-    _ outcome: Result<Reply, LarderError>, unless isRefused: (State) -> Bool
-  ) {
+  /// - Parameter ifUnsent: whether to do nothing if the command was sent.
+  package func complete(_ outcome: Result<Reply, LarderError>, ifUnsent: Bool = false) {
     let continuation = state.withLock {
       state -> CheckedContinuation<Result<Reply, LarderError>, Never>? in
-      if state.outcome != nil || isRefused(state) { return nil }
+      if state.outcome != nil || ifUnsent && state.isSent { return nil }
       state.outcome = outcome
       defer { state.continuation = nil }
       return state.continuation
@@ -37,11 +32,6 @@ package final class PendingReply: Sendable {
       if state.outcome == nil { state.isSent = true }
       return state.outcome == nil
     }
-  }
-
-  /// Completes with an error, unless the command was sent.
-  package func failUnsent(_ error: LarderError) {
-    complete(.failure(error), unless: \.isSent)
   }
 
   /// Waits for the outcome. The wait ends if the task is cancelled.

@@ -5,7 +5,7 @@ import LarderSystem
 extension StreamTier {
   public func newestRecord() async throws(LarderError) -> LogRecord {
     let reply = try await run(.newest, [names.log, names.head], [], isLogged: true)
-    guard let record = LogRecord.ofAnyKind(reply) else {
+    guard let record = LogRecord(reply, ofAnyKind: true) else {
       throw LarderError(unexpected: reply, to: "the log", mayHaveChanged: false)
     }
     return record
@@ -20,7 +20,7 @@ extension StreamTier {
       throw LarderError(unexpected: reply, to: "look", mayHaveChanged: false)
     }
     return (
-      parts[0].bytes.flatMap { Position(head: $0) }, LogRecord.ofAnyKind(parts[1])
+      parts[0].bytes.flatMap { Position(head: $0) }, LogRecord(parts[1], ofAnyKind: true)
     )
   }
 

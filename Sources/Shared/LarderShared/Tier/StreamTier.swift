@@ -119,30 +119,31 @@ public struct StreamTier: SharedTier {
   }
 
   public func change(_ change: TierChange) async throws(LarderError) -> Position {
-    switch change {
-    case .set(let key, let value):
-      try await position(
-        run(
+    let (script, places, arguments): (Script, [[UInt8]], [[UInt8]]) =
+      switch change {
+      case .set(let key, let value):
+        (
           .set, keys(of: key) + [names.time],
-          [Array(key.namespace.utf8), key.bytes, value.frame, digits(value.lifetime)],
-          isLogged: true), of: .set)
-    case .remove(let key):
-      try await position(
-        run(.remove, keys(of: key), [Array(key.namespace.utf8), key.bytes], isLogged: true),
-        of: .remove)
-    case .clear(let namespace):
-      // Namespaces are few, and a server that evicts must not forget their floors, so the floor has no lifetime.
-      try await position(
-        run(
+          [Array(key.namespace.utf8), key.bytes, value.frame, digits(value.lifetime)]
+        )
+      case .remove(let key): (.remove, keys(of: key), [Array(key.namespace.utf8), key.bytes])
+      case .clear(let namespace):
+        // Namespaces are few, and a server that evicts must not forget their floors, so the floor has no lifetime.
+        (
           .raiseFloor, [names.log, names.head, names.floor(namespace: namespace)],
-          [Array("clear".utf8), Array(namespace.utf8), []], isLogged: true), of: .raiseFloor)
-    case .invalidate(let tag):
-      try await position(
-        run(
+          [Array("clear".utf8), Array(namespace.utf8), []]
+        )
+      case .invalidate(let tag):
+        (
           .raiseFloor, [names.log, names.head, names.floor(tag: tag)],
-          [Array("invalidate".utf8), Array(tag.utf8), digits(Self.floorLifetime)], isLogged: true),
-        of: .raiseFloor)
+          [Array("invalidate".utf8), Array(tag.utf8), digits(Self.floorLifetime)]
+        )
+      }
+    let reply = try await run(script, places, arguments, isLogged: true)
+    guard let position = reply.bytes.flatMap({ Position(id: $0) }) else {
+      throw LarderError(unexpected: reply, to: script.name, mayHaveChanged: true)
     }
+    return position
   }
 
   private func keys(of key: SharedKey) -> [[UInt8]] {
@@ -163,13 +164,6 @@ public struct StreamTier: SharedTier {
       throw LarderError(unexpected: reply, to: script.name, mayHaveChanged: false)
     }
     return reply
-  }
-
-  private func position(_ reply: Reply, of script: Script) throws(LarderError) -> Position {
-    guard let id = reply.bytes, let position = Position(id: id) else {
-      throw LarderError(unexpected: reply, to: script.name, mayHaveChanged: true)
-    }
-    return position
   }
 }
 

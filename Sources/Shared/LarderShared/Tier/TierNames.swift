@@ -10,10 +10,7 @@ package struct TierNames: Sendable {
   init(application: String) throws(LarderError) {
     let isPossible =
       (1...100).contains(application.utf8.count)
-      && application.utf8.allSatisfy { byte in
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-      }
+      && application.utf8.allSatisfy { $0.isDigit || $0.isLetter || "-_.".utf8.contains($0) }
     guard isPossible else {
       throw LarderError(
         .invalidArgument, "\"\(application)\" cannot name an application",
