@@ -5,8 +5,7 @@ import Testing
 
 @Suite struct ClockTests {
   @Test func `time that this process saw pass is no jump, however long`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("v", for: "k", expires: .after(.days(30)))
       clock.advance(by: .days(30))
       #expect(try store.purge() == RemovalResult(entries: 1, bytes: 1))
@@ -18,8 +17,7 @@ import Testing
     `a purge more than a day ahead of the newest stamp removes nothing, until a second one agrees`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("v", for: "k", expires: .after(.hours(1)))
       clock.set(to: clock.now.advanced(by: .days(1) + .milliseconds(1)))
       for _ in 0..<3 {
@@ -46,8 +44,7 @@ import Testing
   }
 
   @Test func `a purge at the last moment of all removes no entry that never ends`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       // The expiry index may keep the record of an expiry that a later write has taken back.
       try notes.set("v", for: "k", expires: .after(.hours(1)))
       try notes.set("v", for: "k", expires: .never)
@@ -69,8 +66,7 @@ import Testing
   }
 
   @Test func `a clock that is set right again before the second purge costs nothing`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("v", for: "k", expires: .after(.hours(1)))
       let right = clock.now
       for _ in 0..<3 {
@@ -89,8 +85,7 @@ import Testing
   }
 
   @Test func `a write under a wrong clock does not excuse a later jump`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let right = clock.now
       try notes.set("v", for: "k", expires: .after(.hours(1)))
       clock.set(to: right.advanced(by: .days(1000)))
@@ -107,8 +102,7 @@ import Testing
   @Test func `after a jump back an entry with an end from more than a minute ahead is stale`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let right = clock.now
       for (key, ahead) in [("near", Duration.seconds(60)), ("far", .milliseconds(60_001))] {
         clock.set(to: right.advanced(by: ahead))
@@ -150,8 +144,7 @@ import Testing
 
   @Test func `clocks at the ends of time do not trap`() throws {
     for now in [Int64.min, -1, 0, 1, .max] {
-      try withStore(at: Timestamp(milliseconds: now)) { store, clock in
-        let notes = store.namespace("notes")
+      try withNotes(at: Timestamp(milliseconds: now)) { store, notes, clock in
         try notes.set("v", for: "a", expires: .after(.seconds(1)))
         try notes.set("v", for: "b", expires: .never)
         for other in [Int64.min, 0, .max] {
@@ -167,8 +160,7 @@ import Testing
 
   @Test(arguments: ["set", "touch", "invalidate", "metadata", "owners"])
   func `no write under a clock that has jumped vouches for it`(write: String) throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let right = clock.now
       for key in ["k", "other"] { try notes.set("v", for: key, expires: .after(.hours(1))) }
       try notes.set("v", for: "stays")
@@ -198,8 +190,7 @@ import Testing
   }
 
   @Test func `a read under a clock that has jumped removes nothing`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       let right = clock.now
       try notes.set("v", for: "k", expires: .after(.hours(1)))
       clock.set(to: right.advanced(by: .days(365)))

@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct ConcurrencyTests {
   @Test func `a removal that a read asked for never destroys a newer write: 0 of 12,000`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       let isOver = Atomic(false)
       let lost = Tally()
       try inThreads(4) { thread in
@@ -97,8 +96,7 @@ import Testing
   }
 
   @Test func `many threads writing lose nothing: 8 times 25 with readers are 200`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       try inThreads(10) { thread in
         for number in 0..<25 {
           if thread < 8 {
@@ -133,8 +131,7 @@ import Testing
   }
 
   @Test func `setIfAbsent lets exactly one of many win`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       let winners = Tally()
       try inThreads(6) { thread in
         for key in 0..<200 where try notes.setIfAbsent("\(thread)", for: key) { winners.add() }
@@ -144,8 +141,7 @@ import Testing
   }
 
   @Test func `writes take turns with the batches of a purge`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let count = 30_000
       try store.write { batch in
         for number in 0..<count {
@@ -182,8 +178,7 @@ import Testing
   }
 
   @Test func `counts of reads from many threads add up`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try notes.set("v", for: "k")
       try inThreads(4) { thread in
         for number in 0..<1000 {

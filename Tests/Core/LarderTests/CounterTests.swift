@@ -8,8 +8,7 @@ import Testing
 
 @Suite struct CounterTests {
   @Test func `reads are counted by what they met`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       #expect(try store.statistics().reads.hitRate == nil)
       try store.declare(Rules(expires: .after(.seconds(10)), stale: .seconds(10)), for: "notes")
       try notes.set("v", for: "k")
@@ -78,8 +77,7 @@ import Testing
   }
 
   @Test func `every removal has a reason that is counted`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       for number in 0..<10 {
         try notes.set("v", for: number, expires: .after(.seconds(number + 1)))
       }

@@ -21,8 +21,7 @@ import Testing
   )
     throws
   {
-    try withStore(chunksAbove: 9000) { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes(chunksAbove: 9000) { store, notes, clock in
       let values: [String: [UInt8]] = [
         "empty": [], "short": Array("a value".utf8), Self.longKey: Array("of a long key".utf8),
         "large": [UInt8](repeating: 5, count: 6000),

@@ -52,8 +52,7 @@ import Testing
   }
 
   @Test func `a purge lowers the next deadline for what it indexes anew`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("v", for: "k", expires: .after(.seconds(1)))
       try notes.touch("k", expires: .after(.seconds(5)))
       let end = UInt64(clock.now.advanced(by: .seconds(5)).milliseconds)
@@ -154,8 +153,7 @@ import Testing
   }
 
   @Test func `what lives on is indexed anew by the writer that met it`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       for number in 0..<6 {
         try notes.set("v", for: number, expires: .after(.seconds(1)))
         if number < 5 { try notes.touch(number, expires: .after(.seconds(10))) }
@@ -173,8 +171,7 @@ import Testing
   @Test func `records of a cleared namespace are not counted as expired, and go with its garbage`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       for number in 0..<100 { try notes.set("v", for: number, expires: .after(.seconds(1))) }
       try notes.clear()
       clock.advance(by: .seconds(1))
@@ -188,9 +185,7 @@ import Testing
   @Test func `what has expired leaves before anything is evicted, and no more than is needed`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 10), eviction: .fifo), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 10), eviction: .fifo)) { _, notes, clock in
       for number in 0..<10 {
         try notes.set("v", for: number, expires: number < 5 ? .never : .after(.seconds(1)))
       }
@@ -223,9 +218,7 @@ import Testing
   func `a namespace that evicts nothing finds what has expired behind all that was refreshed`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 600), eviction: .refuse), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 600), eviction: .refuse)) { _, notes, clock in
       for number in 0..<600 {
         try notes.set("v", for: number, expires: .after(number < 599 ? .seconds(1) : .seconds(2)))
         if number < 599 { try notes.touch(number, expires: .after(.hours(1))) }
@@ -241,9 +234,7 @@ import Testing
   @Test func `an expired entry that is written over in a full namespace is not counted twice`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 3, bytes: 9), eviction: .fifo), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 3, bytes: 9), eviction: .fifo)) { _, notes, clock in
       for number in 0..<3 { try notes.set("vvv", for: number, expires: .after(.seconds(1))) }
       try notes.touch(1, expires: .after(.hours(1)))
       clock.advance(by: .seconds(1))

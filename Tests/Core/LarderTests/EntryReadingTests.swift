@@ -16,8 +16,7 @@ import Testing
 
   @Test(arguments: [nil, 1000])
   func `one lookup lends the facts and the value, of any kind of entry`(chunksAbove: Int?) throws {
-    try withStore(chunksAbove: chunksAbove) { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes(chunksAbove: chunksAbove) { _, notes, clock in
       let long = String(repeating: "long ", count: 100)
       var attributes = EntryAttributes(expires: .after(.hours(1)))
       attributes.tags = ["tag"]
@@ -37,8 +36,7 @@ import Testing
   }
 
   @Test func `a lookup has the facts of a listing, also of an entry without fields`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       for (number, expires) in [Expiration.never, .after(.hours(1)), .after(.days(9))].enumerated()
       {
         var attributes = EntryAttributes(expires: expires)
@@ -67,8 +65,7 @@ import Testing
   }
 
   @Test func `facts and value are of one version, and a damaged entry is lent to no one`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try notes.set([1, 2], for: "k")
       try store.read { snapshot in
         let version = try #require(try snapshot.entry(for: "k", in: notes)).version

@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct ExpirationTests {
   @Test func `an entry is there one millisecond before its end and gone at it`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       try notes.set("a", for: "k", expires: .after(.milliseconds(950)))
       clock.advance(by: .milliseconds(949))
       #expect(try notes.text("k") == "a")
@@ -17,8 +16,7 @@ import Testing
   }
 
   @Test func `never, after and at live side by side`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       try notes.set("a", for: "never", expires: .never)
       try notes.set("b", for: "after", expires: .after(.seconds(1)))
       try notes.set("c", for: "at", expires: .at(clock.now.advanced(by: .seconds(2))))
@@ -41,8 +39,7 @@ import Testing
   func `a duration below a millisecond does not expire early, and zero or less is expired at once`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       try notes.set("a", for: "short", expires: .after(.microseconds(1)))
       #expect(try notes.text("short") == "a")
       for gone in [Duration.zero, .milliseconds(-1), .seconds(-1000)] {
@@ -55,9 +52,7 @@ import Testing
   }
 
   @Test func `times at the ends of what can be said neither trap nor wrap`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(stale: .days(Int.max)), for: "notes")
+    try withNotes(Rules(stale: .days(Int.max))) { store, notes, _ in
       let lasting: [Expiration] = [
         .after(.seconds(Int64.max)), .after(.days(Int.max)), .after(.days(UInt64.max)),
         .at(Timestamp(milliseconds: .max)), .at(Timestamp(Date.distantFuture)),
@@ -102,9 +97,7 @@ import Testing
   }
 
   @Test func `an entry takes the rule of its namespace unless it has its own`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(expires: .after(.seconds(10))), for: "notes")
+    try withNotes(Rules(expires: .after(.seconds(10)))) { store, notes, clock in
       try notes.set("a", for: "ruled")
       try notes.set("b", for: "own", expires: .after(.seconds(20)))
       try notes.set("c", for: "free", expires: .never)
@@ -124,9 +117,7 @@ import Testing
 
 @Suite struct LifetimeTests {
   @Test func `touch, expire and persist change the end and not the value`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(expires: .after(.seconds(10))), for: "notes")
+    try withNotes(Rules(expires: .after(.seconds(10)))) { _, notes, clock in
       let keys = ["k", String(repeating: "long", count: 200)]
       for key in keys {
         try notes.set("a", for: key)
@@ -151,8 +142,7 @@ import Testing
   }
 
   @Test func `what is expired or absent cannot be touched back to life`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("a", for: "k", expires: .after(.seconds(1)))
       clock.advance(by: .seconds(1))
       #expect(try !notes.touch("k", expires: .never))
@@ -165,9 +155,7 @@ import Testing
   }
 
   @Test func `a stale entry is no hit, can be renewed, and goes when its window ends`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(expires: .after(.seconds(10)), stale: .seconds(5)), for: "notes")
+    try withNotes(Rules(expires: .after(.seconds(10)), stale: .seconds(5))) { store, notes, clock in
       try notes.set("a", for: "k")
       clock.advance(by: .seconds(10))
       #expect(try notes.text("k") == nil)

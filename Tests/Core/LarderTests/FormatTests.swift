@@ -223,8 +223,7 @@ import Testing
   }
 
   @Test func `a pinned entry is found in the expiry index by its key`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let long = String(repeating: "long", count: 100)
       for key in ["short", long] {
         try notes.set("v", for: key, expires: .after(.seconds(5)))

@@ -181,8 +181,7 @@ struct GroupCommitTests {
   }
 
   @Test func `a version decides whether a value is replaced`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       #expect(try notes.replace(nil, with: [1], for: "a"))
       #expect(try !notes.replace(nil, with: [2], for: "a"))
       let version = try notes.entry(for: "a")!.version

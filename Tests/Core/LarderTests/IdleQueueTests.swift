@@ -110,8 +110,7 @@ extension IdleTests {
   }
 
   @Test func `the system's own timer puts a use down while nobody writes`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       try notes.set("v", for: "k", expires: .afterAccess(.seconds(1600)))
       clock.advance(by: .seconds(1000))
       let end = clock.now.advanced(by: .seconds(1700))

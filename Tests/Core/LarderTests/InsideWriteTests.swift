@@ -9,8 +9,7 @@ import Testing
 /// A write inside a write of the same thread cannot work: it must be an error, and the outer write must not suffer.
 @Suite struct InsideWriteTests {
   @Test func `every write inside a write throws, and the outer one is committed`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       let cache = store.cache(of: Int.self, in: "cache", rules: Rules(limits: Limits(entries: 10)))
       try notes.set("1", for: "k")
       let calls: [(String, () throws -> Void)] = [

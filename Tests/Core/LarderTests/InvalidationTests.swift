@@ -91,8 +91,7 @@ import Testing
   }
 
   @Test func `thousands of entries go in bounded transactions`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         for key in 0..<2300 { try batch.set([1], for: key, in: notes, attributes("t")) }
         for key in 3000..<3100 { try batch.set([1], for: key, in: notes, attributes("other")) }
@@ -105,8 +104,7 @@ import Testing
   }
 
   @Test func `what is not removed yet is not to be found by any read or listing`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       let cache = store.cache(BytesCodec(), in: "notes")
       try store.write { batch in
         for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
@@ -135,8 +133,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `what a damaged tombstone hid is never found again`(isLost: Bool) throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
         try batch.set([2], for: "other", in: notes, attributes("u"))
@@ -169,8 +166,7 @@ import Testing
 
   @Test func `later writes carry on, a few at a time, and what carries the tag since stays`() throws
   {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
       }
@@ -189,8 +185,7 @@ import Testing
   }
 
   @Test func `what is hidden gives way to a write, and counts as absent`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       for key in 0..<20 { try notes.set([1], for: key, attributes("t")) }
       _ = try begin("t", in: store, removing: 1)
       #expect(try notes.setIfAbsent([9], for: 15))
@@ -210,8 +205,7 @@ import Testing
   }
 
   @Test func `a cleared namespace has nothing to hide`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       for key in 0..<20 { try notes.set([1], for: key, attributes("t")) }
       _ = try begin("t", in: store, removing: 1)
       try notes.clear()

@@ -8,8 +8,7 @@ import Testing
 
 @Suite struct KeyTests {
   @Test func `any bytes from 1 byte to 64 KiB are a key`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       var random = SeededRNG(seed: 7)
       let lengths = [1, 2, 237, 238, 239, 249, 250, 251, 254, 255, 256, 511, 512, 4096, 65_536]
       var keys: [[UInt8]] = []
@@ -31,8 +30,7 @@ import Testing
   @Test func `an empty key and one of more than 64 KiB are refused by writes and missed by reads`()
     throws
   {
-    try withStore { (store: Store, _) throws in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ throws in
       let impossible: [[UInt8]] = [[], Array(repeating: 1, count: 65_537)]
       for key in impossible {
         #expect(failure { try notes.set("a", for: key) } == .invalidArgument)
@@ -48,8 +46,7 @@ import Testing
   }
 
   @Test func `keys are bytes: NUL, newlines, signs and Unicode forms stay apart`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       let keys = [
         "a", "a\u{0}", "a\u{0}b", "a\u{0}c", "\u{0}", "a\n", "{a: \"1&b=2\"}",
         "{a: \"1\", b: \"2\"}", "caf\u{e9}", "cafe\u{301}", "\u{1F3D4}", " ", "@", "N", "G",
@@ -64,8 +61,7 @@ import Testing
   }
 
   @Test func `long keys with the same first bytes are kept apart and listed`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let head = String(repeating: "h", count: 300)
       for number in 0..<200 { try notes.set("\(number)", for: head + "\(number)") }
       for number in 0..<200 { #expect(try notes.text(head + "\(number)") == "\(number)") }
@@ -111,8 +107,7 @@ import Testing
   }
 
   @Test func `a UUID, a substring and numbers of every width can be keys`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       let uuid = UUID()
       try notes.set("uuid", for: uuid)
       try notes.set("sub", for: "substring".prefix(3))

@@ -5,9 +5,7 @@ import Testing
 
 struct LimitTests {
   @Test func `a namespace never holds more entries than it may`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 20), eviction: .fifo), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 20), eviction: .fifo)) { _, notes, _ in
       for index in 0..<50 {
         try notes.set("x", for: "\(index)")
         #expect(try notes.count() == min(index + 1, 20))
@@ -19,9 +17,7 @@ struct LimitTests {
   }
 
   @Test func `a namespace never holds more bytes than it may`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(bytes: 1000), eviction: .fifo), for: "notes")
+    try withNotes(Rules(limits: Limits(bytes: 1000), eviction: .fifo)) { _, notes, _ in
       for index in 0..<50 {
         try notes.set([UInt8](repeating: 1, count: index * 7), for: "\(index)")
         #expect(try notes.info()!.bytes <= 1000)
@@ -34,9 +30,7 @@ struct LimitTests {
   @Test func `a value larger than all that the namespace may hold is refused and costs nothing`()
     throws
   {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
+    try withNotes(Rules(limits: Limits(bytes: 100))) { _, notes, _ in
       try notes.set("here", for: "a")
       let error = #expect(throws: LarderError.self) {
         try notes.set([UInt8](repeating: 1, count: 101), for: "b")
@@ -50,9 +44,7 @@ struct LimitTests {
   }
 
   @Test func `an overwrite that grows makes others leave and not itself`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
+    try withNotes(Rules(limits: Limits(bytes: 100))) { _, notes, _ in
       for key in ["a", "b", "c", "d"] { try notes.set([UInt8](repeating: 1, count: 25), for: key) }
       try notes.set([UInt8](repeating: 2, count: 60), for: "a")
       #expect(try notes.bytes("a")?.count == 60)
@@ -63,9 +55,7 @@ struct LimitTests {
   }
 
   @Test func `a namespace that refuses keeps what it has`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 2), eviction: .refuse), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 2), eviction: .refuse)) { _, notes, clock in
       try notes.set("1", for: "a")
       try notes.set("2", for: "b", expires: .after(.seconds(1)))
       #expect(failure { try notes.set("3", for: "c") } == .full)
@@ -78,9 +68,7 @@ struct LimitTests {
   }
 
   @Test func `what has expired leaves before anything is evicted`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 10), eviction: .fifo), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 10), eviction: .fifo)) { _, notes, clock in
       for index in 0..<9 { try notes.set("x", for: "\(index)") }
       try notes.set("x", for: "short", expires: .after(.seconds(1)))
       clock.advance(by: .seconds(1))
@@ -91,9 +79,7 @@ struct LimitTests {
   }
 
   @Test func `a pinned entry is never evicted, and an overwrite keeps the pin`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 3), eviction: .fifo), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 3), eviction: .fifo)) { _, notes, _ in
       try notes.set("x", for: "pinned")
       #expect(try notes.pin("pinned"))
       #expect(try !notes.pin("absent"))
@@ -108,9 +94,7 @@ struct LimitTests {
   }
 
   @Test func `a namespace full of pinned entries says so and loses nothing`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 2)), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 2))) { store, notes, _ in
       for key in ["a", "b"] {
         try notes.set("x", for: key)
         try notes.pin(key)
@@ -127,8 +111,7 @@ struct LimitTests {
   }
 
   @Test func `a lowered limit holds when the call returns and a raised one lets more in`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         for index in 0..<5000 { try batch.set("x", for: "\(index)", in: notes) }
       }
@@ -148,8 +131,7 @@ struct LimitTests {
   }
 
   @Test func `a limit below what is pinned holds what was reached and says so`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       for index in 0..<10 {
         try notes.set("x", for: "\(index)")
         if index < 5 { try notes.pin("\(index)") }
@@ -169,9 +151,7 @@ struct LimitTests {
 
   @Test(arguments: [Eviction.adaptive, .fifo])
   func `the newest entry goes if the limit is not reached without it`(policy: Eviction) throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(eviction: policy), for: "notes")
+    try withNotes(Rules(eviction: policy)) { store, notes, _ in
       for key in ["a", "b", "c"] { try notes.set("x", for: key) }
       for key in ["a", "b"] { try notes.pin(key) }
       try store.override(Rules.Overrides(limits: Limits(entries: 2)), for: "notes")
@@ -183,8 +163,7 @@ struct LimitTests {
   }
 
   @Test func `lifted overrides evict in steps and leave what code declared`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       let declared = Rules(limits: Limits(entries: 3))
       try store.declare(declared, for: "notes")
       try store.override(
@@ -224,8 +203,7 @@ struct LimitTests {
   }
 
   @Test func `a limit of none keeps nothing`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try notes.set("x", for: "a")
       try store.declare(Rules(limits: Limits(entries: 0)), for: "notes")
       #expect(try notes.count() == 0)

@@ -148,8 +148,7 @@ import Testing
 
   @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws
   {
-    try withStore(chunksAbove: 3000) { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes(chunksAbove: 3000) { store, notes, _ in
       var attributes = EntryAttributes(expires: .after(.hours(1)))
       attributes.tags = ["t"]
       for number in 0..<1500 {

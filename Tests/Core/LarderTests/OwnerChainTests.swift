@@ -45,8 +45,7 @@ import Testing
   func `a chain of 20,000 owners goes, in bounded transactions and on a small stack`(
     how: String
   ) throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try makeChain(20_000, in: store)
       try notes.set("stays", for: "other")
       let commits = try commits(store) {
@@ -69,8 +68,7 @@ import Testing
   }
 
   @Test func `5,000 entries of one owner go, 1,000 in each transaction`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try makeStar(5_000, in: store)
       #expect(try commits(store) { try notes.remove("0") } >= 5)
       #expect(try notes.count() == 0)
@@ -78,8 +76,7 @@ import Testing
   }
 
   @Test func `what a killed process has left is removed by later writes of any kind`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try makeStar(3_500, in: store)
       // Runs only the first transaction, like a process that is killed after the commit of that transaction.
       guard
@@ -101,8 +98,7 @@ import Testing
   }
 
   @Test func `an owner that is written again before the rest was removed keeps the rest`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try makeStar(2_500, in: store)
       _ = try store.engine.attempt(.withoutCleanup) { batch in
         _ = try batch.remove("0", from: notes)
@@ -115,8 +111,7 @@ import Testing
   }
 
   @Test func `entries that own each other in a ring all go`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try makeChain(50, in: store)
       #expect(
         try store.write { batch in
@@ -131,9 +126,7 @@ import Testing
   func `an overwrite evicts none of its owners, however far up`(
     eviction: Eviction, expires: Int?
   ) throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(bytes: 4), eviction: eviction), for: "notes")
+    try withNotes(Rules(limits: Limits(bytes: 4), eviction: eviction)) { store, notes, clock in
       for index in 0..<4 {
         var attributes = index == 0 ? EntryAttributes() : owned(by: "\(index - 1)")
         // An expired owner further up the chain still counts as an owner.
@@ -152,9 +145,7 @@ import Testing
   }
 
   @Test func `a refused write in a batch that goes on changes no counter`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(limits: Limits(entries: 4, bytes: 4), eviction: .fifo), for: "notes")
+    try withNotes(Rules(limits: Limits(entries: 4, bytes: 4), eviction: .fifo)) { store, notes, _ in
       try makeChain(3, in: store)
       try store.write { batch in
         for size in [2, 3, 4] {

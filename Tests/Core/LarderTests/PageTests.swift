@@ -7,8 +7,7 @@ import Testing
 @Suite struct PageTests {
   @Test(arguments: [1, 7, 99, 100, 101, 1000])
   func `pages of any size list every entry once and in order`(limit: Int) throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         for number in 0..<100 { try batch.set("v", for: number, in: notes) }
       }
@@ -23,8 +22,7 @@ import Testing
   @Test func `a cursor goes on behind an entry that was removed, replaced or expired meanwhile`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       for number in 0..<9 { try notes.set("v", for: number, expires: .after(.seconds(9))) }
       for change in 0..<3 {
         let page = try notes.page(limit: 3)
@@ -49,8 +47,7 @@ import Testing
     throws
   {
     var random = SeededRNG(seed: 3)
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let head = String(repeating: "x", count: 240)
       let lasting = (0..<100).map { "\($0 % 2 == 0 ? head : "")lasting \($0)" }
       for key in lasting { try notes.set("v", for: key) }
@@ -97,8 +94,7 @@ import Testing
   }
 
   @Test func `a bad or foreign cursor is an error of its own`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       for name in ["notes", "other"] {
         for number in 0..<3 { try store.namespace(name).set("v", for: number) }
       }

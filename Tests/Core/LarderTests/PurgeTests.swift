@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct PurgeTests {
   @Test func `purge removes exactly what has expired and says how much`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("1", for: "lasting")
       try notes.set("22", for: "a", expires: .after(.milliseconds(100)))
       try notes.set("333", for: "b", expires: .after(.milliseconds(100)))
@@ -26,8 +25,7 @@ import Testing
   }
 
   @Test func `reading an expired entry gives nil and the count falls`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       try notes.set("1", for: "k", expires: .after(.seconds(1)))
       #expect(try notes.count() == 1)
       clock.advance(by: .seconds(1))
@@ -38,8 +36,7 @@ import Testing
   }
 
   @Test func `the count of a purge includes what reads have asked to be removed`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let other = store.namespace("other")
       try store.write { batch in
         for number in 0..<2000 {
@@ -70,8 +67,7 @@ import Testing
   }
 
   @Test func `a deadline that moved later costs no index record, and is found again`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let records = {
         try store.engine.beginRead().statistics(of: store.engine.indexes.deadlines).records
       }
@@ -100,8 +96,7 @@ import Testing
   }
 
   @Test func `a deadline that moved earlier is known at once`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("v", for: "set", expires: .after(.hours(5)))
       try notes.set("v", for: "expire", expires: .never)
       try notes.set("v", for: "set", expires: .after(.seconds(1)))
@@ -112,8 +107,7 @@ import Testing
   }
 
   @Test func `a purge visits what is due and nothing else`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try store.write { batch in
         for number in 0..<5000 {
           let life = Expiration.after(number < 10 ? .seconds(1) : .hours(1))
@@ -131,8 +125,7 @@ import Testing
   @Test func `a purge works in batches and ends although others write what is due meanwhile`()
     throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try store.write { batch in
         for number in 0..<2600 {
           try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
@@ -147,8 +140,7 @@ import Testing
   }
 
   @Test func `0, 2, clear, 0`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       #expect(try notes.count() == 0)
       try notes.set("v", for: "a")
       try notes.set("v", for: "b")

@@ -8,8 +8,7 @@ import Testing
 @Suite struct ReadingTests {
   @Test(arguments: [1, 200, 4096, 5000, 100_000, 3_000_000])
   func `a lent value lies in the store's map and nowhere else`(size: Int) throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       let value = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       try notes.set(value, for: "k")
       let first = try #require(
@@ -31,8 +30,7 @@ import Testing
   }
 
   @Test func `a value of no bytes is a value`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       try notes.set([], for: "k")
       #expect(try notes.bytes("k") == [])
       #expect(try notes.withValue(for: "k") { bytes in bytes.count } == 0)
@@ -41,8 +39,7 @@ import Testing
   }
 
   @Test func `looking at facts counts nothing and removes nothing`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("abc", for: "fresh")
       try notes.set("de", for: "gone", expires: .after(.seconds(1)))
       clock.advance(by: .seconds(1))
@@ -61,8 +58,7 @@ import Testing
   }
 
   @Test func `facts tell what the write said`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       var attributes = EntryAttributes(codec: .text, expires: .after(.seconds(9)))
       attributes.stale = .seconds(3)
       attributes.tags = ["a", "b", "a"]
@@ -88,8 +84,7 @@ import Testing
   }
 
   @Test func `every read of one moment sees the same commits`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try notes.set("1", for: "a")
       try notes.set("1", for: "b")
       try store.read { moment in
@@ -114,8 +109,7 @@ import Testing
 
   @Test func `an error thrown while a value is lent comes out and ends the read`() throws {
     struct Stop: Error {}
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try notes.set("a", for: "k")
       for _ in 0..<100 {
         #expect(throws: Stop.self) { try notes.withValue(for: "k") { _ in throw Stop() } }

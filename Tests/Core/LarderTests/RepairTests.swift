@@ -11,8 +11,7 @@ import Testing
 
   /// A store with 2,000 entries, half of them with tags. Some were damaged, and then overwritten or removed.
   private func withDamagedStore(_ body: (Store, Store.Namespace) throws -> Void) throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         for index in 0..<Self.entries {
           var attributes = EntryAttributes(expires: index % 3 == 0 ? .after(.hours(1)) : nil)
@@ -55,8 +54,7 @@ import Testing
   func `a repair drops chunks without a value, and none of a value that is written meanwhile`()
     throws
   {
-    try withStore(chunksAbove: 1000) { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes(chunksAbove: 1000) { store, notes, _ in
       try notes.set([1], for: "small")
       try notes.set([UInt8](repeating: 7, count: 3000), for: "early")
       let (id, lost) = try store.engine.commit { batch in
@@ -186,8 +184,7 @@ import Testing
   }
 
   @Test func `a small namespace is repaired by the write that finds the damage`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       for index in 0..<100 { try notes.set([1], for: "\(index)") }
       try notes.tamper("5") { $0[$0.count - 1] ^= 1 }
       try notes.set([2], for: "5")

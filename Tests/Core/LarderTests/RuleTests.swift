@@ -29,8 +29,7 @@ import Testing
   }
 
   @Test func `an entry may have a daily end of its own`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       try notes.set("v", for: "k", expires: .daily(at: TimeOfDay(0), in: "America/New_York"))
       // At 2026-01-01 00:00 UTC it is 19:00 of the day before in New York.
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(5)))
@@ -39,8 +38,7 @@ import Testing
 
   @Test func `a zone that nobody knows and a time that no clock shows are refused by name`() throws
   {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       for (rule, words) in [
         (Expiration.daily(at: TimeOfDay(4), in: "Europe/Atlantis"), "Europe/Atlantis"),
         (.daily(at: TimeOfDay(4), in: "../../etc/passwd"), "../../etc/passwd"),
@@ -122,9 +120,7 @@ import Testing
   }
 
   @Test func `a lifetime that a write says itself, a moment and never are kept exactly`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(expires: .after(.hours(1)), jitter: 0.5), for: "notes")
+    try withNotes(Rules(expires: .after(.hours(1)), jitter: 0.5)) { store, notes, clock in
       try notes.set("v", for: "k", expires: .after(.hours(1)))
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(1)))
       let moment = clock.now.advanced(by: .hours(3))
@@ -139,10 +135,8 @@ import Testing
   }
 
   @Test func `soft five minutes, hard a day`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(
-        Rules(expires: .after(.minutes(5)), stale: .hours(24) - .minutes(5)), for: "notes")
+    try withNotes(Rules(expires: .after(.minutes(5)), stale: .hours(24) - .minutes(5))) {
+      store, notes, clock in
       try notes.set("v", for: "k")
       let start = clock.now
       clock.advance(by: .minutes(5) - .milliseconds(1))
@@ -165,9 +159,7 @@ import Testing
   }
 
   @Test func `a touch keeps the entry's own stale window`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(expires: .after(.minutes(1)), stale: .minutes(10)), for: "notes")
+    try withNotes(Rules(expires: .after(.minutes(1)), stale: .minutes(10))) { _, notes, clock in
       var attributes = EntryAttributes()
       for (key, window) in [("own", Duration.hours(3)), ("none", .zero), ("ruled", .minutes(10))] {
         attributes.stale = key == "ruled" ? nil : window
@@ -189,8 +181,7 @@ import Testing
   }
 
   @Test func `an operator's rules of time hold over the declared, and both can be seen`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       let declared = Rules(expires: .after(.hours(1)), stale: .minutes(1), jitter: 0.25)
       try store.declare(declared, for: "notes")
       let overrides = Rules.Overrides(

@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct ScanTests {
   @Test func `a prefix finds exactly the keys that begin with it, however long`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       let head = String(repeating: "p", count: 230)
       var keys = ["", "a", "ab", "b", "\u{0}", "\u{10FFFF}"].map { head + $0 }
       keys += (0..<30).map { head + String(repeating: "q", count: $0) + "r" }
@@ -26,8 +25,7 @@ import Testing
   }
 
   @Test func `a scan lends values, long ones and chunked ones too, and stops when told`() throws {
-    try withStore(chunksAbove: 5000) { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes(chunksAbove: 5000) { _, notes, clock in
       for number in 0..<20 {
         try notes.set([UInt8](repeating: UInt8(number), count: number * 1000), for: number)
       }
@@ -57,8 +55,7 @@ import Testing
   }
 
   @Test func `a scan of values lends what a read of each key would`() throws {
-    try withStore(chunksAbove: 5000) { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes(chunksAbove: 5000) { store, notes, clock in
       let put = { (key: String, value: String, change: (inout EntryAttributes) -> Void) in
         var attributes = EntryAttributes(expires: .after(.hours(1)))
         change(&attributes)
@@ -137,8 +134,7 @@ import Testing
   }
 
   @Test func `a flip of any bit of a record leaves it out of a scan, and nothing else`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       let kinds: [(String, Expiration?)] = [
         ("lasting", nil), ("passing", .after(.hours(1))), ("pinned", nil),
       ]
@@ -170,8 +166,7 @@ import Testing
   }
 
   @Test func `a scan takes a new snapshot at least every thousand entries`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         for number in 0..<3000 { try batch.set("v", for: number, in: notes) }
       }
@@ -193,8 +188,7 @@ import Testing
   }
 
   @Test func `a namespace that is cleared during a scan ends it`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         for number in 0..<2500 { try batch.set("v", for: number, in: notes) }
       }

@@ -29,8 +29,7 @@ import Testing
   }
 
   @Test func `bytes that went are counted by the reason`() throws {
-    try withStore(chunksAbove: 2000) { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes(chunksAbove: 2000) { store, notes, clock in
       func set(_ size: Int, _ key: Int, _ expires: Expiration = .never) throws {
         try notes.set([UInt8](repeating: 1, count: size), for: key, expires: expires)
       }
@@ -55,8 +54,7 @@ import Testing
   }
 
   @Test func `a reset begins the counts anew and leaves everything else`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let other = store.namespace("other")
       let made = clock.now
       for namespace in [notes, other] {
@@ -93,8 +91,7 @@ import Testing
 
   @Test func `a reset that fails changes no count`() throws {
     struct Stop: Error {}
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try notes.set("v", for: "k")
       for _ in 0..<3 { _ = try notes.text("k") }
       #expect(throws: Stop.self) {

@@ -21,6 +21,18 @@ func withStore(
   #expect(try store.verify().faults == [], sourceLocation: sourceLocation)
 }
 
+/// Runs `body` with a new store, its namespace `notes` with the given rules, and its clock, and then verifies the store.
+func withNotes(
+  _ rules: Rules? = nil, chunksAbove: Int? = nil, at now: Timestamp? = nil,
+  sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: (Store, Store.Namespace, ManualClock) throws -> Void
+) throws {
+  try withStore(chunksAbove: chunksAbove, at: now, sourceLocation: sourceLocation) { store, clock in
+    if let rules { try store.declare(rules, for: "notes") }
+    try body(store, store.namespace("notes"), clock)
+  }
+}
+
 extension ExactString: ExpressibleByStringLiteral {
   public init(stringLiteral string: String) { self.init(string) }
 }

@@ -11,8 +11,7 @@ import Testing
   }
 
   @Test func `each read of a fresh value is a use, and so is an overwrite`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("v", for: "k")
       #expect(try mark("k", in: notes) == AccessStats(frequency: 1, clock: 0))
       #expect(try notes.text("k") == "v")
@@ -32,8 +31,7 @@ import Testing
   }
 
   @Test func `large values and those with long keys or in chunks are used alike`() throws {
-    try withStore(chunksAbove: 10_000) { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes(chunksAbove: 10_000) { _, notes, _ in
       for (key, count) in [
         ("large", 5000), (String(repeating: "k", count: 300), 10), ("cut", 20_000),
       ] {
@@ -46,8 +44,7 @@ import Testing
   }
 
   @Test func `looking is no use`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("v", for: "k")
       clock.advance(by: .seconds(600))
       let before = try mark("k", in: notes)
@@ -63,8 +60,7 @@ import Testing
   }
 
   @Test func `what is not lent is not used: expired, stale and damaged entries`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       var rules = Rules()
       rules.stale = .seconds(100)
       try store.declare(rules, for: "notes")
@@ -75,8 +71,7 @@ import Testing
       clock.advance(by: .seconds(100))
       #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
     }
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, _ in
       try notes.set("v", for: "k")
       let before = try mark("k", in: notes)
       try notes.tamper("k") { $0[$0.count - 1] ^= 1 }

@@ -8,8 +8,7 @@ import Testing
   struct Stop: Error {}
 
   @Test func `all changes of a batch become visible together, or none does`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try notes.set("1", for: "a")
       #expect(throws: Stop.self) {
         try store.write { batch in
@@ -35,8 +34,7 @@ import Testing
   }
 
   @Test func `everything in a batch was written at the same moment`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       let start = clock.now
       try store.write { batch in
         try batch.set("1", for: "a", in: notes)
@@ -51,8 +49,7 @@ import Testing
   @Test func `an error that is caught inside a batch and changed nothing lets the rest go on`()
     throws
   {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try store.write { batch in
         try batch.set("1", for: "a", in: notes)
         #expect(throws: LarderError.self) { try batch.set("1", for: "", in: notes) }
@@ -68,8 +65,7 @@ import Testing
 
   @Test func `an error of LMDB that is caught inside a batch keeps it from being committed`() throws
   {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       try notes.set("1", for: "a")
       let outcome = failure {
         try store.write { batch in
@@ -90,8 +86,7 @@ import Testing
   }
 
   @Test func `a batch of more than 100,000 changes or 64 MB fails whole`() throws {
-    try withStore { (store, _) throws in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ throws in
       let large = [UInt8](repeating: 1, count: 33 << 20)
       let outcome = failure {
         try store.write { batch in
@@ -113,9 +108,7 @@ import Testing
   }
 
   @Test func `one value larger than a batch may be is fine by itself`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(largestValue: 100 << 20), for: "notes")
+    try withNotes(Rules(largestValue: 100 << 20)) { store, notes, _ in
       let large = [UInt8](repeating: 1, count: 70 << 20)
       try store.write { batch in try batch.set(large, for: "a", in: notes) }
       let outcome = failure {
@@ -131,8 +124,7 @@ import Testing
 
   @Test func `the store can be read and counted inside a write, also with removals waiting`() throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, clock in
       try notes.set("1", for: "a", expires: .after(.seconds(1)))
       try notes.set("1", for: "b")
       clock.advance(by: .seconds(1))

@@ -6,8 +6,7 @@ import Testing
 @Suite struct WritingTests {
   @Test func `set replaces, setIfAbsent does not, remove says whether there was something`() throws
   {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
+    try withNotes { _, notes, clock in
       try notes.set("1", for: "k")
       try notes.set("2", for: "k")
       #expect(try notes.text("k") == "2")
@@ -25,9 +24,7 @@ import Testing
   }
 
   @Test func `setIfAbsent stores wherever a read would find nothing`() throws {
-    try withStore { store, clock in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(expires: .after(.seconds(1)), stale: .hours(1)), for: "notes")
+    try withNotes(Rules(expires: .after(.seconds(1)), stale: .hours(1))) { _, notes, clock in
       try notes.set("old", for: "stale")
       clock.advance(by: .seconds(1))
       #expect(try notes.text("stale") == nil)
@@ -39,9 +36,7 @@ import Testing
   @Test func `a value above the namespace's limit is refused with both sizes, one at it is not`()
     throws
   {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(largestValue: 1000), for: "notes")
+    try withNotes(Rules(largestValue: 1000)) { store, notes, _ in
       try notes.set([UInt8](repeating: 1, count: 1000), for: "k")
       let error = #expect(throws: LarderError.self) {
         try notes.set([UInt8](repeating: 1, count: 1001), for: "k")
@@ -60,8 +55,7 @@ import Testing
   }
 
   @Test func `the largest value is 64 MB unless a rule says otherwise`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       let value = [UInt8](repeating: 7, count: 64_000_001)
       #expect(failure { try notes.set(value, for: "k") } == .overLimit)
       #expect(try store.namespaces().isEmpty)
@@ -78,9 +72,7 @@ import Testing
       if: TestSettings.number("LARDER_TEST_LARGE", default: 0) > 0, "takes 3 GB of memory and disk")
   )
   func `a rule lets a value have 1 GiB`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
-      try store.declare(Rules(largestValue: 1 << 30), for: "notes")
+    try withNotes(Rules(largestValue: 1 << 30)) { _, notes, _ in
       try notes.set([UInt8](repeating: 7, count: 1 << 30), for: "k")
       #expect(try notes.withValue(for: "k") { bytes in bytes[bytes.count - 1] } == 7)
       #expect(
@@ -92,8 +84,7 @@ import Testing
   }
 
   @Test func `a refused write changes nothing at all`() throws {
-    try withStore { store, _ in
-      let notes = store.namespace("notes")
+    try withNotes { store, notes, _ in
       var attributes = EntryAttributes()
       for tag in ["", String(repeating: "t", count: 201), "a\u{0}b"] {
         attributes.tags = [tag]
