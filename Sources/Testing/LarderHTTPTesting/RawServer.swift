@@ -6,7 +6,7 @@
   public struct RawServer {
     /// A connection of a client.
     public struct Connection: Sendable {
-      fileprivate let socket: AsyncSocket
+      let socket: AsyncSocket
 
       /// The head of the next request; nil when the client has ended the connection.
       public func head() async -> String? {
@@ -48,6 +48,7 @@
           while true {
             let connection = try await socket.accept()
             group.addTask {
+              // A client that has left ends only its own connection, so its error is ignored.
               try? await serve(Connection(socket: connection))
               try? connection.close()
             }

@@ -93,31 +93,13 @@
       received: @escaping @Sendable (String) -> Void = { _ in },
       _ body: (String) async throws -> Result
     ) async throws -> Result {
-      let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: 0)
-      let listening = try Socket(domain: Int32(sockaddr_in.family))
-      try listening.bind(to: address)
-      try listening.listen()
-      guard case .ip4(_, let port) = try listening.sockname() else {
-        throw CocoaError(.fileReadUnknown)
-      }
-      let socket = try await AsyncSocket(socket: listening, pool: .client)
-      let serving = Task {
-        try await withThrowingDiscardingTaskGroup { group in
-          while true {
-            let connection = try await socket.accept()
-            // A client that has left ends only its own connection, so its error is ignored.
-            group.addTask { try? await answer(connection, received) }
-          }
-        }
-      }
-      defer { serving.cancel() }
-      return try await body("http://127.0.0.1:\(port)")
+      try await RawServer.run(
+        { try await answer($0.socket, received) }, { try await body("http://" + $0) })
     }
 
     private func answer(
       _ connection: AsyncSocket, _ received: @Sendable (String) -> Void
     ) async throws {
-      defer { try? connection.close() }
       let bytes = answer
       let pieces = self == .slow ? bytes.map { Data([$0]) } : bytes.isEmpty ? [] : [bytes]
       var hasAnswered = false

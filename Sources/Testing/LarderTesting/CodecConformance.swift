@@ -98,7 +98,13 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     // Without a memory tier every read decodes.
     let disk = store.cache(codec, in: "conformance", memory: .off)
     for (index, value) in values.enumerated() {
-      guard try self.store(value, under: index, in: cache) else { continue }
+      do throws(LarderError) {
+        try cache.set(value, for: index)
+      } catch {
+        // An earlier check has reported a value that cannot be encoded.
+        if error.code == .unencodable { continue }
+        throw error
+      }
       let expected = try disk.value(for: index)
       if expected == nil { problems.append("a cache misses value \(index) that it has stored") }
       // Memory answers the second read.
@@ -112,19 +118,6 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
       }
     }
     try store.finish()
-  }
-
-  /// Stores a value; false for a value that cannot be encoded, which an earlier check has reported.
-  private func store(
-    _ value: C.Value, under key: Int, in cache: Cache<C.Value>
-  ) throws(LarderError) -> Bool {
-    do throws(LarderError) {
-      try cache.set(value, for: key)
-      return true
-    } catch {
-      if error.code == .unencodable { return false }
-      throw error
-    }
   }
 
   fileprivate mutating func checkThreads(_ values: [C.Value]) async {
