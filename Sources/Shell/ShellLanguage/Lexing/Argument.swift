@@ -70,7 +70,6 @@ package struct NamespaceName: Sendable, Hashable {
 }
 
 extension Argument {
-  /// Classifies a word by its first bytes if they are bare.
   package init(_ word: Word) throws(ShellError) {
     if let option = OptionWord(word) {
       self = .option(option)
@@ -110,8 +109,8 @@ extension OptionWord {
 
 extension NamespaceWord {
   package init(_ word: Word) throws(ShellError) {
-    let name = word.dropping(1)
-    if name.bareText == "*" {
+    var name = word.dropping(1)
+    guard name.bareText != "*" else {
       self = .all(word.range)
       return
     }
@@ -120,14 +119,7 @@ extension NamespaceWord {
         .usage, "expected a namespace, not a pattern", at: word.range,
         hint: "@* is all of them; quote a name that contains such a character: @'a*'")
     }
-    self = .named(try NamespaceName(name, at: word.range))
-  }
-}
-
-extension NamespaceName {
-  fileprivate init(_ word: Word, at range: Range<Int>) throws(ShellError) {
-    var word = word
-    word.range = range
-    try self.init(word)
+    name.range = word.range
+    self = .named(try NamespaceName(name))
   }
 }

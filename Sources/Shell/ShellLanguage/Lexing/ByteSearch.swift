@@ -33,7 +33,6 @@ extension Span<UInt8> {
 }
 
 extension ArraySlice<UInt8> {
-  /// The first range with the bytes `wanted`; see `firstRange` of a span.
   package func firstRange(
     of wanted: [UInt8], ignoringCase: Bool = false, pause: () throws -> Void
   ) rethrows -> Range<Int>? {

@@ -8,19 +8,17 @@ package struct CommandLine: Sendable, Hashable {
   package let arguments: [Argument]
   /// The destination of the output; nil for the shell's own output.
   package var output: Redirection?
-  /// The values of `:name` within expressions.
   package var variables = Variables()
 
   /// The place of a range of `text`, cut at the end of its line.
   package func place(of range: Range<Int>) -> Place {
     let start = min(range.lowerBound, text.count)
-    let before = text[..<start]
-    let lineStart = (before.lastIndex(of: .newline) ?? -1) + 1
+    let lineStart = (text[..<start].lastIndex(of: .newline) ?? -1) + 1
     let lineEnd = text[start...].firstIndex(of: .newline) ?? text.endIndex
     let end = min(max(range.upperBound, start), lineEnd)
     return Place(
       source: source,
-      line: firstLine + before.count(where: { $0 == .newline }),
+      line: firstLine + text[..<start].count(where: { $0 == .newline }),
       column: text[lineStart..<start].characterCount + 1,
       width: max(text[start..<end].characterCount, 1),
       text: Array(text[lineStart..<lineEnd]),
@@ -55,7 +53,6 @@ package enum Source: Sendable, Hashable {
   case file(String)
   /// The text of an `--eval`, with its number from 1.
   case eval(Int)
-  /// Standard input.
   case input
   /// The words after STORE.
   case command

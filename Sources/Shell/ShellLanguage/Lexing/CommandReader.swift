@@ -25,20 +25,17 @@ package struct CommandReader: Sendable {
   /// Reads one line without its newline. After an error the reader is ready for the next command.
   package mutating func read(_ line: some Collection<UInt8>) throws(ShellError) -> Step {
     lines += 1
+    var isOpen = false
+    defer { if !isOpen { startOver() } }
     do throws(ShellError) {
-      if lexer.open == nil, let program = try program(in: line) {
-        startOver()
-        return .program(program)
-      }
+      if lexer.open == nil, let program = try program(in: line) { return .program(program) }
       try lexer.add(line: line)
-      guard lexer.open == nil else { return .open }
+      isOpen = lexer.open != nil
+      if isOpen { return .open }
       let commands = try self.commands()
-      startOver()
       return commands.isEmpty ? .blank : .commands(commands)
     } catch {
-      let located = unsorted.locate(error)
-      startOver()
-      throw located
+      throw unsorted.locate(error)
     }
   }
 
@@ -88,16 +85,12 @@ package struct CommandReader: Sendable {
       if source != .prompt, case .program(_, let range) = segment.output {
         throw .promptOnly("|", at: range)
       }
+      let end = segment.words.firstIndex { $0.bareText == "--" } ?? segment.words.count
       var arguments: [Argument] = []
-      var optionsEnded = false
-      for word in segment.words {
-        if !optionsEnded, word.bareText == "--" {
-          optionsEnded = true
-          continue
-        }
-        let word = optionsEnded ? word.quoted : try variables.replacing(word)
-        arguments.append(try Argument(word))
+      for word in segment.words[..<end] {
+        arguments.append(try Argument(try variables.replacing(word)))
       }
+      arguments += segment.words.dropFirst(end + 1).map { .word($0.quoted) }
       guard !arguments.isEmpty else {
         throw ShellError(.usage, "expected a command", hint: "help lists the commands")
       }

@@ -23,11 +23,8 @@ extension Lexer {
 
   private func hexEscape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
     let end = index + 4
-    guard end <= text.count, let high = text[index + 2].hexValue,
-      let low = text[index + 3].hexValue
-    else {
-      throw wrong(index..<min(end, text.count), "\\x takes two hex digits")
-    }
+    guard end <= text.count, let high = text[index + 2].hexValue, let low = text[index + 3].hexValue
+    else { throw wrong(index..<min(end, text.count), "\\x takes two hex digits") }
     return ([high << 4 | low], end)
   }
 
@@ -42,9 +39,7 @@ extension Lexer {
     }
     guard index + 2 < text.count, text[index + 2] == UInt8(ascii: "{"), (1...6).contains(digits),
       next < text.count, text[next] == UInt8(ascii: "}")
-    else {
-      throw wrong(index..<min(next, text.count), "\\u takes one to six hex digits in braces")
-    }
+    else { throw wrong(index..<min(next, text.count), "\\u takes one to six hex digits in braces") }
     guard let scalar = Unicode.Scalar(value) else {
       throw wrong(index..<next + 1, "no Unicode character has that number")
     }
@@ -123,8 +118,7 @@ extension Lexer {
     guard let next = text[(index + 1)...].first(where: { $0 != .space && $0 != .tab }) else {
       return true
     }
-    let follows: StaticASCII = text[index] == UInt8(ascii: "{") ? "\"}" : "\"{[]"
-    return follows.bytes.contains(next)
+    return (text[index] == UInt8(ascii: "{") ? "\"}" : "\"{[]").utf8.contains(next)
   }
 
   /// Takes a JSON value unchanged up to its closing bracket, and then checks the value.
@@ -142,8 +136,7 @@ extension Lexer {
       let place = min(start + error.offset, end - 1)
       throw ShellError(
         .badJSON, error.isDepth ? "the JSON is \(error.reason)" : "invalid JSON: \(error.reason)",
-        at: place..<place + 1,
-        hint: "quote the word if it is not JSON")
+        at: place..<place + 1, hint: "quote the word if it is not JSON")
     }
     return end
   }
@@ -158,19 +151,11 @@ struct JSONBalance {
   /// The offset after the bracket that closes the value; nil if the bracket is not in this text.
   mutating func end(in text: [UInt8], from start: Int) -> Int? {
     for index in start..<text.count {
-      let byte = text[index]
-      if isInString {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == .backslash {
-          isEscaped = true
-        } else if byte == .doubleQuote {
-          isInString = false
-        }
-        continue
-      }
-      switch byte {
-      case .doubleQuote: isInString = true
+      switch text[index] {
+      case _ where isEscaped: isEscaped = false
+      case .backslash where isInString: isEscaped = true
+      case .doubleQuote: isInString.toggle()
+      case _ where isInString: break
       case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
         depth -= 1

@@ -28,9 +28,6 @@ package struct Lexer {
   /// A lexer that only decodes escapes of a text.
   init(text: [UInt8]) { self.text = text }
 
-  /// Whether the next word is the name of the file after `>`.
-  package var awaitsFile: Bool { segments[segments.count - 1].awaitsFile != nil }
-
   /// The words of the unfinished command.
   package var words: [Word] { segments[segments.count - 1].words }
 
@@ -71,9 +68,8 @@ package struct Lexer {
   private mutating func scanBare(at index: Int) throws(ShellError) -> Int {
     let byte = text[index]
     switch byte {
-    case .space, .tab:
-      try endWord(at: index)
-    case .carriageReturn where index == text.count - 1:
+    case .space, .tab,
+      .carriageReturn where byte != .carriageReturn || index == text.count - 1:
       try endWord(at: index)
     case UInt8(ascii: "#") where current == nil:
       return text.count
@@ -107,9 +103,8 @@ package struct Lexer {
   /// A quote may open at the start of a word, after a quoted part, after punctuation that introduces a value, or after the dot
   /// of a path: `."odd name"`. Throws elsewhere, where the quote would be lost silently, as in `{a"b"}`.
   private func checkQuoteOpens(at index: Int) throws(ShellError) {
-    let introduces: StaticASCII = "@=,*?![]{}"
     guard let word = current, let piece = word.pieces.last, piece.isBare, !piece.range.isEmpty,
-      !introduces.bytes.contains(text[index - 1]), !word.endsInDotOfPath
+      !"@=,*?![]{}".utf8.contains(text[index - 1]), !word.endsInDotOfPath
     else { return }
     let close = text[(index + 1)...].firstIndex(of: text[index])
     let end = close.map { close in

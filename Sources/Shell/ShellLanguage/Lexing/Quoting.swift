@@ -3,10 +3,7 @@ package enum Quoting {
   /// The form in tables and messages: in double quotes; control characters, hidden characters and invalid bytes are
   /// escaped.
   package static func quoted(_ bytes: [UInt8]) -> String {
-    var result = "\""
-    appendEscaped(bytes, to: &result, quotes: true, hidden: true)
-    result.append("\"")
-    return result
+    "\"" + escaped(bytes, quotes: true, hidden: true) + "\""
   }
 
   /// The form of a key in tables: the form of an integer or a UUID, or else the quoted form.
@@ -31,35 +28,28 @@ package enum Quoting {
   /// A key, namespace or tag in `plain` output: without quotes around it, but escaped. In double quotes the text is the same
   /// key.
   package static func plain(_ bytes: [UInt8]) -> String {
-    var result = ""
-    appendEscaped(bytes, to: &result, quotes: true, hidden: false)
-    return result
+    escaped(bytes, quotes: true, hidden: false)
   }
 
   /// A value as a field of `plain` output: escaped like `plain`, but quotes are not escaped, so that JSON without backslashes
   /// stays JSON.
   package static func plainValue(_ bytes: [UInt8]) -> String {
-    var result = ""
-    appendEscaped(bytes, to: &result, quotes: false, hidden: false)
-    return result
+    escaped(bytes, quotes: false, hidden: false)
   }
 
   /// Text for a person that is not a key: safe to print, without quotes around it.
   package static func printable(_ bytes: [UInt8]) -> String {
-    var result = ""
-    appendEscaped(bytes, to: &result, quotes: false, hidden: true, backslash: false)
-    return result
+    escaped(bytes, quotes: false, hidden: true, backslash: false)
   }
 
   /// The form that completion inserts: as an integer or a UUID, else bare if the lexer then reads the same key, else quoted.
   package static func typed(_ bytes: [UInt8]) -> String {
     if let text = TypedKey.text(of: bytes) { return text }
-    let acting: StaticASCII = "\\'\"*?[]{};|><&#"
-    let isPlain = bytes.indices.allSatisfy { index in
-      bytes[index] >= 0x80 || (bytes[index] > 0x20 && !acting.bytes.contains(bytes[index]))
+    let isPlain = bytes.allSatisfy {
+      $0 >= 0x80 || $0 > 0x20 && !"\\'\"*?[]{};|><&#".utf8.contains($0)
     }
-    let prefixes: [StaticASCII] = ["-", "@", ":", ".", "!", "hex:", "b64:"] + TypedKey.prefixes
-    let leads = prefixes.contains { bytes.starts(with: $0.bytes) }
+    let prefixes = ["-", "@", ":", ".", "!", "hex:", "b64:"] + TypedKey.prefixes
+    let leads = prefixes.contains { bytes.starts(with: $0.utf8) }
     let safe = quoted(bytes)
     return isPlain && !leads && safe.utf8.count == bytes.count + 2 && !bytes.isEmpty
       ? String(safe.unicodeScalars.dropFirst().dropLast()) : safe
@@ -68,32 +58,28 @@ package enum Quoting {
   /// The word that names exactly this namespace: `@"*"` is the namespace `*`, but `@*` means all namespaces.
   package static func namespace(_ name: String) -> String { "@" + typed(Array(name.utf8)) }
 
-  private static func appendEscaped(
-    _ bytes: [UInt8], to result: inout String, quotes: Bool,
-    hidden: Bool, backslash: Bool = true
-  ) {
+  private static func escaped(
+    _ bytes: [UInt8], quotes: Bool, hidden: Bool, backslash: Bool = true
+  ) -> String {
     // Fast path: nearly every key is printable ASCII.
     if bytes.allSatisfy({ $0.isPrintable && $0 != .doubleQuote && $0 != .backslash }) {
-      result.append(String(decoding: bytes, as: UTF8.self))
-      return
+      return String(decoding: bytes, as: UTF8.self)
     }
+    var result = ""
     var index = bytes.startIndex
     while index < bytes.endIndex {
       let (character, end) = bytes.character(at: index)
       index = end
       switch character {
-      case .byte(let byte):
-        result.append("\\x" + hex(byte))
-      case .scalar("\\") where backslash:
-        result.append("\\\\")
-      case .scalar("\"") where quotes:
-        result.append("\\\"")
-      case .scalar(let scalar) where scalar.isControl || (hidden && scalar.isHidden):
+      case .byte(let byte): result.append("\\x" + hex(byte))
+      case .scalar("\\") where backslash: result.append("\\\\")
+      case .scalar("\"") where quotes: result.append("\\\"")
+      case .scalar(let scalar) where scalar.isControl || hidden && scalar.isHidden:
         result.append(escape(scalar))
-      case .scalar(let scalar):
-        result.unicodeScalars.append(scalar)
+      case .scalar(let scalar): result.unicodeScalars.append(scalar)
       }
     }
+    return result
   }
 
   private static func escape(_ scalar: Unicode.Scalar) -> String {
@@ -108,9 +94,7 @@ package enum Quoting {
     }
   }
 
-  static func hex(_ byte: UInt8) -> String {
-    (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
-  }
+  static func hex(_ byte: UInt8) -> String { (byte < 0x10 ? "0" : "") + String(byte, radix: 16) }
 }
 
 extension Quoting {
@@ -121,14 +105,10 @@ extension Quoting {
     var bytes: [UInt8] = []
     var index = 0
     while index < line.count {
-      if line[index] == .backslash {
-        let (escaped, next) = try lexer.escape(at: index)
-        bytes += escaped
-        index = next
-      } else {
-        bytes.append(line[index])
-        index += 1
-      }
+      let isEscape = line[index] == .backslash
+      let (part, next) = isEscape ? try lexer.escape(at: index) : ([line[index]], index + 1)
+      bytes += part
+      index = next
     }
     return bytes
   }

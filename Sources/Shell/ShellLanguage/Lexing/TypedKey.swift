@@ -9,7 +9,7 @@
 /// The key of an integer is a byte that UTF-8 never uses, then the big-endian bytes. The first byte is 0xF6 (negative) or
 /// 0xF7 before 8 bytes, and 0xF5 (negative) or 0xF8 before 16 bytes. The key of a UUID is its 16 bytes.
 package enum TypedKey {
-  static let prefixes: [StaticASCII] = ["int:", "uuid:"]
+  static let prefixes = ["int:", "uuid:"]
 
   /// The text form; nil for bytes that are neither an integer nor a UUID.
   package static func text(of bytes: [UInt8]) -> String? {
@@ -28,13 +28,10 @@ package enum TypedKey {
     case 16:
       let isVersioned = (1...8).contains(bytes[6] >> 4) && bytes[8] >> 6 == 2
       guard isVersioned, String(validating: bytes, as: UTF8.self) == nil else { return nil }
-      let hex = bytes.map(Quoting.hex).joined()
-      var text = "uuid:"
-      for (index, digit) in hex.enumerated() {
-        if [8, 12, 16, 20].contains(index) { text += "-" }
-        text.append(digit)
+      let digits = bytes.enumerated().map { index, byte in
+        ([4, 6, 8, 10].contains(index) ? "-" : "") + Quoting.hex(byte)
       }
-      return text
+      return "uuid:" + digits.joined()
     default: return nil
     }
   }
@@ -42,8 +39,8 @@ package enum TypedKey {
   /// The key that a bare word means; nil if the word has neither form.
   static func bytes(of word: Word) throws(ShellError) -> [UInt8]? {
     guard word.isBare, let prefix = prefixes.first(where: word.leads) else { return nil }
-    let text = String(decoding: word.bytes.dropFirst(prefix.bytes.count), as: UTF8.self)
-    let isInteger = prefix.bytes.count == 4
+    let text = String(decoding: word.bytes.dropFirst(prefix.utf8.count), as: UTF8.self)
+    let isInteger = prefix == "int:"
     guard let bytes = isInteger ? integer(text) : uuid(text) else {
       throw ShellError(
         .usage, "\(word.bytes) is not \(isInteger ? "an integer" : "a UUID")", at: word.range,
@@ -66,8 +63,6 @@ package enum TypedKey {
   }
 
   private static func uuid(_ text: String) -> [UInt8]? {
-    guard text.utf8.count == 36, UUID(uuidString: text) != nil else { return nil }
-    let digits = text.utf8.compactMap(\.hexValue)
-    return stride(from: 0, to: 32, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    text.utf8.count == 36 && UUID(uuidString: text) != nil ? text.utf8.hexDecoded : nil
   }
 }

@@ -42,16 +42,12 @@ extension Unicode.Scalar {
   /// Whether the scalar is a control character (C0, DEL or C1), which a terminal may obey.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
-  /// The lower-case form if it is one scalar, otherwise the scalar itself.
-  package var lowercased: Unicode.Scalar {
-    let form = properties.lowercaseMapping.unicodeScalars
-    return form.count == 1 ? form.first ?? self : self
-  }
+  package var lowercased: Unicode.Scalar { single(properties.lowercaseMapping) }
+  package var uppercased: Unicode.Scalar { single(properties.uppercaseMapping) }
 
-  /// The upper-case form if it is one scalar, otherwise the scalar itself.
-  package var uppercased: Unicode.Scalar {
-    let form = properties.uppercaseMapping.unicodeScalars
-    return form.count == 1 ? form.first ?? self : self
+  /// The form if it is one scalar, otherwise the scalar itself.
+  private func single(_ form: String) -> Unicode.Scalar {
+    form.unicodeScalars.count == 1 ? form.unicodeScalars.first ?? self : self
   }
 
   /// Whether the scalar is invisible or changes the order of text: bidi and zero-width controls, separators of lines, fillers.

@@ -67,18 +67,16 @@ package struct Variables: Sendable, Hashable {
     } else {
       return word
     }
-    guard word.isBare, Self.isName(word.bytes[(start + 1)...]) else { return word }
-    let name = String(decoding: word.bytes[(start + 1)...], as: UTF8.self)
-    let value = try value(of: name, at: word.range)
+    let name = word.bytes[(start + 1)...]
+    guard word.isBare, Self.isName(name) else { return word }
+    let value = try value(of: String(decoding: name, as: UTF8.self), at: word.range)
     return word.replacing(from: start, with: value.bytes)
   }
 
   /// `[A-Za-z_][A-Za-z0-9_]*`
   package static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
-    guard let first = bytes.first, first.isLetter || first == UInt8(ascii: "_") else {
-      return false
-    }
-    return bytes.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
+    bytes.first?.isDigit == false
+      && bytes.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
   }
 }
 

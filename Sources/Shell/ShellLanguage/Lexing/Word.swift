@@ -40,8 +40,8 @@ package struct Word: Sendable, Hashable {
   }
 
   /// Whether the first bytes are bare and spell `prefix`.
-  package func leads(with prefix: StaticASCII) -> Bool {
-    bareCount >= prefix.bytes.count && bytes.starts(with: prefix.bytes)
+  package func leads(with prefix: String) -> Bool {
+    bareCount >= prefix.utf8.count && bytes.starts(with: prefix.utf8)
   }
 
   /// The offset of a byte in the text of the command; for a quoted byte the offset of its piece.
@@ -76,12 +76,6 @@ package struct Word: Sendable, Hashable {
   }
 }
 
-/// The ASCII bytes of a literal.
-package struct StaticASCII: ExpressibleByStringLiteral, Sendable {
-  package let bytes: [UInt8]
-  package init(stringLiteral value: StaticString) { bytes = Array("\(value)".utf8) }
-}
-
 extension UInt8 {
   package static let tab = UInt8(ascii: "\t")
   package static let newline = UInt8(ascii: "\n")
@@ -105,6 +99,14 @@ extension UInt8 {
   }
 }
 
+extension Sequence<UInt8> {
+  /// The bytes that pairs of hexadecimal digits encode. Other characters do not count.
+  var hexDecoded: [UInt8] {
+    let digits = compactMap(\.hexValue)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+}
+
 extension Word {
   /// The bytes of the word; after a bare `hex:` or `b64:` the bytes that the rest encodes.
   package func data() throws(ShellError) -> [UInt8] {
@@ -123,43 +125,37 @@ extension Word {
         .usage, "\"\" is not a key", at: range, hint: "a key has at least one byte")
     }
     guard isHexOrBase64 || !isGlob else {
+      let first = bytes.first(where: Self.isActing).map { String(UnicodeScalar($0)) } ?? "*"
       throw ShellError(
         .usage, "expected a key, not a pattern", at: range,
-        hint: patternHint)
+        hint: "quote it if the key contains `\(first)`; `get` and `keys` take patterns")
     }
     return key
   }
 
-  private var patternHint: SafeText {
-    let acting: StaticASCII = "*?[{"
-    let first = bytes.first { acting.bytes.contains($0) }.map { String(UnicodeScalar($0)) } ?? "*"
-    return "quote it if the key contains `\(first)`; `get` and `keys` take patterns"
+  /// Whether a bare part of the word has a character that begins a pattern.
+  package var isGlob: Bool {
+    pieces.contains { $0.isBare && bytes[$0.range].contains(where: Self.isActing) }
   }
+
+  private static func isActing(_ byte: UInt8) -> Bool { "*?[{".utf8.contains(byte) }
 
   package var isHexOrBase64: Bool { isBare && (leads(with: "hex:") || leads(with: "b64:")) }
 
   private func hexBytes() throws(ShellError) -> [UInt8] {
     let digits = bytes[4...]
-    var result: [UInt8] = []
-    result.reserveCapacity(digits.count / 2)
-    for (index, byte) in zip(digits.indices, digits) {
-      guard let value = byte.hexValue else {
-        throw ShellError(
-          .usage, "\([byte]) is not a hex digit", at: offset(of: index)..<offset(of: index) + 1,
-          hint: #"quote the word if it is text: "hex:...""#)
-      }
-      if index.isMultiple(of: 2) {
-        result.append(value << 4)
-      } else {
-        result[result.count - 1] |= value
-      }
+    if let wrong = digits.firstIndex(where: { $0.hexValue == nil }) {
+      throw ShellError(
+        .usage, "\([bytes[wrong]]) is not a hex digit",
+        at: offset(of: wrong)..<offset(of: wrong) + 1,
+        hint: #"quote the word if it is text: "hex:...""#)
     }
     guard digits.count.isMultiple(of: 2) else {
       throw ShellError(
         .usage, "\(bytes) has an odd number of hex digits", at: range,
         hint: "a byte is two hex digits")
     }
-    return result
+    return digits.hexDecoded
   }
 
   private func base64Bytes() throws(ShellError) -> [UInt8] {

@@ -111,8 +111,9 @@ package enum CSV {
   }
 
   private static func quoted(_ text: String) -> String {
-    let acting: StaticASCII = ",\"\r\n"
-    guard text.isEmpty || text.utf8.contains(where: acting.bytes.contains) else { return text }
+    guard text.isEmpty || text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else {
+      return text
+    }
     var result = "\""
     for scalar in text.unicodeScalars {
       if scalar == "\"" { result.append("\"") }

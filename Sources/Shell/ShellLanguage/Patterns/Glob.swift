@@ -87,8 +87,7 @@ package struct Glob: Sendable {
 
   /// The longest part of the pattern without special characters, as a text to search for.
   package var longestLiteral: [UInt8] {
-    let special: StaticASCII = "*?[]{},"
-    let parts = text.split(whereSeparator: special.bytes.contains)
+    let parts = text.split { "*?[]{},".utf8.contains($0) }
     return parts.max { $0.count < $1.count }.map(Array.init) ?? []
   }
 }
@@ -115,15 +114,5 @@ extension Glob: Hashable {
   package func hash(into hasher: inout Hasher) {
     hasher.combine(text)
     hasher.combine(ignoresCase)
-  }
-}
-
-extension Word {
-  /// Whether a bare part of the word has a character that begins a pattern.
-  package var isGlob: Bool {
-    let acting: StaticASCII = "*?[{"
-    return pieces.contains { piece in
-      piece.isBare && bytes[piece.range].contains(where: acting.bytes.contains)
-    }
   }
 }
