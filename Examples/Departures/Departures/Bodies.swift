@@ -4,6 +4,8 @@ import Service
 // The answers of the services, with only the fields that are used.
 
 struct BoardBody: Decodable {
+  struct Station: Decodable { var id, name: String? }
+
   struct Run: Decodable {
     var stop: Stop
     var name, category, number, `operator`, to: String?
@@ -137,22 +139,17 @@ struct SimulationBody: Decodable {
     enum CodingKeys: String, CodingKey { case temperature = "T" }
   }
 
-  /// The time of each value.
   var time: [Lenient<String>?]
   var variables: Variables
 
-  private var known: [(moment: Timestamp, celsius: Double)] {
-    zip(time, variables.temperature.data).compactMap { text, celsius in
-      guard let moment = text?.wrappedValue.flatMap({ SwissTime.moment($0) }),
-        let celsius = celsius?.wrappedValue?.within(-10...60)
-      else { return nil }
-      return (moment, celsius)
-    }
-  }
-
   /// The last known value that is not in the future.
   func celsius(at now: Timestamp) -> Double? {
-    known.filter { $0.moment <= now }.max { $0.moment < $1.moment }?.celsius
+    let known = zip(time, variables.temperature.data).compactMap { text, celsius in
+      text?.wrappedValue.flatMap { SwissTime.moment($0) }.flatMap { moment in
+        celsius?.wrappedValue?.within(-10...60).map { (moment: moment, celsius: $0) }
+      }
+    }
+    return known.filter { $0.moment <= now }.max { $0.moment < $1.moment }?.celsius
   }
 }
 

@@ -38,7 +38,11 @@ public struct BoatClient: Sendable {
     // The second level decides what is fresh. So the first level only spares transfers of unchanged bodies, and stores no tile.
     func service(_ address: String, _ control: String = "no-cache") -> Service {
       var service = Service(at: address, over: cache)
-      service.message = { Self.words(of: $0) }
+      service.message = { error in
+        // `{"errors": [{"message": ...}]}`, or `{"message": ...}` from the weather service.
+        guard case .array(let errors)? = error["errors"] else { return error["message"]?.text }
+        return errors.compactMap { $0["message"]?.text?.trimmingBlanks }.joined(separator: "; ")
+      }
       service.log = log
       service.fields[.cacheControl] = control
       return service
@@ -54,12 +58,6 @@ public struct BoatClient: Sendable {
     (self.weatherKey, self.log) = (weatherKey, log)
     realm =
       base == nil && boats == nil ? nil : store.realm(of: "\(base ?? "") \(boats ?? "")")
-  }
-
-  /// The message of an error: `{"errors": [{"message": ...}]}`, or `{"message": ...}` from the weather service.
-  private static func words(of error: JSON) -> String? {
-    guard case .array(let errors)? = error["errors"] else { return error["message"]?.text }
-    return errors.compactMap { $0["message"]?.text?.trimmingBlanks }.joined(separator: "; ")
   }
 
   /// The departures of a station on a day, in one request.

@@ -3,8 +3,7 @@ import Service
 
 /// The namespaces of the store, each with its rules in one line.
 public enum BoatNamespace: String, CaseIterable, Sendable {
-  case boards, next, weather, ships, temperatures, levels, sun, tiles
-  case http
+  case boards, next, weather, ships, temperatures, levels, sun, tiles, http
 
   public var name: String { "boat." + rawValue }
 

@@ -1,12 +1,5 @@
 public import Larder
 
-/// A stop of boats, trains and buses.
-public struct Station: Codable, Hashable, Sendable {
-  /// The number as text.
-  public var id: String?
-  public var name: String?
-}
-
 /// The departures of a station on a day in Zurich, sorted by time. No departures are a valid board.
 public struct Board: Codable, Hashable, Sendable {
   /// The station's name.

@@ -39,16 +39,13 @@ public struct Widget: Sendable {
   ) async throws {
     // The subscription begins before the first read, so that no change is missed.
     let changes = next.namespace.changes()
-    let (news, pending) = AsyncStream<LarderError?>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    pending.yield(nil)
+    let (news, pending) = AsyncThrowingStream<Void, any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(1))
+    pending.yield()
     let watch = Task {
       for await change in changes {
-        guard case .ended(let error) = change.kind else {
-          pending.yield(nil)
-          continue
-        }
-        pending.yield(error)
-        pending.finish()
+        if case .ended(let error) = change.kind { pending.finish(throwing: error) }
+        pending.yield()
       }
     }
     var (shown, timer): ([Departure]?, Task<Void, any Error>?)
@@ -56,8 +53,7 @@ public struct Widget: Sendable {
       watch.cancel()
       timer?.cancel()
     }
-    for await error in news {
-      if let error { throw error }
+    for try await _ in news {
       let departures = try stations.flatMap { try self.departures(from: $0, limit: limit) }
       // A publication makes many changes.
       if departures == shown { continue }
@@ -68,7 +64,7 @@ public struct Widget: Sendable {
       let clock = next.namespace.store.clock
       timer = Task {
         try await clock.sleep(until: clock.monotonic + clock.now.duration(to: first))
-        pending.yield(nil)
+        pending.yield()
       }
     }
   }

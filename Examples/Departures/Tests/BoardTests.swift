@@ -86,7 +86,7 @@ import ExampleTesting
     async throws
   {
     let fixture = try Fixture()
-    fixture.services.change { ($0.empty, $0.unknown) = (["1"], ["2"]) }
+    fixture.services.change { ($0.times, $0.unknown) = ([], ["2"]) }
     for _ in 1...2 { #expect(try await fixture.cache.board(at: "1").value.departures == []) }
     #expect(fixture.services.count == 1)
     await #expect(throws: NotFound.self) { try await fixture.cache.board(at: "2") }

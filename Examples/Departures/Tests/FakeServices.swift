@@ -4,13 +4,6 @@ import ExampleTesting
 ///
 /// The time zones of these services come from Foundation alone, so the tests compare the adapter's zones with Foundation's.
 final class FakeServices: HTTPTransport {
-  /// News of delays at a landing: for a while, about departures within the next hour.
-  struct News {
-    var station: String
-    var span: Range<Timestamp>
-    var minutes: Int
-  }
-
   struct State {
     /// The answer that replaces every other answer.
     var answer: LocalServer.Answer?
@@ -19,12 +12,11 @@ final class FakeServices: HTTPTransport {
     /// The part of the paths that fail.
     var down: String?
     var now: @Sendable () -> Timestamp = { Timestamp(milliseconds: 0) }
-    var news: [News] = []
-    var empty: Set<String> = []
+    /// News of delays at a landing: for a while, about departures within the next hour.
+    var news: [(station: String, span: Range<Timestamp>, minutes: Int)] = []
     var unknown: Set<String> = []
-    /// The times of day of departures, and the number of boats at each.
+    /// The times of day of departures.
     var times = (9...20).map { String(format: "%02d:00", $0) }
-    var atOnce = 1
     var delay: Int?
     var lakes = [("Z\u{FC}richsee", 22 as Double?, "405.96 m.\u{FC}.M." as String?)]
     /// The temperatures of 12 July, by the hour in UTC.
@@ -90,12 +82,9 @@ final class FakeServices: HTTPTransport {
       }
       return .init(json: ["lakes": lakes])
     case "/weather/forecast":
-      let rows = (1...40).map { row -> [String: Any] in
-        [
-          "dt": 1_752_300_000 + row * 10_800, "main": ["temp": 290.15],
-          "weather": [["description": "clear sky"]],
-        ]
-      }
+      let sky =
+        ["main": ["temp": 290.15], "weather": [["description": "clear sky"]]] as [String: Any]
+      let rows = (1...40).map { row in sky.merging(["dt": 1_752_300_000 + row * 10_800]) { $1 } }
       return .init(json: ["list": rows])
     case let path where path.hasPrefix("/simulations/"):
       return .init(json: [
@@ -115,22 +104,16 @@ final class FakeServices: HTTPTransport {
     guard !state.unknown.contains(id) else {
       return .init(json: ["station": NSNull(), "stationboard": [Any]()])
     }
-    let numbers = (query["datetime"] ?? "").prefix(10).split(separator: "-").map { Int($0) }
-    let runs: [[String: Any]] =
-      state.empty.contains(id)
-      ? []
-      : (0...1).flatMap { days in
-        state.times.flatMap { text -> [[String: Any]] in
-          let clock = text.split(separator: ":").map { Int($0) }
-          let time = Self.zurich.date(
-            from: DateComponents(
-              year: numbers[0], month: numbers[1], day: numbers[2]! + days, hour: clock[0],
-              minute: clock[1]))!
-          return (0..<state.atOnce).map {
-            run(from: id, at: time, number: clock[0]! * 10 + $0, state)
-          }
-        }
+    let day = (query["datetime"] ?? "").prefix(10).split(separator: "-").map { Int($0)! }
+    let runs: [[String: Any]] = (0...1).flatMap { days in
+      state.times.map { text -> [String: Any] in
+        let clock = text.split(separator: ":").map { Int($0)! }
+        let moment = DateComponents(
+          year: day[0], month: day[1], day: day[2] + days, hour: clock[0], minute: clock[1])
+        return run(
+          from: id, at: Self.zurich.date(from: moment)!, number: clock[0] * 10, state)
       }
+    }
     return .init(json: [
       "station": ["id": id, "name": "Landing \(id) (See)"],
       "stationboard": Array(runs.prefix(Int(query["limit"] ?? "") ?? 0)),

@@ -66,8 +66,7 @@ import ExampleTesting
         ("8503651", "07T17:00", "07T17:30", 3), ("8503651", "09T12:00", "09T12:10", 2),
         ("8503651", "11T16:20", "11T16:50", 6), ("8503669", "12T14:10", "12T14:40", 9),
       ].map { station, from, to, minutes in
-        FakeServices.News(
-          station: station, span: try RecordedWeekTests.time(from)..<time(to), minutes: minutes)
+        (station: station, span: try RecordedWeekTests.time(from)..<time(to), minutes: minutes)
       }
       fixture.services.change { $0.news = news }
     }

@@ -49,21 +49,6 @@ public struct LegoCache: Sendable {
   func namespace(_ name: String) -> Store.Namespace {
     store.namespace(realm?.name(of: "lego." + name) ?? "lego." + name)
   }
-
-  /// Stores entities of one kind, unless the kind is switched off.
-  public func keep<Entity: LegoEntity>(_ entities: [Entity]) throws {
-    guard let cache = self.entities(Entity.self) else { return }
-    var attributes = EntryAttributes()
-    attributes.stale = plan.staleness(of: Entity.kind)
-    do {
-      try store.write { batch in
-        for entity in entities { try batch.set(entity, for: entity.key, in: cache, attributes) }
-      }
-    } catch let error as LarderError where error.code == .full {
-      // A small file has no room for the page copies of a large transaction. For a single write the store makes room.
-      for entity in entities { try cache.set(entity, for: entity.key, attributes) }
-    }
-  }
 }
 
 /// Counts the entities of the seven namespaces, and clears these namespaces and the pages. Other namespaces stay.
@@ -92,10 +77,5 @@ extension LegoCache {
   @discardableResult public func clear() throws -> Int {
     try namespace("pages").clear()
     return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).clear().entries }
-  }
-
-  /// Maintenance that removes expired entities at an interval by the store's clock, once it is started.
-  public func maintenance(every interval: Duration = .hours(1)) throws -> Maintenance {
-    try Maintenance(of: store, every: interval)
   }
 }

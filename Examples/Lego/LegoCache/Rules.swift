@@ -49,16 +49,12 @@ public struct MemoryTier: Sendable, Hashable {
   /// The number of entities; 0 switches the memory off.
   public var entries: Int
 
-  public init(_ lifetime: Duration, entries: Int) {
-    (self.lifetime, self.entries) = (lifetime, entries)
-  }
-
-  public static let `default` = MemoryTier(.seconds(300), entries: 100)
-  public static let aggressive = MemoryTier(.seconds(1800), entries: 500)
-  public static let conservative = MemoryTier(.seconds(60), entries: 50)
-  public static let development = MemoryTier(.seconds(30), entries: 50)
-  public static let production = MemoryTier(.days(1), entries: 1000)
-  public static let disabled = MemoryTier(.zero, entries: 0)
+  public static let `default` = MemoryTier(lifetime: .seconds(300), entries: 100)
+  public static let aggressive = MemoryTier(lifetime: .seconds(1800), entries: 500)
+  public static let conservative = MemoryTier(lifetime: .seconds(60), entries: 50)
+  public static let development = MemoryTier(lifetime: .seconds(30), entries: 50)
+  public static let production = MemoryTier(lifetime: .days(1), entries: 1000)
+  public static let disabled = MemoryTier(lifetime: .zero, entries: 0)
 
   var limits: MemoryLimits {
     entries == 0 ? .off : MemoryLimits(entries: entries, lifetime: lifetime)

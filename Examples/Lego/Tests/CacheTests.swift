@@ -3,7 +3,8 @@ import ExampleTesting
 @testable import LegoCache
 
 /// Entities under their keys, their lifetimes and numbers. Tests of Larder cover races, reads of an expired entry, values that
-/// cannot be encoded or decoded, and files that are no stores.
+/// cannot be encoded or decoded, files that are no stores, hits in memory that decode nothing, and maintenance: each hour or
+/// half hour, once, and after a restart.
 @Suite(.checkedStores) struct CacheTests {
   private let clock = ManualClock()
   private let store: Store
@@ -13,16 +14,6 @@ import ExampleTesting
   init() throws {
     store = try Store.tested(clock: clock)
     lego = LegoCache(store)
-  }
-
-  private func brief(_ lifetime: Duration, stale: Bool = false) -> LegoCache {
-    var plan = CachePlan.default
-    plan.disk[.sets] = EntityRule(.after(lifetime), servesStaleOnError: stale)
-    return LegoCache(store, plan: plan)
-  }
-
-  private func sets(_ numbers: String...) -> [ModelSet] {
-    numbers.map { ModelSet(setNum: $0, name: "A") }
   }
 
   @Test func `a typed value survives a round trip, and equal ids of types do not collide`() throws {
@@ -42,8 +33,10 @@ import ExampleTesting
 
   @Test func `three entries, two of them expired: clearExpired returns 2, then count is 1`() throws
   {
-    let lego = brief(.milliseconds(100))
-    try lego.keep(sets("1-1", "2-1"))
+    var plan = CachePlan.default
+    plan.disk[.sets] = EntityRule(.after(.milliseconds(100)), servesStaleOnError: false)
+    let lego = LegoCache(store, plan: plan)
+    try lego.keep(["1-1", "2-1"].map { ModelSet(setNum: $0, name: "A") })
     try lego.keep([red])
     clock.advance(by: .milliseconds(200))
     // A count changes nothing.
@@ -57,22 +50,6 @@ import ExampleTesting
     for id in 0..<20 { _ = try lego.entities(Color.self)?.value(for: "\(id)") }
     let counts = try lego.counts()
     #expect(counts == LegoCache.Counts(memory: 20, database: 30) && counts.total == 30)
-  }
-
-  @Test(arguments: [3600, 1800]) func `maintenance: an interval, restart, and once`(
-    seconds: Int
-  ) async throws {
-    let lego = brief(.seconds(1))
-    let maintenance = try lego.maintenance(every: .seconds(seconds))
-    #expect(maintenance.interval == .seconds(seconds))
-    #expect(try lego.maintenance().interval == .hours(1))
-    try lego.keep(sets("1-1"))
-    clock.advance(by: .seconds(1))
-    #expect(try maintenance.runOnce().removed.entries == 1 && lego.counts().database == 0)
-    for _ in 1...2 {
-      maintenance.start()
-      maintenance.stop()
-    }
   }
 
   @Test func `numbers may be text, and fields of another form are nil`() throws {

@@ -2,7 +2,8 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// Requests: every kind of call makes each request once, and gets a certain result when the service fails.
+/// Requests: every kind of call makes each request once, and gets a certain result when the service fails. Tests of Larder
+/// cover concurrent misses, which make one request.
 @Suite(.fixture(Fixture.self)) struct ClientTests {
   private let fixture: Fixture
   private let lego: LegoClient
@@ -37,28 +38,6 @@ import ExampleTesting
     #expect(try await lego.entity(Part.self, "3001")?.value == brick?.value)
     #expect(fake.asked.count == asked)
     try lego.cache.store.finish()
-  }
-
-  /// A colour type that counts its decodings.
-  private struct CountedColor: LegoEntity {
-    static let kind = EntityKind.colors
-    static let decoded = Atomic(0)
-    var id: Int
-    var key: String { String(id) }
-
-    private enum CodingKeys: String, CodingKey { case id }
-
-    init(from decoder: any Decoder) throws {
-      Self.decoded.add(1, ordering: .relaxed)
-      id = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .id)
-    }
-  }
-
-  @Test func `a hit in memory makes no request and decodes nothing`() async throws {
-    for _ in 1...10 { #expect(try await lego.entity(CountedColor.self, "4")?.value.id == 4) }
-    #expect(CountedColor.decoded.load(ordering: .relaxed) == 1, "the answer")
-    #expect(fake.asked == ["/lego/colors/4/"])
-    #expect(fake.server.received[0].fields["authorization"] == "key " + FakeRebrickable.credential)
   }
 
   @Test func `every call is cached: all seven types and the pages of lists`() async throws {
@@ -112,16 +91,6 @@ import ExampleTesting
       _ = try await lego.page(list)
     }
     #expect(fake.server.count == lists.count && Set(fake.asked).count == lists.count)
-  }
-
-  @Test(arguments: [CachePlan.default, .databaseOnly, .memoryOnly])
-  func `N concurrent misses make one request`(plan: CachePlan) async throws {
-    let lego = try fixture.client(plan, at: "other")
-    let names = try await withThrowingTaskGroup(of: String?.self) { group in
-      for _ in 1...100 { group.addTask { try await lego.color(4)?.value.name } }
-      return try await group.reduce(into: Set()) { $0.insert($1) }
-    }
-    #expect(names == ["Red"] && fake.server.count == 1)
   }
 
   @Test func `an expired entity is validated by its tag, and a removed one is removed`()

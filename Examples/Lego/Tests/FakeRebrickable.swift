@@ -94,6 +94,16 @@ struct Fixture: TestFixture {
   }
 }
 
+extension LegoCache {
+  /// Stores entities of one kind in one transaction.
+  func keep<Entity: LegoEntity>(_ all: [Entity]) throws {
+    guard let cache = entities(Entity.self) else { return }
+    try store.write { batch in
+      for entity in all { try batch.set(entity, for: entity.key, in: cache) }
+    }
+  }
+}
+
 extension LegoClient {
   func color(_ id: Int, _ policy: RequestPolicy = .standard) async throws -> CacheResult<Color>? {
     try await entity(Color.self, "\(id)", policy: policy)
