@@ -34,7 +34,7 @@ extension Command {
     ) { call, session in try answer(kind, call, in: session) }
   }
 
-  private static func countEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func countEntries(_ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try count(scope, by: group) }
     let tally = try scope.tally()
@@ -49,10 +49,9 @@ extension Command {
           "expired": .number(expired),
         ],
         sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
-    return .done
   }
 
-  private static func count(_ scope: Scope, by group: QueryColumn) throws -> Outcome {
+  private static func count(_ scope: Scope, by group: QueryColumn) throws {
     var groups: [QueryValue: Tally] = [:]
     let (scope, limit) = scope.grouped
     try scope.forEachQueried([group.operand]) { entry, values in
@@ -73,7 +72,6 @@ extension Command {
             [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)]
           })
       ))
-    return .done
   }
 
   /// The order of groups. Equal numbers in different notations need an order, too.
@@ -83,7 +81,7 @@ extension Command {
 
   private static func answer(
     _ kind: Aggregate.Kind, _ call: Invocation, in session: Session
-  ) throws -> Outcome {
+  ) throws {
     let operand = call.operand("OPERAND")!
     let group = call.operand("--by")
     if let group, group.operand.takesEach, operand.operand.takesEach {
@@ -107,7 +105,7 @@ extension Command {
       let result = groups[.null] ?? Aggregate(kind)
       try session.output.answer(
         reply(kind, of: operand.label, result, session.output.presentation))
-      return .done
+      return
     }
     let rows = groups.sorted { isBefore($0.key, $1.key) }
     try session.output.answer(
@@ -120,7 +118,6 @@ extension Command {
           rows.prefix(limit).map { group, result in
             [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
           })))
-    return .done
   }
 
   private static func reply(

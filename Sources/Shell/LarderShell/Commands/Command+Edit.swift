@@ -11,7 +11,7 @@ extension Command {
     ],
     run: editValue)
 
-  private static func editValue(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func editValue(_ call: Invocation, in session: Session) throws {
     guard [.prompt, .command].contains(call.line.source), let open = session.host.edit,
       session.host.ask != nil
     else {
@@ -34,12 +34,8 @@ extension Command {
       }
       let entry = try edit.store(text)
       try FileProblem.explainingWrite("the edited file stays") { try draft.remove() }
-      guard let entry else {
-        try session.host.notify("nothing changed")
-        return .done
-      }
+      guard let entry else { return try session.host.notify("nothing changed") }
       try session.output.acknowledge(reply(entry, in: session))
-      return .done
     } catch {
       // The text that a person wrote must not be lost.
       try session.host.notify("your text is in \(draft.path)")

@@ -42,7 +42,7 @@ extension Command {
     ],
     run: keepEntries)
 
-  private static func setExpiry(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func setExpiry(_ call: Invocation, in session: Session) throws {
     let change = call.expiryChange("TIME|+D")!
     let clock = session.wallClock
     var note: SafeText = ""
@@ -70,7 +70,7 @@ extension Command {
     }
   }
 
-  private static func keepEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func keepEntries(_ call: Invocation, in session: Session) throws {
     try setExpiries("persist", past: "persisted", call, session) { _ in .never }
   }
 
@@ -78,7 +78,7 @@ extension Command {
   private static func setExpiries(
     _ verb: String, past: String, _ call: Invocation, _ session: Session, isBulk: Bool = false,
     note: SafeText = "", target: (Deadline) throws -> Deadline?
-  ) throws -> Outcome {
+  ) throws {
     var change = try EntryChange(verb, past: past, call, in: session)
     if verb == "expire" {
       try checkLastKey(change) {
@@ -96,7 +96,7 @@ extension Command {
     guard
       try !change.isPreview(
         where: { try effect(on: $0).map { report.add($0) } ?? false }, fields: { report.fields })
-    else { return .done }
+    else { return }
     try change.confirm(isBulk: isBulk, note: note) { try effect(on: $0)?.isChange ?? false }
     try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
       let effect = try effect(on: entry)
@@ -110,17 +110,16 @@ extension Command {
     }
     try change.answer(
       report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
-    return .done
   }
 
-  private static func touchEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func touchEntries(_ call: Invocation, in session: Session) throws {
     var change = try EntryChange("touch", past: "touched", call, in: session)
     try checkLastKey(change) {
       ("unexpected time \($1)", "`\($0)--ttl \(String(decoding: $1, as: UTF8.self))`")
     }
     let lifetime = call.duration("--ttl")
     if lifetime == nil { try checkRules(of: change) }
-    guard try !change.isPreview(where: { $0.state != .expired }) else { return .done }
+    guard try !change.isPreview(where: { $0.state != .expired }) else { return }
     let isOver = lifetime == .zero
     try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "") {
       $0.state != .expired
@@ -137,7 +136,6 @@ extension Command {
     }
     try change.answer(
       report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
-    return .done
   }
 
   /// Throws if a namespace has no lifetime, because a touched entry would then never expire.

@@ -32,7 +32,7 @@ extension Command {
     ],
     run: getValues)
 
-  private static func getValues(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func getValues(_ call: Invocation, in session: Session) throws {
     let selection = call.selection!
     let style = call.choice("--as").flatMap(ValueStyle.init) ?? .auto
     let head = call.number("--head")
@@ -47,8 +47,7 @@ extension Command {
         hint: "usage: `\(call.command.usage)`")
     }
     if let columns = call.columns("--show") {
-      try Scope(of: call, in: session).list(as: .show(columns))
-      return .done
+      return try Scope(of: call, in: session).list(as: .show(columns))
     }
     if let path = call.path(".PATH") { return try answer(path, call, in: session) }
     if selection.isSingleKey, case .key(let key) = selection.patterns[0] {
@@ -61,7 +60,7 @@ extension Command {
           key, in: session.namespaces(selection.namespaces), verb: "keys", line: session.line)
       }
     }
-    return try answerAll(style, head, call, in: session)
+    try answerAll(style, head, call, in: session)
   }
 
   private static func destination(of call: Invocation) -> String? {
@@ -83,7 +82,7 @@ extension Command {
   /// Writes the values of a selection, one below the other.
   private static func answerAll(
     _ style: ValueStyle, _ head: Int?, _ call: Invocation, in session: Session
-  ) throws -> Outcome {
+  ) throws {
     let scope = try Scope(of: call, in: session)
     var writer = ValueWriter(
       session, style: style, head: head, isFull: call.has("--full"),
@@ -96,8 +95,7 @@ extension Command {
       try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
       try check(missing, scope)
       try unreadable.check(others: writer.count)
-      try keys.check()
-      return .done
+      return try keys.check()
     }
     var missing: [[UInt8]] = []
     for case .key(let key) in scope.selection.patterns {
@@ -106,7 +104,6 @@ extension Command {
     try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
     try check(missing, scope)
     try unreadable.check(others: writer.count)
-    return .done
   }
 
   private static func check(_ missing: [[UInt8]], _ scope: Scope) throws {
@@ -119,7 +116,7 @@ extension Command {
   private static func answer(
     _ value: StoredValue, _ style: ValueStyle, _ head: Int?, _ call: Invocation,
     in session: Session
-  ) throws -> Outcome {
+  ) throws {
     if call.has("--copy") { return try copy(value, style, head, in: session) }
     if let path = call.bytes("--out") {
       let file = try LocalFile(path, of: session)
@@ -131,13 +128,10 @@ extension Command {
     try writer.begin()
     try writer.write(value)
     try writer.end()
-    return .done
   }
 
   /// Writes the fields at `path`: strings as text, other fields as JSON.
-  private static func answer(
-    _ path: QueryPath, _ call: Invocation, in session: Session
-  ) throws -> Outcome {
+  private static func answer(_ path: QueryPath, _ call: Invocation, in session: Session) throws {
     let selection = call.selection!
     guard selection.isSingleKey, case .key(let key) = selection.patterns[0],
       let value = try session.singleValue(key, selection.namespaces)
@@ -147,13 +141,10 @@ extension Command {
     if found.isEmpty { throw noSuchField(path, in: whole) }
     // The path decides the form, not the number of elements.
     try session.output.writeFields(found, isList: path.parts.contains(.each))
-    return .done
   }
 
   /// Writes the fields of each value of a selection, in rows with the namespace and the key.
-  private static func answerAll(
-    _ path: QueryPath, _ call: Invocation, in session: Session
-  ) throws -> Outcome {
+  private static func answerAll(_ path: QueryPath, _ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     let namesNamespaces = call.namespaces == .all || scope.namesNamespaces
     var (values, without) = (0, 0)
@@ -180,7 +171,6 @@ extension Command {
         "\(Wording.count(without)) of \(Wording.count(values, "value", "values")) \(without == 1 ? "has" : "have") no field \(path.text)",
         hint: nil)
     }
-    return .done
   }
 
   private static func fields(_ path: QueryPath, of value: StoredValue) -> [FieldText] {
@@ -228,7 +218,7 @@ extension Command {
   private static func save(
     _ value: StoredValue, _ style: ValueStyle, _ head: Int?, to file: LocalFile,
     replaces: Bool, _ session: Session
-  ) throws -> Outcome {
+  ) throws {
     let writer = try file.writer(replaces: replaces)
     var count = 0
     func write(_ bytes: [UInt8]) throws {
@@ -249,7 +239,6 @@ extension Command {
           Column("file", holdsBytes: true): .bytes(Array(file.path.utf8)), "bytes": .size(count),
         ],
         sentences: ["wrote \(Wording.size(count)) to \(file.path)"]))
-    return .done
   }
 
   // MARK: The clipboard
@@ -259,7 +248,7 @@ extension Command {
 
   private static func copy(
     _ value: StoredValue, _ style: ValueStyle, _ head: Int?, in session: Session
-  ) throws -> Outcome {
+  ) throws {
     let bytes = try value.reading(most: head, in: session).encoded(as: style, head: head)
     guard let copy = session.host.copy else {
       throw ShellError(
@@ -272,6 +261,5 @@ extension Command {
     }
     try copy(bytes)
     try session.host.notify("copied \(Wording.size(bytes.count))")
-    return .done
   }
 }

@@ -12,7 +12,7 @@ extension Command {
     ],
     run: showFacts)
 
-  private static func showFacts(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func showFacts(_ call: Invocation, in session: Session) throws {
     let namespace = try session.namespace(call.namespaces)
     let entries = try call.allBytes("KEY").map { key in
       // An expired entry has its facts until a purge removes the entry.
@@ -43,7 +43,7 @@ extension Command {
       (entries.count > 1 ? [Column("key", holdsBytes: true)] : []) + ["fact", "value"], lines)
     guard session.output.isTable || entries.count == 1 else {
       try session.output.answer(Reply(.rows(columns, rows), in: [.plain: plain], isLong: true))
-      return .done
+      return
     }
     for (index, (entry, row)) in zip(entries, rows).enumerated() {
       if index > 0 { try session.output.write([.newline]) }
@@ -53,7 +53,6 @@ extension Command {
           notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
           isLong: true))
     }
-    return .done
   }
 
   private static var factColumns: [Column] {

@@ -26,7 +26,7 @@ extension Command {
     ],
     run: listKeys)
 
-  private static func listKeys(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func listKeys(_ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     if let columns = call.columns("--show") {
       try scope.list(as: .show(columns))
@@ -38,11 +38,8 @@ extension Command {
       try scope.list(
         as: .record(namesNamespaces: scope.namesNamespaces, isLong: call.has("--long")))
     }
-    return .done
   }
-}
 
-extension Command {
   static let ttl = Command(
     "ttl", aliases: ["expiry"], .looking, .reads, "Shows when entries expire.",
     selection: .optional,
@@ -53,17 +50,14 @@ extension Command {
     ],
     run: showExpiry)
 
-  private static func showExpiry(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func showExpiry(_ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     try scope.checkKeys(verb: call.command.name)
     try scope.list(
       as: .expiry(namesNamespaces: scope.namesNamespaces),
       includingExpired: scope.selection.isOfKeys)
-    return .done
   }
-}
 
-extension Command {
   static let exists = Command(
     "exists", .looking, .reads, "Checks whether keys exist; exit code 1 if one does not.",
     namespaces: .one, parameters: [.any("KEY", .key)],

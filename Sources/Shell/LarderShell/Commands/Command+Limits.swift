@@ -40,13 +40,12 @@ extension Command {
   private static let ofStore = ["--disk", "--memory"]
   private static let ofBoth = ["--entries", "--bytes", "--reset"]
 
-  private static func showOrSetLimits(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func showOrSetLimits(_ call: Invocation, in session: Session) throws {
     try checkOptions(call)
     let name = call.meansStore ? nil : try name(call, in: session)
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
       let report = try LimitReport(of: name, in: session)
-      try session.output.answer(report.reply())
-      return .done
+      return try session.output.answer(report.reply())
     }
     guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
     let before = try usage(name, in: session)
@@ -63,7 +62,7 @@ extension Command {
       try session.output.answer(
         found.preview(
           nil, excess.isEmpty ? "would evict no entries" : "would evict \(excess.words)"))
-      return .done
+      return
     }
     if !excess.isEmpty {
       try Confirmation(call: call, session: session, isSweeping: name == nil)
@@ -74,7 +73,6 @@ extension Command {
     done.add(evicted, in: name ?? "@*")
     try session.afterCommit { try LimitReport(of: name, in: session) }
       .map { try session.output.acknowledge($0.reply(evicted: evicted, plain: done)) }
-    return .done
   }
 
   /// The namespace that the command names. If the command sets limits, the namespace need not exist yet.

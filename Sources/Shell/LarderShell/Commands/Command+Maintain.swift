@@ -16,7 +16,7 @@ extension Command {
     ],
     run: compactStore)
 
-  private static func compactStore(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func compactStore(_ call: Invocation, in session: Session) throws {
     let copy = try call.bytes("--to").map { try LocalFile($0, of: session).directory() }
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
     let compaction = try ProgressLine.showSteps("compacting", unit: Wording.records, in: session) {
@@ -38,11 +38,8 @@ extension Command {
         ["before": .size(before), "after": .size(after)],
         plain: ["verb": .text("compact"), "before": .size(before), "after": .size(after)],
         sentences: ["\(Wording.size(before)) \u{2192} \(Wording.size(after))\(place)"]))
-    return .done
   }
-}
 
-extension Command {
   static let sync = Command(
     "sync", .store, .changes, "Writes everything so far to the disk.",
     examples: [
@@ -51,18 +48,15 @@ extension Command {
     ],
     run: syncStore)
 
-  private static func syncStore(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func syncStore(_ call: Invocation, in session: Session) throws {
     try session.store.sync()
     try session.output.acknowledge(
       Reply(
         ["synced": .bool(true), "durability": .text(session.store.durability.rawValue)],
         plain: ["synced": .text("synced")],
         sentences: ["synced", "\(session.store.durability.words)"]))
-    return .done
   }
-}
 
-extension Command {
   static let verify = Command(
     "verify", aliases: ["check"], .store, .reads,
     "Checks the store; exit code 1 if it finds a fault.",
@@ -114,9 +108,7 @@ extension Command {
     }
     return staying.count
   }
-}
 
-extension Command {
   static let salvage = Command(
     "salvage", .store, .reads, "Copies everything readable of a damaged store into a new one.",
     parameters: [.one("DIRECTORY", .file)],
@@ -127,7 +119,7 @@ extension Command {
     ],
     run: salvageStore)
 
-  private static func salvageStore(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func salvageStore(_ call: Invocation, in session: Session) throws {
     let target = try LocalFile(call.bytes("DIRECTORY")!, of: session).directory()
     let salvage = try ProgressLine.showSteps("salvaging", unit: Wording.records, in: session) {
       shouldContinue in
@@ -136,7 +128,6 @@ extension Command {
       }
     }
     try session.output.acknowledge(salvage.reply)
-    return .done
   }
 }
 

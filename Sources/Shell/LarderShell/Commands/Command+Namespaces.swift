@@ -15,7 +15,7 @@ extension Command {
     ],
     run: listNamespaces)
 
-  private static func listNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func listNamespaces(_ call: Invocation, in session: Session) throws {
     let isWhole = call.namespaces == .unnamed || call.namespaces == .all
     let names =
       isWhole ? nil : Set(try session.namespaces(call.namespaces).map { ExactString($0.name) })
@@ -59,11 +59,8 @@ extension Command {
       let error = NamespaceChoice.emptyStore
       try session.host.notify("note: \(error.message)\(error.hint.map { "; \($0)" } ?? "")")
     }
-    return .done
   }
-}
 
-extension Command {
   static let use = Command(
     "use", .shell, .reads, "Sets the namespace that commands mean when they name none.",
     parameters: [.optional("NS", .namespace)],
@@ -73,7 +70,7 @@ extension Command {
     ],
     run: useNamespace)
 
-  private static func useNamespace(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func useNamespace(_ call: Invocation, in session: Session) throws {
     if let name = call.namespaceNames("NS").first {
       let existing = try session.store.namespaces().map(\.name)
       session.current = try NamespaceChoice.named([name]).resolved(
@@ -84,11 +81,8 @@ extension Command {
     try session.output.answer(
       Reply(
         [Column("namespace", in: .data): session.current.map { .text($0) } ?? .null]))
-    return .done
   }
-}
 
-extension Command {
   static let rename = Command(
     "rename", .store, .changes, "Gives a namespace another name, for every process at once.",
     parameters: [.one("@OLD", .namespace), .one("@NEW", .namespace)],
@@ -99,7 +93,7 @@ extension Command {
     ],
     run: renameNamespace)
 
-  private static func renameNamespace(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func renameNamespace(_ call: Invocation, in session: Session) throws {
     let old = call.namespaceNames("@OLD")[0]
     let new = call.namespaceNames("@NEW")[0].text
     let existing = try session.store.namespaces().map(\.name)
@@ -114,6 +108,5 @@ extension Command {
         ["old": .text(old.text), "new": .text(new)],
         plain: ["verb": .text("rename"), "old": .text(old.text), "new": .text(new)],
         sentences: ["renamed \(old.text) to \(new)"]))
-    return .done
   }
 }

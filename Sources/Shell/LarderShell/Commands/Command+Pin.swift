@@ -33,9 +33,7 @@ extension Command {
     ],
     run: invalidateTags)
 
-  private static func change(
-    _ call: Invocation, in session: Session, isPinned: Bool
-  ) throws -> Outcome {
+  private static func change(_ call: Invocation, in session: Session, isPinned: Bool) throws {
     let (verb, past) = isPinned ? ("pin", "pinned") : ("unpin", "unpinned")
     var change = try EntryChange(verb, past: past, call, in: session)
     var unchanged = 0
@@ -49,7 +47,7 @@ extension Command {
     func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
     guard
       try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields)
-    else { return .done }
+    else { return }
     try change.confirm(where: wouldChange)
     try change.apply { batch, namespace, entry -> Bool? in
       guard wouldChange(entry) else { return false }
@@ -63,10 +61,9 @@ extension Command {
     try change.answer(
       "\(past) \(Wording.entries(changed))\(rest)", fields(),
       unmatched: changed + unchanged == 0)
-    return .done
   }
 
-  private static func invalidateTags(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func invalidateTags(_ call: Invocation, in session: Session) throws {
     let tags = try call.allBytes("TAG").map(tag)
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
@@ -83,10 +80,7 @@ extension Command {
       // An invalidation removes expired entries, too.
       try scope.visitEntries(includingExpired: true) { found.add($0) }
     }
-    if call.has("--dry-run") {
-      try session.output.answer(found.preview())
-      return .done
-    }
+    if call.has("--dry-run") { return try session.output.answer(found.preview()) }
     try confirmation.require(found)
     try scope.save(call)
     let name = isWhole ? "@*" : namespaces[0].name
@@ -105,7 +99,6 @@ extension Command {
     let words: SafeText =
       done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"
     try session.output.acknowledge(done.reply(words, found.keyFields))
-    return .done
   }
 
   private static func tag(_ bytes: [UInt8]) throws(ShellError) -> String {

@@ -13,7 +13,7 @@ extension Command {
     ],
     run: clearNamespaces)
 
-  private static func clearNamespaces(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func clearNamespaces(_ call: Invocation, in session: Session) throws {
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
@@ -34,8 +34,7 @@ extension Command {
         found = ChangeSummary("clear", in: facts.map(\.name), listsKeys: true)
         try scope.visitEntries(includingExpired: true) { found.add($0) }
       }
-      try session.output.answer(found.preview())
-      return .done
+      return try session.output.answer(found.preview())
     }
     let isTooLarge = session.undo.isRecording && all.bytes > UndoLog.most
     try confirmation.require("remove \(all.inBrackets)", isEmpty: all.entries == 0) {
@@ -48,7 +47,6 @@ extension Command {
       namespaces, isWhole: call.namespaces == .all, asOf: horizon, in: session)
     session.undo.add(kept)
     try session.output.acknowledge(done.reply("cleared \(whole): \(done.total.words)"))
-    return .done
   }
 
   private static func itemsToUndo(_ scope: Scope) throws -> [UndoLog.Item] {
@@ -150,9 +148,9 @@ extension Command {
     ],
     run: purgeExpired)
 
-  private static func evictEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func evictEntries(_ call: Invocation, in session: Session) throws {
     var change = try EntryChange("evict", past: "evicted", call, in: session)
-    guard try !change.isPreview() else { return .done }
+    guard try !change.isPreview() else { return }
     try change.confirm()
     // A pattern or filter also concerns absent keys with a load under way: such a load must not store its value.
     let areListed = change.scope.selection.listsKeys || change.scope.input != nil
@@ -165,18 +163,16 @@ extension Command {
     let left = try session.afterCommit { try change.scope.total() }
       .map { ", \(Wording.count($0)) left" }
     try change.answer("evicted \(change.summary.total.words)\(left ?? "")")
-    return .done
   }
 
-  private static func purgeExpired(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func purgeExpired(_ call: Invocation, in session: Session) throws {
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let name = isWhole ? "@*" : namespaces[0].name
     if call.has("--dry-run") {
       var found = ChangeSummary("purge")
       found.add(try Scope(all: namespaces, in: session).expired(), in: name)
-      try session.output.answer(found.preview())
-      return .done
+      return try session.output.answer(found.preview())
     }
     var isStopped = false
     let removal = try ProgressLine.showSteps("purging", unit: Wording.entries, in: session) {
@@ -202,6 +198,5 @@ extension Command {
     try session.output.acknowledge(
       done.reply(
         words, [("skipped_after_clock_jump", .bool(removal.skippedAfterClockJump))]))
-    return .done
   }
 }

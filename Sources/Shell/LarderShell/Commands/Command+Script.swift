@@ -32,9 +32,7 @@ extension Command {
     }
     return .done
   }
-}
 
-extension Command {
   static let echo = Command(
     "echo", .shell, .reads, "Prints its words.",
     parameters: [.any("TEXT", .text)],
@@ -44,7 +42,7 @@ extension Command {
     ],
     run: echoWords)
 
-  private static func echoWords(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func echoWords(_ call: Invocation, in session: Session) throws {
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
     // A terminal must not get control characters; a pipe gets the words as they are.
     let shown = Reply.Body.text(Quoting.printable(words) + "\n")
@@ -53,11 +51,8 @@ extension Command {
       Reply(
         .object([Column("text", holdsBytes: true)], [.bytes(words)]),
         in: [.table: shown, .markdown: shown, .plain: line, .raw: line]))
-    return .done
   }
-}
 
-extension Command {
   static let help = Command(
     "help", aliases: ["?"], .shell, .reads, "Explains a command or a topic.",
     parameters: [.optional("COMMAND|TOPIC", .subject)],
@@ -68,15 +63,12 @@ extension Command {
     ],
     run: explain)
 
-  private static func explain(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func explain(_ call: Invocation, in session: Session) throws {
     let reply = try Help(.standard).reply(
       about: call.bytes("COMMAND|TOPIC"), for: session.output.presentation)
     try session.output.answer(reply)
-    return .done
   }
-}
 
-extension Command {
   static let quit = Command(
     "quit", aliases: ["exit", "q"], .shell, .reads, "Leaves the shell.",
     parameters: [.optional("CODE", .number(0...255))],

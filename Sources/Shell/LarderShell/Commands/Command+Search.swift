@@ -19,7 +19,7 @@ extension Command {
     ],
     run: findText)
 
-  private static func findText(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func findText(_ call: Invocation, in session: Session) throws {
     let place = call.choice("--in") ?? "both"
     let finder = try finder(call, in: session)
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
@@ -52,7 +52,6 @@ extension Command {
       }
     }
     if !isFound, session.output.isForPerson { try session.output.writeLines(["no matches"]) }
-    return .done
   }
 
   private static func finder(

@@ -15,7 +15,7 @@ extension Command {
     ],
     run: showOrSetOption)
 
-  private static func showOrSetOption(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func showOrSetOption(_ call: Invocation, in session: Session) throws {
     let named = call.choice("NAME").flatMap(ShellOption.init)
     if let named, let value = call.bytes("VALUE") {
       let word = String(decoding: value, as: UTF8.self).lowercased()
@@ -24,7 +24,7 @@ extension Command {
       } catch let error as ShellError where error.code == .usage {
         throw error.pointing(at: call.range("VALUE"))
       }
-      return .done
+      return
     }
     let columns = [
       Column("option", title: ""), Column("value", title: ""),
@@ -40,11 +40,8 @@ extension Command {
               .prose(option.summary),
             ]
           })))
-    return .done
   }
-}
 
-extension Command {
   static let output = Command(
     "output", .shell, .reads, "Shows or sets the form of output.",
     parameters: [.optional("MODE", .choice(OutputMode.allCases.map(\.rawValue)))],
@@ -55,7 +52,7 @@ extension Command {
     ],
     run: setOutput)
 
-  private static func setOutput(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func setOutput(_ call: Invocation, in session: Session) throws {
     if let name = call.choice("MODE"), let mode = OutputMode(rawValue: name) {
       session.settings.mode = mode
     } else {
@@ -74,11 +71,8 @@ extension Command {
               ]
             })))
     }
-    return .done
   }
-}
 
-extension Command {
   static let history = Command(
     "history", .shell, .reads, "Lists the lines typed at the prompt, the last one at the end.",
     parameters: [.optional("N", .text), .optional("TEXT", .text)],
@@ -91,7 +85,7 @@ extension Command {
     ],
     run: listHistory)
 
-  private static func listHistory(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func listHistory(_ call: Invocation, in session: Session) throws {
     if call.has("--clear") { return try clearHistory(call, in: session) }
     var words = [call.bytes("N"), call.bytes("TEXT")].compactMap(\.self)
     var count = 20
@@ -116,10 +110,9 @@ extension Command {
         .rows(
           [Column("number", title: ""), Column("line", title: "")],
           lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] })))
-    return .done
   }
 
-  private static func clearHistory(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func clearHistory(_ call: Invocation, in session: Session) throws {
     let count = try session.host.history().count
     let lines: SafeText = "\(Wording.count(count, "line", "lines")) of the history"
     try Confirmation(call: call, session: session, isSweeping: true).require("remove \(lines)") {
@@ -129,6 +122,5 @@ extension Command {
     session.historyWasCleared = true
     try session.output.acknowledge(
       Reply(["lines": .number(count)], sentences: ["removed \(lines)"]))
-    return .done
   }
 }

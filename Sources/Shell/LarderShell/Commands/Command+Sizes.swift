@@ -25,7 +25,7 @@ extension Command {
     ],
     run: showSizes)
 
-  private static func showSizes(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func showSizes(_ call: Invocation, in session: Session) throws {
     let isWhole = call.namespaces == .unnamed && session.current == nil
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let grouping =
@@ -52,11 +52,8 @@ extension Command {
     }
     let limit = isWhole ? try session.store.limits().effective.bytes : nil
     try session.output.answer(report.reply(limit: limit))
-    return .done
   }
-}
 
-extension Command {
   static let expiring = Command(
     "expiring", aliases: ["soon"], .looking, .reads,
     "Shows how many entries expire when, and which expire first.",
@@ -69,7 +66,7 @@ extension Command {
     ],
     run: showExpiring)
 
-  private static func showExpiring(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func showExpiring(_ call: Invocation, in session: Session) throws {
     let now = session.clock.now.unix
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
@@ -88,13 +85,12 @@ extension Command {
       }
       guard counts.contains(where: { $0 > 0 }) else {
         try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
-        return .done
+        return
       }
       let rows = zip(bounds, counts).map { BarChart.Row("< \(Wording.span($0.upperBound))", $1) }
       try session.output.answer(Reply(.chart(BarChart(rows))))
     }
     try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))
-    return .done
   }
 
   /// The ranges of time of the rows: round durations that people use, up to the end.
@@ -124,7 +120,7 @@ extension Command {
     ],
     run: drawPlot)
 
-  private static func drawPlot(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func drawPlot(_ call: Invocation, in session: Session) throws {
     let measure = call.choice("WHAT").flatMap(Histogram.Measure.init(word:)) ?? .sizes
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)
@@ -146,6 +142,5 @@ extension Command {
     }
     histogram.trim()
     try session.output.answer(histogram.reply)
-    return .done
   }
 }

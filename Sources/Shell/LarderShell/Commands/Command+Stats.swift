@@ -88,7 +88,7 @@ extension Command {
     ],
     run: writeReport)
 
-  private static func writeReport(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func writeReport(_ call: Invocation, in session: Session) throws {
     let name = call.bytes("FILE")!
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     // The file is opened first, so that a refusal shows before the whole store is read.
@@ -103,12 +103,11 @@ extension Command {
     }
     try writer.write(page)
     try writer.finish()
-    if session.isOutput(name) { return .done }
+    if session.isOutput(name) { return }
     try session.output.acknowledge(
       Reply(
         [Column("file", holdsBytes: true): .bytes(name), "bytes": .size(page.count)],
         sentences: ["wrote \(Wording.size(page.count)) to \(name)"]))
-    return .done
   }
 }
 

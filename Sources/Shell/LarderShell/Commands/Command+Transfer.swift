@@ -21,7 +21,7 @@ extension Command {
     ],
     run: exportEntries)
 
-  private static func exportEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func exportEntries(_ call: Invocation, in session: Session) throws {
     let path = call.bytes("FILE")!
     // In a pipe, a summary must not follow the entries.
     let isPipe = session.isOutput(path)
@@ -58,7 +58,6 @@ extension Command {
           ],
           sentences: ["exported \(done.words) to \(path)"]))
     }
-    return .done
   }
 
   /// The summary of an export to standard output. The entries are the answer, so the summary goes to standard error.
@@ -93,7 +92,7 @@ extension Command {
     ],
     run: importEntries)
 
-  private static func importEntries(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func importEntries(_ call: Invocation, in session: Session) throws {
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")
@@ -130,6 +129,5 @@ extension Command {
       ? session.output.answer(run.done.preview(fields, run.words))
       : session.output.acknowledge(run.done.reply(only: fields, run.words))
     for remark in run.remarks { try session.host.notify(remark) }
-    return .done
   }
 }

@@ -73,7 +73,7 @@ extension Command {
     ],
     run: browseStore)
 
-  private static func browseStore(_ call: Invocation, in session: Session) throws -> Outcome {
+  private static func browseStore(_ call: Invocation, in session: Session) throws {
     guard [.prompt, .command].contains(call.line.source), session.output.presentation.isTerminal,
       let open = session.host.openScreen
     else {
@@ -87,7 +87,6 @@ extension Command {
     let result = Result { try BrowseLoop(names.first, in: session, on: screen).run() }
     try screen.close()
     try result.get()
-    return .done
   }
 }
 

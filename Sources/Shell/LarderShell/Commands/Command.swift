@@ -6,24 +6,23 @@ struct Command: Sendable {
 
   typealias Action = @Sendable (Invocation, Session) throws -> Outcome
 
-  init(
+  /// - Parameter run: Returns nothing, or an ``Outcome`` if the command has an exit code of its own.
+  init<Result: Sendable>(
     _ name: String, aliases: [String] = [], _ group: CommandSpec.Group,
     _ access: CommandSpec.Access, _ summary: String,
     namespaces: CommandSpec.NamespaceUse = .none, parameters: [Parameter] = [],
     selection: CommandSpec.SelectionUse? = nil, trailing: [Parameter] = [],
     options: [OptionSpec] = [], rules: [CommandSpec.Rule] = [],
     plain: KeyValuePairs<String, String> = [:], examples: [CommandSpec.Example],
-    run: @escaping Action
+    run: @escaping @Sendable (Invocation, Session) throws -> Result
   ) {
     spec = CommandSpec(
       name, aliases: aliases, group, access, summary, namespaces: namespaces,
       parameters: parameters, selection: selection, trailing: trailing, options: options,
       rules: rules, plain: plain, examples: examples)
-    self.run = run
+    self.run = { call, session in try run(call, session) as? Outcome ?? .done }
   }
-}
 
-extension Command {
   typealias Example = CommandSpec.Example
 
   /// Every command, in the order in which help lists them.
