@@ -11,7 +11,7 @@ struct AttackTests {
 
   private static func echo(_ fields: Pairs = [("Cache-Control", "max-age=100")]) -> Origin {
     Origin { request, number in
-      (response(200, fields), HTTPBody(Array("\(request.path ?? "") \(number)".utf8)))
+      (response(200, fields), HTTPBody("\(request.path ?? "") \(number)"))
     }
   }
 
@@ -49,8 +49,7 @@ struct AttackTests {
 
   @Test(arguments: ["Accept-Language Cookie", "Cookie; Accept", "a, \u{E9}", "*, a", "a\u{0}b"])
   func `a Vary that names no field lets nothing be used again`(vary: String) {
-    let harness = HTTPHarness()
-    harness.prime([("Cache-Control", "max-age=100"), ("Vary", vary)])
+    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100"), ("Vary", vary)])
     #expect(harness.held.isEmpty && !harness.isHit())
   }
 
@@ -111,10 +110,7 @@ struct AttackTests {
   @Test func `user information in a URI separates users`() async throws {
     let fixture = try Fixture(
       Origin { request, _ in
-        (
-          response(200, [("Cache-Control", "max-age=100")]),
-          HTTPBody(Array((request.authority ?? "").utf8))
-        )
+        (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(request.authority ?? ""))
       })
     for user in ["alice:pw@", "bob:pw@", ""] {
       let result = try await fixture.cache.send(request("GET", "/a", host: user + "example.com"))
@@ -146,12 +142,13 @@ struct AttackTests {
   }
 
   @Test func `digests of two stores differ`() async throws {
-    let digests = try await (0..<2).asyncMap { _ in
+    var digests: Set<Key> = []
+    for _ in 0..<2 {
       let fixture = try Fixture(Self.fresh)
       _ = try await fixture.get("/a?key=secret", [("Authorization", "secret")])
-      return try fixture.cache.namespace.page(limit: 1).items[0].key
+      digests.insert(try fixture.cache.namespace.page(limit: 1).items[0].key)
     }
-    #expect(digests[0] != digests[1])
+    #expect(digests.count == 2)
   }
 
   // MARK: Targets
@@ -220,7 +217,7 @@ struct AttackTests {
       Origin { request, number in
         (
           response(number == 1 ? code : 200, [("Cache-Control", "max-age=100, public")]),
-          HTTPBody(Array("\(number)".utf8))
+          HTTPBody("\(number)")
         )
       })
     #expect(try await fixture.get("/a", fields).result.response.status.code == code)
@@ -252,7 +249,7 @@ struct AttackTests {
         return (
           response(
             200, [("Cache-Control", "max-age=100000"), ("Vary", "Foo"), ("ETag", "\"\(foo)\"")]),
-          HTTPBody(Array(foo.utf8))
+          HTTPBody(foo)
         )
       }, policy: policy)
     for number in 0..<40 {
@@ -266,28 +263,6 @@ struct AttackTests {
     #expect((longest ?? 0) < 100)
   }
 
-  @Test func `clients that differ in irrelevant fields share one request`() async throws {
-    let gate = Gate()
-    let fixture = try Fixture(
-      Origin { _, _ in
-        await gate.wait()
-        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody([1]))
-      })
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<50 {
-        group.addTask {
-          let result = try await fixture.get(
-            "/a", [("User-Agent", "client \(number)"), ("traceparent", "00-\(number)")])
-          #expect(result.result.response.status == .ok)
-        }
-      }
-      try await fixture.waiting(for: 49)
-      await gate.open()
-      try await group.waitForAll()
-    }
-    #expect(fixture.origin.count == 1)
-  }
-
   @Test func `a client that Vary separates gets its own response although it waited`() async throws
   {
     let gate = Gate()
@@ -297,7 +272,7 @@ struct AttackTests {
         let agent = request.headerFields[.userAgent] ?? ""
         return (
           response(200, [("Cache-Control", "max-age=100"), ("Vary", "User-Agent")]),
-          HTTPBody(Array(agent.utf8))
+          HTTPBody(agent)
         )
       })
     async let first = fixture.get("/a", [("User-Agent", "one")])
@@ -309,26 +284,13 @@ struct AttackTests {
     #expect(try await second.body == "two")
   }
 
-  @Test(arguments: ["stale-if-error=0", "max-age=1"])
-  func `stale-if-error=0 is obeyed when the origin is down`(wish: String) async throws {
+  @Test func `stale-if-error=0 is obeyed when the origin is down`() async throws {
     let fixture = try Fixture(Self.echo([("Cache-Control", "max-age=1")]))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(2))
     fixture.origin.become { _, _ in throw Origin.Down() }
-    if wish == "stale-if-error=0" {
-      await #expect(throws: Origin.Down.self) {
-        try await fixture.get("/a", [("Cache-Control", wish)])
-      }
-    } else {
-      #expect(try await fixture.get().result.reason == .staleDisconnected)
+    await #expect(throws: Origin.Down.self) {
+      try await fixture.get("/a", [("Cache-Control", "stale-if-error=0")])
     }
-  }
-}
-
-extension Sequence {
-  fileprivate func asyncMap<T>(_ body: (Element) async throws -> T) async rethrows -> [T] {
-    var results: [T] = []
-    for element in self { results.append(try await body(element)) }
-    return results
   }
 }

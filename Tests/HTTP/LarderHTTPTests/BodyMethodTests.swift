@@ -23,12 +23,12 @@ struct BodyMethodTests {
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
-      let text = String(decoding: try await body.bytes(), as: UTF8.self)
+      let text = try await body.text()
       let number = bodies.withLock {
         $0.append(text)
         return $0.count
       }
-      return (response(200, fields), HTTPBody(Array("\(number) \(text.prefix(9))".utf8)))
+      return (response(200, fields), HTTPBody("\(number) \(text.prefix(9))"))
     }
   }
 
@@ -58,7 +58,7 @@ struct BodyMethodTests {
       }
       let result = try await cache.send(
         request(method, path, fields), body: streamed ? stream : HTTPBody(bytes))
-      return (result.isHit, String(decoding: try await result.body.bytes(), as: UTF8.self))
+      return (result.isHit, try await result.body.text())
     }
   }
 

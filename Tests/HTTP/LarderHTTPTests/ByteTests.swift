@@ -87,9 +87,8 @@ struct ByteTests {
     stored: String, newer: String, isSame: Bool
   ) {
     for method in ["GET", "HEAD"] {
-      let harness = HTTPHarness()
-      harness.prime([("Cache-Control", "max-age=2"), ("ETag", stored)])
-      harness.wait(3)
+      let harness = HTTPHarness(
+        holding: [("Cache-Control", "max-age=2"), ("ETag", stored)], age: 3)
       let fields: Pairs = [("Cache-Control", "max-age=100"), ("ETag", newer)]
       let result = harness.ask(request(method)) { request in
         request.method == .head
@@ -111,9 +110,7 @@ struct ByteTests {
   func `RFC 9111, 4.3.5: HEAD gives a response no validator that it did not come with`(
     field: (String, String)
   ) {
-    let harness = HTTPHarness()
-    harness.prime([("Cache-Control", "max-age=2")])
-    harness.wait(3)
+    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2")], age: 3)
     _ = harness.ask(request("HEAD")) { _ in
       (response(200, [field, ("Cache-Control", "max-age=9")]), "")
     }
@@ -131,9 +128,8 @@ struct ByteTests {
   func `RFC 9111, 4.1: space is left out only between the members of a list`(
     name: String, first: String, second: String, matches: Bool
   ) {
-    let harness = HTTPHarness()
-    harness.prime(
-      [("Cache-Control", "max-age=100"), ("Vary", name)],
+    let harness = HTTPHarness(
+      holding: [("Cache-Control", "max-age=100"), ("Vary", name)],
       request: LarderHTTPTests.request("GET", "/a", [(name, first)]))
     #expect(
       harness.isHit(LarderHTTPTests.request("GET", "/a", [(name, second)])) == matches)

@@ -22,7 +22,7 @@ struct EndingTests {
         return (HTTPResponse(status: .ok, headerFields: HTTPFields(fields)), HTTPBody())
       }
       let lines = (groups[request.path ?? ""] ?? []).map { ("Cache-Groups", $0) }
-      return (response(200, [Self.fresh] + lines), HTTPBody(Array("body".utf8)))
+      return (response(200, [Self.fresh] + lines), HTTPBody("body"))
     }
     return try Fixture(origin, policy: HTTPCachePolicy(kind: kind))
   }
@@ -168,27 +168,6 @@ struct EndingTests {
       try fixture.store.namespace("http").entry(for: "https://example.com/a")?.tags.count == 2)
   }
 
-  @Test(arguments: [false, true])
-  func `a response under way is not stored when its group ends`(isOther: Bool) async throws {
-    let (gate, fixture) = (Gate(), try Fixture(Origin()))
-    fixture.origin.become { request, _ in
-      guard request.method == .get else {
-        return (response(204, [("Cache-Group-Invalidation", "\"one\"")]), HTTPBody())
-      }
-      await gate.wait()
-      return (response(200, [Self.fresh, ("Cache-Groups", "\"one\"")]), HTTPBody([1]))
-    }
-    let asking = Task { try await fixture.get() }
-    try await fixture.origin.wait(for: 1)
-    let other = HTTPCache(in: fixture.cache.namespace, over: fixture.origin)
-    _ = try await (isOther ? other : fixture.cache).send(request("POST", "/x"))
-    await gate.open()
-    _ = try await asking.value
-    #expect(try fixture.store.namespace("http").count() == 0)
-    _ = try await fixture.get()
-    #expect(try await fixture.get().result.isHit)
-  }
-
   // MARK: Clear Site Data
 
   @Test(arguments: ["\"cache\"", "\"*\"", "\"cookies\", \"cache\"", "\"storage\" ,\"*\""])
@@ -247,27 +226,4 @@ struct EndingTests {
     for user in users { #expect(try await stored(fixture, ["/a"], user) == []) }
   }
 
-  @Test(arguments: [false, true])
-  func `Clear Site Data: what is under way is not stored, nor is the answer itself`(isOther: Bool)
-    async throws
-  {
-    let (gate, fixture) = (Gate(), try Fixture(Origin()))
-    fixture.origin.become { request, _ in
-      let isEnd = request.path == "/end"
-      if request.path == "/a" { await gate.wait() }
-      return (
-        response(200, [Self.fresh] + (isEnd ? [("Clear-Site-Data", "\"cache\"")] : [])),
-        HTTPBody([1])
-      )
-    }
-    let asking = Task { try await fixture.get() }
-    try await fixture.origin.wait(for: 1)
-    let other = HTTPCache(in: fixture.cache.namespace, over: fixture.origin)
-    _ = try await (isOther ? other : fixture.cache).send(request("GET", "/end")).body.bytes()
-    await gate.open()
-    _ = try await asking.value
-    #expect(try fixture.store.namespace("http").count() == 0)
-    _ = try await fixture.get()
-    #expect(try await fixture.get().result.isHit)
-  }
 }

@@ -33,7 +33,7 @@ struct ExpectationTests {
     let fixture = try Fixture(.page(Self.good, body: "{}"), policy: Self.policy)
     #expect(try await fixture.get().body == "{}")
     fixture.clock.advance(by: .seconds(11))
-    fixture.origin.become { _, _ in (response(status, fields), HTTPBody(Array("<html>".utf8))) }
+    fixture.origin.become { _, _ in (response(status, fields), HTTPBody("<html>")) }
     let stale = try await fixture.get()
     #expect(stale.body == "{}" && stale.result.reason == .staleDisconnected)
     for isPassed in [false, true] {
@@ -48,7 +48,7 @@ struct ExpectationTests {
       }
     }
     #expect(try fixture.store.namespace("http").count() == 1)
-    fixture.origin.become { _, _ in (response(200, Self.good), HTTPBody(Array("[]".utf8))) }
+    fixture.origin.become { _, _ in (response(200, Self.good), HTTPBody("[]")) }
     #expect(try await fixture.get("/b").body == "[]")
   }
 
@@ -128,7 +128,7 @@ struct ExpectationTests {
     let pages = try Store.temporary(options: Store.Options(clock: clock)).cache(
       of: String.self, in: "pages")
     let http = HTTPCache(in: pages.namespace.store.namespace("none"), over: Origin.page(Self.good))
-    let statuses = StatusList()
+    let statuses = Mutex([Int]())
     for _ in 0..<2 {
       let page = try await pages.result(
         for: "a", options: LoadOptions(stale: Staleness(onError: .days(1)), waitsForCommit: true)
@@ -136,21 +136,15 @@ struct ExpectationTests {
         var request = request("GET", "/a")
         request.headerFields = known?.conditionalFields ?? [:]
         let answer = try await http.pass(request)
-        statuses.append(answer.response.status.code)
+        statuses.withLock { $0.append(answer.response.status.code) }
         if answer.response.status == .notModified { return .unchanged }
-        let text = String(decoding: try await answer.body.bytes(), as: UTF8.self)
+        let text = try await answer.body.text()
         return Loaded(
           text, expires: .after(.seconds(5)), validators: Validators(of: answer.response))
       }
       #expect(page?.value == "body")
       clock.advance(by: .seconds(6))
     }
-    #expect(statuses.all == [200, 304])
+    #expect(statuses.withLock { $0 } == [200, 304])
   }
-}
-
-private final class StatusList: Sendable {
-  private let statuses = Mutex<[Int]>([])
-  var all: [Int] { statuses.withLock { $0 } }
-  func append(_ status: Int) { statuses.withLock { $0.append(status) } }
 }

@@ -20,7 +20,7 @@ import Testing
   }
 
   private func body(_ cache: HTTPCache) async throws -> String {
-    String(decoding: try await cache.send(request()).body.bytes(), as: UTF8.self)
+    try await cache.send(request()).body.text()
   }
 
   @Test func `requests meet the faults of the plan in order, and then none`() async throws {

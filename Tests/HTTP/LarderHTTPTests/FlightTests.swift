@@ -13,7 +13,7 @@ struct FlightTests {
     let fixture = try Fixture(
       Origin { _, _ in
         await gate.wait()
-        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("body".utf8)))
+        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody("body"))
       })
     try await withThrowingTaskGroup(of: String.self) { group in
       for index in 0..<200 {
@@ -64,7 +64,7 @@ struct FlightTests {
       Origin { _, number in
         if number == 1 { try await Task.sleep(for: .seconds(1000)) }
         await gate.wait()
-        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("body".utf8)))
+        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody("body"))
       })
     let first = Task { try await fixture.get().body }
     try await fixture.origin.wait(for: 1)
@@ -82,7 +82,7 @@ struct FlightTests {
     let gate = Gate()
     fixture.origin.become { _, _ in
       await gate.wait()
-      return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody(Array("new".utf8)))
+      return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody("new"))
     }
     for _ in 0..<10 {
       let stale = try await fixture.get()

@@ -35,9 +35,7 @@ struct FreshnessTests {
       ([("Cache-Control", "max-age=3600"), ("Pragma", "no-cache")], true),
     ] as [(Pairs, Bool)])
   func `RFC 9111, 4.2.1: a response is fresh for as long as it says`(fields: Pairs, isFresh: Bool) {
-    let harness = HTTPHarness()
-    harness.prime(fields)
-    harness.wait(3)
+    let harness = HTTPHarness(holding: fields, age: 3)
     #expect(harness.isHit() == isFresh)
   }
 
@@ -50,27 +48,23 @@ struct FreshnessTests {
   func `RFC 9111, 4.2.2: some statuses are fresh for a tenth of the time they had not changed`(
     status: Int, isFresh: Bool
   ) {
-    let harness = HTTPHarness()
-    harness.prime([("Last-Modified", date(-1000)), ("Date", date(0))], status: status)
-    harness.wait(99)
+    let harness = HTTPHarness(
+      holding: [("Last-Modified", date(-1000)), ("Date", date(0))], status: status, age: 99)
     #expect(harness.isHit() == isFresh)
     harness.wait(1)
     #expect(!harness.isHit())
   }
 
   @Test func `RFC 9111, 4.2.2: public lets the freshness of any status be guessed`() {
-    let harness = HTTPHarness()
-    harness.prime([("Last-Modified", date(-1000)), ("Cache-Control", "public")], status: 599)
-    harness.wait(99)
+    let harness = HTTPHarness(
+      holding: [("Last-Modified", date(-1000)), ("Cache-Control", "public")], status: 599, age: 99)
     #expect(harness.isHit())
     harness.wait(1)
     #expect(!harness.isHit())
   }
 
   @Test func `RFC 9111, 4.2.2: a guess is never longer than the policy says`() {
-    let harness = HTTPHarness()
-    harness.prime([("Last-Modified", date(-100 * 86_400))])
-    harness.wait(86_399)
+    let harness = HTTPHarness(holding: [("Last-Modified", date(-100 * 86_400))], age: 86_399)
     #expect(harness.isHit())
     harness.wait(1)
     #expect(!harness.isHit())
@@ -80,9 +74,8 @@ struct FreshnessTests {
     200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599, 999,
   ])
   func `RFC 9111, 3: any final status with explicit freshness is used again`(status: Int) {
-    let harness = HTTPHarness()
-    harness.prime([("Cache-Control", "max-age=100")], status: status)
-    let again = harness.ask { _ in (response(599), "") }
+    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100")], status: status)
+    let again = harness.ask()
     #expect(again.isFromCache && again.status == status && again.body == "body")
     harness.wait(100)
     #expect(!harness.isHit())
@@ -92,7 +85,7 @@ struct FreshnessTests {
     let harness = HTTPHarness()
     harness.delay = .seconds(5)
     harness.prime([("Cache-Control", "max-age=10"), ("Age", "3")])
-    let again = harness.ask { _ in (response(599), "") }
+    let again = harness.ask()
     #expect(again.fields[.age] == "8")
     harness.wait(1)
     #expect(harness.isHit())
@@ -101,26 +94,24 @@ struct FreshnessTests {
   }
 
   @Test func `RFC 9111, 5.1: every answer from the cache has an Age, and one`() {
-    let harness = HTTPHarness()
-    harness.prime([("Cache-Control", "max-age=100"), ("Age", "30"), ("Date", date(0))])
-    harness.wait(3)
-    let again = harness.ask { _ in (response(599), "") }
+    let harness = HTTPHarness(
+      holding: [("Cache-Control", "max-age=100"), ("Age", "30"), ("Date", date(0))], age: 3)
+    let again = harness.ask()
     #expect(again.fields[values: .age] == ["33"])
     #expect(again.fields[.date] == date(0))
   }
 
   @Test func `a response that came later than now is not fresh`() {
-    let harness = HTTPHarness()
-    harness.prime([("Cache-Control", "max-age=100")])
-    harness.wait(-30)
+    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100")], age: -30)
     #expect(harness.isHit())
     harness.wait(-31)
     #expect(!harness.isHit())
   }
 
   @Test func `RFC 9111, 5.2.2.4: no-cache is validated before each use`() {
-    let harness = HTTPHarness()
-    harness.prime([("Cache-Control", "no-cache, max-age=100"), ("ETag", "\"1\"")])
+    let harness = HTTPHarness(holding: [
+      ("Cache-Control", "no-cache, max-age=100"), ("ETag", "\"1\""),
+    ])
     let again = harness.ask { request in
       #expect(request.headerFields[.ifNoneMatch] == "\"1\"")
       return (response(304, [("ETag", "\"1\"")]), "")
@@ -130,8 +121,9 @@ struct FreshnessTests {
 
   @Test func `RFC 8246, 2: an immutable response is not validated on a reload while it is fresh`() {
     let reload = request("GET", "/a", [("Cache-Control", "max-age=0")])
-    let harness = HTTPHarness()
-    harness.prime([("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\"")])
+    let harness = HTTPHarness(holding: [
+      ("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\""),
+    ])
     #expect(harness.isHit(reload))
     #expect(!harness.isHit(request("GET", "/a", [("Cache-Control", "no-cache")])))
     harness.prime([("Cache-Control", "max-age=100, immutable"), ("ETag", "\"1\"")])

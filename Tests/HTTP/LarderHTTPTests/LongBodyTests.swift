@@ -15,15 +15,16 @@ struct LongBodyTests {
     (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) &+ seed }
   }
 
-  /// The body in pieces of 50,000 bytes; `meanwhile` runs before each piece.
-  private static func pieces(
-    _ bytes: [UInt8], _ meanwhile: @escaping @Sendable (Int) async throws -> Void = { _ in }
+  /// The body in pieces; `meanwhile` runs before each piece, with the number of bytes before that piece.
+  static func pieces(
+    _ bytes: [UInt8], of size: Int = 50_000,
+    _ meanwhile: @escaping @Sendable (Int) async throws -> Void = { _ in }
   ) -> HTTPBody {
     let rest = Mutex(bytes[...])
     return HTTPBody(next: {
       try await meanwhile(bytes.count - rest.withLock { $0.count })
       return rest.withLock { rest in
-        let piece = Array(rest.prefix(50_000))
+        let piece = Array(rest.prefix(size))
         rest = rest.dropFirst(piece.count)
         return piece.isEmpty ? nil : piece
       }

@@ -10,30 +10,18 @@ import Testing
 struct MemoryTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 
-  private static func body(_ size: Int) -> [UInt8] {
-    (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
-  }
-
   /// A body in pieces of 10,000 bytes; the response announces its length or not.
   private static func origin(_ bytes: [UInt8], isAnnounced: Bool) -> Origin {
     Origin { _, _ in
-      let rest = Mutex(bytes[...])
-      let body = HTTPBody(next: {
-        rest.withLock { rest in
-          let piece = Array(rest.prefix(10_000))
-          rest = rest.dropFirst(piece.count)
-          return piece.isEmpty ? nil : piece
-        }
-      })
       let length = isAnnounced ? [("Content-Length", "\(bytes.count)")] : []
-      return (response(200, fresh + length), body)
+      return (response(200, fresh + length), LongBodyTests.pieces(bytes, of: 10_000))
     }
   }
 
   @Test(arguments: [1, 65_535, 65_536, 65_537, 500_000], [true, false])
   func `a hit comes in pieces, which are the whole body`(size: Int, isAnnounced: Bool) async throws
   {
-    let bytes = Self.body(size)
+    let bytes = LongBodyTests.body(size)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: isAnnounced))
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     let hit = try await fixture.cache.send(request())
@@ -50,7 +38,7 @@ struct MemoryTests {
 
   @Test(arguments: [60_000, 500_000])
   func `what is given back is read again`(size: Int) async throws {
-    let bytes = Self.body(size)
+    let bytes = LongBodyTests.body(size)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     let hit = try await fixture.cache.send(request("GET", "/a", [("Range", "bytes=10-")]))
@@ -73,7 +61,7 @@ struct MemoryTests {
   }
 
   @Test func `what is given back of a body that was replaced is gone`() async throws {
-    let bytes = Self.body(60_000)
+    let bytes = LongBodyTests.body(60_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
@@ -85,7 +73,7 @@ struct MemoryTests {
   }
 
   @Test func `what is given back of a body on its way into the store is read again`() async throws {
-    let bytes = Self.body(700_000)
+    let bytes = LongBodyTests.body(700_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
     let miss = try await fixture.cache.send(request())
     var pieces = miss.body.makeAsyncIterator()
@@ -103,7 +91,7 @@ struct MemoryTests {
   }
 
   @Test func `a slow reader outlives a validation`() async throws {
-    let bytes = Self.body(300_000)
+    let bytes = LongBodyTests.body(300_000)
     let tagged: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
     let fixture = try Fixture(
       Origin { request, _ in
@@ -126,7 +114,7 @@ struct MemoryTests {
   @Test func `a client that lags behind reads the rest from the store, and no memory is held`()
     async throws
   {
-    let bytes = Self.body(1_000_000)
+    let bytes = LongBodyTests.body(1_000_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
     let slow = try await fixture.cache.send(request())
     var pieces = slow.body.makeAsyncIterator()
@@ -144,7 +132,7 @@ struct MemoryTests {
   {
     var policy = HTTPCachePolicy()
     policy.bufferLimit = 50_000
-    let bytes = Self.body(400_000)
+    let bytes = LongBodyTests.body(400_000)
     let taken = Mutex(0)
     let fixture = try Fixture(
       Origin { _, _ in
@@ -176,7 +164,7 @@ struct MemoryTests {
   @Test func `all bodies together stay within the budget`() async throws {
     var policy = HTTPCachePolicy()
     policy.bufferLimit = 250_000
-    let bytes = Self.body(100_000)
+    let bytes = LongBodyTests.body(100_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true), policy: policy)
     var results: [HTTPCacheResult] = []
     var most = 0
@@ -192,7 +180,7 @@ struct MemoryTests {
   }
 
   @Test func `a client that goes away leaves nothing reserved`() async throws {
-    let fixture = try Fixture(Self.origin(Self.body(500_000), isAnnounced: false))
+    let fixture = try Fixture(Self.origin(LongBodyTests.body(500_000), isAnnounced: false))
     for number in 0..<5 {
       var pieces = try await fixture.cache.send(request("GET", "/\(number)")).body
         .makeAsyncIterator()

@@ -44,7 +44,7 @@ final class Origin: HTTPTransport {
       if let tag, request.headerFields[.ifNoneMatch] == tag {
         return (response(304, fields), HTTPBody())
       }
-      return (response(200, fields), HTTPBody(Array(body.utf8)))
+      return (response(200, fields), HTTPBody(body))
     }
   }
 }
@@ -75,7 +75,7 @@ struct Fixture {
     result: HTTPCacheResult, body: String
   ) {
     let result = try await cache.send(request("GET", path, fields))
-    return (result, String(decoding: try await result.body.bytes(), as: UTF8.self))
+    return (result, try await result.body.text())
   }
 
   /// Waits until `number` requests wait for other requests.

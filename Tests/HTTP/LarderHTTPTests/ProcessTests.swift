@@ -15,8 +15,7 @@ struct ProcessTests {
       [("Cache-Control", "max-age=1000"), ("ETag", "\"here\"")], body: "here")
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     func get(_ path: String) async throws -> String {
-      String(
-        decoding: try await cache.send(request("GET", path)).body.bytes(), as: UTF8.self)
+      try await cache.send(request("GET", path)).body.text()
     }
     let peer = try PeerProcess(store: directory.path)
     #expect(peer.line() == "open")
@@ -66,7 +65,7 @@ struct ProcessTests {
     let (gate, origin) = (Gate(), Origin())
     origin.become { _, _ in
       await gate.wait()
-      return (response(200, [("Cache-Control", "max-age=1000")]), HTTPBody(Array("old".utf8)))
+      return (response(200, [("Cache-Control", "max-age=1000")]), HTTPBody("old"))
     }
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     // The namespace must exist first: a removal in an absent namespace counts as a removal of all its keys.
@@ -75,8 +74,7 @@ struct ProcessTests {
       store: directory.path, command: command.hasPrefix("DELETE") ? "http" : "commands")
     #expect(peer.line() == "open")
     func ask() async throws -> String {
-      String(
-        decoding: try await cache.send(request(), tags: ["listing"]).body.bytes(), as: UTF8.self)
+      try await cache.send(request(), tags: ["listing"]).body.text()
     }
     let asking = Task { try await ask() }
     try await origin.wait(for: 1)
@@ -97,18 +95,9 @@ struct ProcessTests {
     // The first part of a long body is stored before the body ends.
     let body = [UInt8](repeating: 7, count: 600_000)
     origin.become { _, _ in
-      let (head, rest) = (body.prefix(400_000), body.dropFirst(400_000))
-      let part = Mutex(0)
-      return (
+      (
         response(200, [("Cache-Control", "max-age=1000")]),
-        HTTPBody(next: {
-          let number = part.withLock { part in
-            part += 1
-            return part
-          }
-          if number == 2 { await gate.wait() }
-          return number == 1 ? Array(head) : number == 2 ? Array(rest) : nil
-        })
+        LongBodyTests.pieces(body, of: 400_000) { if $0 == 400_000 { await gate.wait() } }
       )
     }
     let cache = HTTPCache(in: realm.namespace("http"), over: origin)
@@ -132,22 +121,12 @@ final class PeerProcess {
   private var rest = Data()
 
   init(store: String, command: String = "http") throws {
-    process.executableURL = Self.executable
+    process.executableURL = URL(fileURLWithPath: ProgramFixture.programs + "/LarderPeer")
     process.arguments = [command, store]
     process.standardInput = input
     process.standardOutput = output
     try process.run()
   }
-
-  private static let executable: URL = {
-    var directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    while directory.pathComponents.count > 1 {
-      let candidate = directory.appendingPathComponent("LarderPeer")
-      if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
-      directory.deleteLastPathComponent()
-    }
-    return URL(fileURLWithPath: "LarderPeer")
-  }()
 
   func line() -> String? {
     while true {

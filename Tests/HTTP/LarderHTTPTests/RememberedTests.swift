@@ -62,7 +62,7 @@ import Testing
         let fields: Pairs = [
           ("Cache-Control", "max-age=9"), ("Vary", "Accept-Language"), ("ETag", "\"\(language)\""),
         ]
-        return (response(200, fields), HTTPBody(Array("in \(language)".utf8)))
+        return (response(200, fields), HTTPBody("in \(language)"))
       })
     for _ in 1...3 {
       for language in ["de", "en"] {

@@ -90,7 +90,7 @@ struct SearchVarianceTests {
         (
           response(
             200, [("Cache-Control", "max-age=10"), ("No-Vary-Search", field)] + more),
-          HTTPBody(Array("\(request.path ?? "") \(number)".utf8))
+          HTTPBody("\(request.path ?? "") \(number)")
         )
       }, policy: HTTPCachePolicy(kind: kind))
   }

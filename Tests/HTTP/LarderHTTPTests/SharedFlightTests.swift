@@ -12,15 +12,9 @@ struct SharedFlightTests {
 
   /// A body of 400,000 bytes. All pieces after the first wait for the gate.
   private static func long(after gate: Gate) -> HTTPBody {
-    let count = Mutex(0)
-    return HTTPBody(next: {
-      let number = count.withLock { count in
-        count += 1
-        return count
-      }
-      if number == 2 { await gate.wait() }
-      return number <= 40 ? [UInt8](repeating: 1, count: 10_000) : nil
-    })
+    LongBodyTests.pieces([UInt8](repeating: 1, count: 400_000), of: 10_000) {
+      if $0 == 10_000 { await gate.wait() }
+    }
   }
 
   @Test(.timeLimit(.minutes(3)))
@@ -45,7 +39,7 @@ struct SharedFlightTests {
     try Fixture(
       Origin { request, number in
         if request.method == .get, number > 1 {
-          return (response(200, Self.fresh), HTTPBody(Array("new".utf8)))
+          return (response(200, Self.fresh), HTTPBody("new"))
         }
         return (
           response(200, Self.fresh), request.method == .get ? Self.long(after: gate) : HTTPBody()
@@ -108,7 +102,7 @@ struct SharedFlightTests {
       Origin { request, _ in
         await gate.wait()
         if request.headerFields.contains(.userAgent) { throw Origin.Down() }
-        return (response(200, Self.fresh), HTTPBody(Array("fine".utf8)))
+        return (response(200, Self.fresh), HTTPBody("fine"))
       })
     let odd: Pairs = [("User-Agent", "odd")]
     let first = Task { try await fixture.get("/a", odd) }
@@ -170,7 +164,7 @@ struct SharedFlightTests {
       Origin { _, number in
         await gate.wait()
         if number == 1 { throw Origin.Down() }
-        return (response(200, Self.fresh), HTTPBody(Array("fine".utf8)))
+        return (response(200, Self.fresh), HTTPBody("fine"))
       })
     let first = Task { try await fixture.get("/a", [("User-Agent", "first")]) }
     try await fixture.origin.wait(for: 1)
@@ -206,23 +200,4 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == 3)
   }
 
-  @Test func `an origin that is silent is not asked again by each who waited`() async throws {
-    let (begun, stalled) = (Gate(), Gate())
-    let fixture = try Fixture(
-      Origin { _, _ in
-        await begun.wait()
-        return (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
-      })
-    let asking = ["a", "b"].map { name in
-      Task { try await fixture.get("/a", [("User-Agent", name)]) }
-    }
-    try await fixture.waiting(for: 1)
-    await begun.open()
-    await stalled.wait()
-    fixture.clock.advance(by: .seconds(15))
-    for task in asking {
-      await #expect(throws: HTTPCacheError.timedOut(.seconds(15))) { try await task.value }
-    }
-    #expect(fixture.origin.count == 1)
-  }
 }

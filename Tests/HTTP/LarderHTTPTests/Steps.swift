@@ -3,6 +3,11 @@ import Synchronization
 @testable import LarderHTTP
 
 extension HTTPBody {
+  init(_ text: String) { self.init(Array(text.utf8)) }
+
+  /// All bytes of the body as text.
+  func text() async throws -> String { String(decoding: try await bytes(), as: UTF8.self) }
+
   typealias Step = @Sendable () async throws -> [UInt8]
 
   /// A body whose pieces come from these steps in order.

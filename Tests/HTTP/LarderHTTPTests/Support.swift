@@ -55,6 +55,17 @@ final class HTTPHarness {
 
   struct Unreachable: Error {}
 
+  init() {}
+
+  /// A cache that sent a request `age` seconds ago, by default a plain GET, whose response had these fields.
+  init(
+    holding fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil,
+    age: Int = 0
+  ) {
+    prime(fields, status: status, body: body, request: request)
+    wait(age)
+  }
+
   func wait(_ seconds: Int) { now = now.advanced(by: .seconds(seconds)) }
 
   /// Sends the request, by default a plain GET. The response is stored if the rules allow it.
@@ -66,12 +77,13 @@ final class HTTPHarness {
 
   /// Whether the cache answers a request without the origin.
   func isHit(_ request: HTTPRequest = LarderHTTPTests.request()) -> Bool {
-    ask(request) { _ in (response(599), "") }.isFromCache
+    ask(request).isFromCache
   }
 
+  /// The answer to a request. Without another origin, the origin answers every request with the status 599.
   func ask(
     _ request: HTTPRequest = LarderHTTPTests.request(),
-    _ origin: (HTTPRequest) throws -> (HTTPResponse, String)
+    _ origin: (HTTPRequest) throws -> (HTTPResponse, String) = { _ in (response(599), "") }
   ) -> Result {
     let key = ResponseKey(request)!
     let entries = held.filter { $0.key == key.base || $0.key.hasPrefix(key.variantPrefix) }

@@ -46,16 +46,19 @@ struct TimeLimitTests {
     #expect(try fixture.store.namespace("http").count() == 0)
   }
 
-  @Test func `a body that stalls reaches all who wait for it as the error that it is`() async throws
-  {
+  @Test(arguments: [false, true])
+  func `a body that stalls reaches all who wait for it as the error that it is`(
+    haveOwnFields: Bool
+  ) async throws {
     let (stalled, begun) = (Gate(), Gate())
     let fixture = try Fixture(
       Origin { _, _ in
         await begun.wait()
         return (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
       })
-    let asking = (0..<2).map { _ in Task { try await fixture.get() } }
-    try await fixture.origin.wait(for: 1)
+    let asking = (0..<2).map { number in
+      Task { try await fixture.get("/a", haveOwnFields ? [("User-Agent", "\(number)")] : []) }
+    }
     try await fixture.waiting(for: 1)
     await begun.open()
     await stalled.wait()
@@ -66,20 +69,32 @@ struct TimeLimitTests {
     #expect(fixture.origin.count == 1)
   }
 
-  @Test func `a body that never begins is one of an origin that cannot be reached`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
-    _ = try await fixture.get()
-    fixture.clock.advance(by: .seconds(11))
-    let (stalled, clock) = (Gate(), fixture.clock)
-    fixture.origin.become { _, _ in
-      (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
-    }
-    let passing = Task {
+  /// Lets the time of a request pass once its body stalls.
+  private func pass(_ clock: ManualClock, after stalled: Gate) -> Task<Void, Never> {
+    Task {
       await stalled.wait()
       clock.advance(by: .seconds(15))
     }
-    let stale = try await fixture.get()
-    #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
+  }
+
+  @Test(arguments: ["stale-if-error=60", "must-revalidate"])
+  func `a body that never begins is one of an origin that cannot be reached`(directive: String)
+    async throws
+  {
+    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, \(directive)")]))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(11))
+    let stalled = Gate()
+    fixture.origin.become { _, _ in
+      (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
+    }
+    let passing = pass(fixture.clock, after: stalled)
+    if directive == "must-revalidate" {
+      await #expect(throws: Self.limit) { try await fixture.get() }
+    } else {
+      let stale = try await fixture.get()
+      #expect(stale.body == "body" && stale.result.reason == .staleDisconnected)
+    }
     await passing.value
   }
 
@@ -96,22 +111,6 @@ struct TimeLimitTests {
     fixture.origin.become { _, _ in (response(200, Self.fresh), .pieces) }
     #expect(try await fixture.get().result.originStatus == 200)
     #expect(try await fixture.get().result.isHit)
-  }
-
-  @Test func `where stale is forbidden, a body that never begins is an error`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, must-revalidate")]))
-    _ = try await fixture.get()
-    fixture.clock.advance(by: .seconds(11))
-    let (stalled, clock) = (Gate(), fixture.clock)
-    fixture.origin.become { _, _ in
-      (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
-    }
-    let passing = Task {
-      await stalled.wait()
-      clock.advance(by: .seconds(15))
-    }
-    await #expect(throws: Self.limit) { try await fixture.get() }
-    await passing.value
   }
 
   /// A clock that counts its timers.
@@ -141,10 +140,7 @@ struct TimeLimitTests {
       try? await stalled.openAndStall()
       return nil
     })
-    let passing = Task {
-      await stalled.wait()
-      clock.advance(by: .seconds(15))
-    }
+    let passing = pass(clock, after: stalled)
     await #expect(throws: Self.limit) {
       try await body.limited(to: .seconds(15), by: clock).bytes()
     }
@@ -181,11 +177,7 @@ struct TimeLimitTests {
     #expect(try await body.next() == [1])
     fixture.clock.advance(by: .days(1))
     #expect(try await body.next() == [2])
-    let clock = fixture.clock
-    let passing = Task {
-      await stalled.wait()
-      clock.advance(by: .seconds(15))
-    }
+    let passing = pass(fixture.clock, after: stalled)
     await #expect(throws: Self.limit) { try await body.next() }
     await passing.value
   }

@@ -39,7 +39,7 @@
       _ request: HTTPRequest, _ body: String = "", over transport: URLSessionTransport
     ) async throws -> Int {
       let (response, answer) = try await transport.send(
-        request, body: HTTPBody(Array(body.utf8)), interim: { _ in })
+        request, body: HTTPBody(body), interim: { _ in })
       _ = try await answer.bytes()
       return response.status.code
     }
