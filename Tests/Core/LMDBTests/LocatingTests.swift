@@ -74,8 +74,6 @@ import Testing
     #expect(depth >= 3)
   }
 
-  private struct TakenBack: Error {}
-
   /// Runs a write, and takes it back in one of four cases. Returns whether the write was committed.
   private func keepingOrNot(
     _ random: inout SeededRNG,
@@ -86,10 +84,10 @@ import Testing
     do {
       try environment.write { transaction in
         try body(&transaction, &generator)
-        if Int.random(in: 0..<4, using: &generator) == 0 { throw TakenBack() }
+        if Int.random(in: 0..<4, using: &generator) == 0 { throw Stop() }
       }
       return true
-    } catch is TakenBack {
+    } catch is Stop {
       return false
     }
   }

@@ -8,7 +8,6 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  private struct Undo: Error {}
   private static let limit = 4 << 20
 
   private func open(_ name: String = "") throws -> Environment {
@@ -22,9 +21,9 @@ import Testing
     do {
       try environment.write { transaction in
         try body(&transaction)
-        throw Undo()
+        throw Stop()
       }
-    } catch is Undo {
+    } catch is Stop {
     }
   }
 

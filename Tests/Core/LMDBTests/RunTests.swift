@@ -8,7 +8,6 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  private struct Undo: Error {}
   private static let limit = 4 << 20
 
   private func open(_ name: String = "") throws -> Environment {
@@ -38,9 +37,9 @@ import Testing
         let error = failure { try transaction.put(value.span, for: [255].span, in: second) }
         #expect(error == nil || error == .mapFull)
         outcome.found = error == nil
-        throw Undo()
+        throw Stop()
       }
-    } catch is Undo {
+    } catch is Stop {
     } catch let error as LMDBError where error == .mapFull {
       // Not even the single pages were available.
     }

@@ -61,6 +61,9 @@ final class Failure: @unchecked Sendable {
   var first: (any Error)? { lock.withLock { error } }
 }
 
+/// The error of a write that a test takes back.
+struct Stop: Error {}
+
 /// The LMDB error that `call` throws; nil if it throws none. Any other error fails the test.
 func failure(_ call: () throws -> Void) -> LMDBError? {
   do {

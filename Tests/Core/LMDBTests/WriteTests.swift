@@ -14,16 +14,14 @@ import Testing
     environment = try Fixture.open(directory.store)
   }
 
-  private struct Change: Error {}
-
   @Test func `an error takes everything back`() throws {
     try environment.set([5], [1])
     let before = environment.lastTransaction
-    #expect(throws: Change.self) {
+    #expect(throws: Stop.self) {
       try environment.write { transaction in
         try transaction.put([2].span, for: [5].span, in: .main)
         try transaction.put([2].span, for: [6].span, in: .main)
-        throw Change()
+        throw Stop()
       }
     }
     #expect(try environment.value([5]) == [1])
@@ -51,10 +49,10 @@ import Testing
     }
     // A write without changes makes no commit, and a write that is taken back makes none either.
     #expect(try environment.write { $0.formerSerial } == serial)
-    #expect(throws: Change.self) {
+    #expect(throws: Stop.self) {
       try environment.write { transaction in
         try transaction.put([2].span, for: [5].span, in: .main)
-        throw Change()
+        throw Stop()
       }
     }
     #expect(try environment.write { $0.formerSerial } == serial)

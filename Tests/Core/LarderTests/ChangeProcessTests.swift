@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `a replay of what two processes do is the store`() async throws {
-    let directory = try Scratch()
+    let directory = try TemporaryDirectory()
     let seed = Int(TestSettings.seed)
     var random = SeededRNG(seed: seed)
     let store = try Store(at: directory.path + "/s")
@@ -70,7 +70,7 @@ import Testing
   @Test func `a process that is killed while it publishes leaves nothing out and nothing wrong`()
     async throws
   {
-    let directory = try Scratch()
+    let directory = try TemporaryDirectory()
     var random = SeededRNG(seed: Int(TestSettings.seed))
     // A ring that grows with the store would forget older changes, so the ring has its final size from the start.
     var options = Store.Options()
@@ -94,9 +94,8 @@ import Testing
   }
 
   @Test func `the watch of a process that was killed ends by time`() throws {
-    try withTemporaryDirectory { path in
-      let machine = Machine()
-      let store = try Store(at: path + "/s", options: machine.options)
+    let machine = Machine()
+    try withStoreOnDisk(machine.options) { store, _ in
       #expect(try !isPublished(store))
       let first = try OtherProcess("watch", store.path)
       #expect(first.line() == "watching")
@@ -124,7 +123,6 @@ import Testing
       #expect(try isPublished(store))
       machine.stop(at: end - 3_600_000)
       #expect(try !isPublished(store))
-      try store.close()
     }
   }
 
@@ -132,7 +130,7 @@ import Testing
     async throws
   {
     let machine = Machine()
-    let directory = try Scratch()
+    let directory = try TemporaryDirectory()
     let store = try Store(at: directory.path + "/s", options: machine.options)
     var watch = store.changes().makeAsyncIterator()
     var kinds: Set<Change.Kind> = []
@@ -153,24 +151,5 @@ import Testing
     try await store.namespace("notes").set("v", for: 0)
     #expect(await watch.next()?.kind == .set)
     try store.close()
-  }
-}
-
-/// A temporary directory that the last reference to this object removes.
-final class Scratch {
-  let path =
-    TemporaryDirectory.unusedPath
-
-  init() throws {
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      Issue.record(error)
-    }
   }
 }

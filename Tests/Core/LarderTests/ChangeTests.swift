@@ -40,7 +40,6 @@ import Testing
   }
 
   @Test func `nothing of a batch that failed is told`() async throws {
-    struct Stop: Error {}
     let store = try Store.temporary()
     let notes = store.namespace("notes")
     var watch = store.changes().makeAsyncIterator()

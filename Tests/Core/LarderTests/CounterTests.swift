@@ -27,7 +27,6 @@ import Testing
   }
 
   @Test func `counts of reads outlive the process, and a failed write loses none`() throws {
-    struct Stop: Error {}
     try withTemporaryDirectory { path in
       var store = try Store(at: path + "/s")
       try store.namespace("notes").set("v", for: "k")
@@ -52,7 +51,6 @@ import Testing
   }
 
   @Test func `a write asks only namespaces with new reads for their counts`() throws {
-    struct Stop: Error {}
     let store = try Store.temporary()
     let names = (0..<20).map { "n\($0)" }
     for name in names { try store.namespace(name).set("v", for: "k") }

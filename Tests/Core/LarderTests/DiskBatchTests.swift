@@ -8,11 +8,11 @@ import Testing
 
 /// Batches of many small entries in a data file with room for few copies of pages.
 struct DiskBatchTests {
-  private func open(_ path: String, disk: Int) throws -> Store {
+  private static func options(disk: Int) -> Store.Options {
     var options = Store.Options()
     options.flushes = false
     options.limits = StoreLimits(disk: disk)
-    return try Store(at: path + "/store", options: options)
+    return options
   }
 
   /// Stores small entries, one by one, until 1,000 of them are evicted for the disk limit.
@@ -28,11 +28,9 @@ struct DiskBatchTests {
       disk: Int
     ) throws
   {
-    try withTemporaryDirectory { path in
-      let seed = Int(TestSettings.seed)
-      var random = SeededRNG(seed: seed)
-      let store = try open(path, disk: disk)
-      let notes = store.namespace("notes")
+    let seed = Int(TestSettings.seed)
+    var random = SeededRNG(seed: seed)
+    try withStoreOnDisk(Self.options(disk: disk)) { store, notes in
       try fill(notes, &random)
       var failures = 0
       for _ in 0..<40 {
@@ -56,17 +54,13 @@ struct DiskBatchTests {
       #expect(failures <= 1, "LARDER_SEED=\(seed)")
       #expect(try notes.count() > 400, "LARDER_SEED=\(seed)")
       #expect(store.engine.environment.fileSize <= disk)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
   @Test func `a full store of small entries takes single writes that run once`() throws {
-    try withTemporaryDirectory { path in
-      let seed = Int(TestSettings.seed)
-      var random = SeededRNG(seed: seed)
-      let store = try open(path, disk: 4_000_000)
-      let notes = store.namespace("notes")
+    let seed = Int(TestSettings.seed)
+    var random = SeededRNG(seed: seed)
+    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       try fill(notes, &random)
       for index in 0..<3000 {
         let key = "\(random.next(in: 0..<1_000_000))"
@@ -77,28 +71,20 @@ struct DiskBatchTests {
           #expect(try notes.bytes(key) != nil, "LARDER_SEED=\(seed)")
         }
       }
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
   @Test func `room for earlier batches is at most half of a file whose limit was lowered`() throws {
-    try withTemporaryDirectory { path in
-      let store = try open(path, disk: 4_000_000)
-      let notes = store.namespace("notes")
+    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }
       store.engine.writes.pagesForBatches.store(1_000_000, ordering: .relaxed)
       try store.write { batch in try batch.set("v", for: "k", in: notes) }
       #expect(try notes.count() > 1000)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
   @Test func `a batch that no eviction makes room for says so`() throws {
-    try withTemporaryDirectory { path in
-      let store = try open(path, disk: 4_000_000)
-      let notes = store.namespace("notes")
+    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       for attempt in 0..<3 {
         let error = #expect(throws: LarderError.self, "attempt \(attempt)") {
           try store.write { batch in
@@ -111,8 +97,6 @@ struct DiskBatchTests {
       }
       try notes.set("small", for: "after")
       #expect(try notes.bytes("after") == Array("small".utf8))
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 }

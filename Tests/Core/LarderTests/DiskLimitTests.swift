@@ -7,21 +7,19 @@ import Testing
 @testable import Larder
 
 struct DiskLimitTests {
-  private func open(_ path: String, disk: Int?) throws -> Store {
+  private static func options(disk: Int?) -> Store.Options {
     var options = Store.Options()
     options.flushes = false
     options.limits = disk.map { StoreLimits(disk: $0) }
-    return try Store(at: path + "/store", options: options)
+    return options
   }
 
   private func fileSize(_ store: Store) -> Int { store.engine.environment.fileSize }
 
   @Test func `the data file never grows beyond its limit`() throws {
-    try withTemporaryDirectory { path in
-      let seed = Int(TestSettings.seed)
-      var random = SeededRNG(seed: seed)
-      let store = try open(path, disk: 4_000_000)
-      let notes = store.namespace("notes")
+    let seed = Int(TestSettings.seed)
+    var random = SeededRNG(seed: seed)
+    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       for _ in 0..<1500 {
         let sizes = [
           random.next(in: 0..<300), random.next(in: 0..<5000), random.next(in: 0..<60_000),
@@ -34,16 +32,12 @@ struct DiskLimitTests {
       }
       #expect(try notes.removals[.evictedForDisk] > 100)
       #expect(try notes.info()!.bytes > 1_500_000)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
   @Test(arguments: [1, 4, 16])
   func `a large value evicts at most twice its bytes and a megabyte`(megabytes: Int) throws {
-    try withTemporaryDirectory { path in
-      let store = try open(path, disk: 64_000_000)
-      let notes = store.namespace("notes")
+    try withStoreOnDisk(Self.options(disk: 64_000_000)) { store, notes in
       for start in stride(from: 0, to: 12_000, by: 100) {
         for index in start..<start + 100 {
           try notes.set([UInt8](repeating: 1, count: 6000), for: "\(index)")
@@ -58,15 +52,11 @@ struct DiskLimitTests {
       #expect(evicted <= 2 * value.count + 1_000_000)
       #expect(fileSize(store) <= 64_000_000)
       #expect(try notes.bytes("large") == value)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
   @Test func `a value that cannot fit is refused with both sizes and costs nothing`() throws {
-    try withTemporaryDirectory { path in
-      let store = try open(path, disk: 4_000_000)
-      let notes = store.namespace("notes")
+    try withStoreOnDisk(Self.options(disk: 4_000_000)) { _, notes in
       for index in 0..<100 { try notes.set([UInt8](repeating: 1, count: 10_000), for: "\(index)") }
       let error = #expect(throws: LarderError.self) {
         try notes.set([UInt8](repeating: 1, count: 4_000_000), for: "large")
@@ -74,18 +64,15 @@ struct DiskLimitTests {
       #expect(error?.code == .overLimit && error?.message.contains("4000000 bytes on disk") == true)
       #expect(try notes.count() == 100)
       #expect(try notes.removals.evicted == 0)
-      try store.close()
     }
   }
 
   @Test func `a reader that does not end makes writes fail by its name, and nothing is evicted`()
     throws
   {
-    try withTemporaryDirectory { path in
-      let store = try open(path, disk: 4_000_000)
-      let notes = store.namespace("notes")
+    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
-      let peer = try OtherProcess("larder-hold", path + "/store")
+      let peer = try OtherProcess("larder-hold", store.path)
       #expect(peer.line() == "holding")
       var (error, written) = (LarderError?.none, 0)
       while error == nil, written < 2000 {
@@ -114,23 +101,19 @@ struct DiskLimitTests {
       #expect(peer.line() == nil)
       for index in 0..<600 { try notes.set([UInt8](repeating: 4, count: 5000), for: "\(index)") }
       #expect(fileSize(store) <= 4_000_000)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
   @Test func `a limit can be set below the file, raised and lifted, and binds other processes`()
     throws
   {
-    try withTemporaryDirectory { path in
-      let store = try open(path, disk: nil)
-      let notes = store.namespace("notes")
+    try withStoreOnDisk(Self.options(disk: nil)) { store, notes in
       for index in 0..<1000 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }
       try store.sync()
       let size = fileSize(store)
       #expect(size > 8_000_000)
       try store.declare(StoreLimits(disk: 5_000_000))
-      let peer = try OtherProcess("larder-fill", path + "/store", "500", "8000")
+      let peer = try OtherProcess("larder-fill", store.path, "500", "8000")
       #expect(peer.line() == "done")
       for index in 0..<500 { try notes.set([UInt8](repeating: 2, count: 8000), for: "b\(index)") }
       // A file without free pages has to grow by a few pages before anything can be removed from it.
@@ -142,8 +125,6 @@ struct DiskLimitTests {
       try store.declare(StoreLimits())
       for index in 0..<3000 { try notes.set([UInt8](repeating: 2, count: 8000), for: "d\(index)") }
       #expect(fileSize(store) > 25_000_000)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 

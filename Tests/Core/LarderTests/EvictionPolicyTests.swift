@@ -107,14 +107,12 @@ import Testing
   }
 
   @Test func `without a table it still makes room`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
+    try withStoreOnDisk { store, _ in
       let identity = [UInt8](repeating: 9, count: 16)
       var cache = SimulatedNamespace(
         capacity: 10, table: AccessTable(of: store.engine.environment, store: identity))
       for key in 0..<100 { _ = try cache.access(key) }
       #expect(cache.entries == 10 && cache.holds(99))
-      try store.close()
     }
   }
 }

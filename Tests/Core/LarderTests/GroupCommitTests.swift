@@ -88,7 +88,6 @@ struct GroupCommitTests {
   }
 
   @Test func `a change that throws midway is undone alone`() async throws {
-    struct Stop: Error {}
     let store = try Store.patient()
     let notes = store.namespace("notes")
     let stopped = Tally()

@@ -8,8 +8,6 @@ import Testing
 @testable import Larder
 
 @Suite struct `What a group promises its members` {
-  private struct Stop: Error {}
-
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 
   @Test

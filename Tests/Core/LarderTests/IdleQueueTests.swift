@@ -11,14 +11,13 @@ extension IdleTests {
       try notes.set("v", for: "k")
       clock.advance(by: .seconds(1000))
       #expect(try notes.text("k") == "v")
-      #expect(throws: Outcome.self) { try store.write { _ in throw Outcome() } }
+      #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
       #expect(store.engine.leftovers.accesses.queue.count == 1)
       timer.runOut()
       clock.advance(by: .seconds(1600))
       #expect(try notes.contains("k"))
     }
   }
-  private struct Outcome: Error {}
 
   @Test func `the queue is bounded, and a use that finds no room does no harm`() throws {
     let uses = PendingAccesses(timer: ManualTimer().start)

@@ -122,7 +122,6 @@ private struct MemoryRun {
   }
 
   private mutating func batch(_ step: Int) throws {
-    struct Stop: Error {}
     let stops = random.chance(percent: 30)
     do {
       try store.write { batch in

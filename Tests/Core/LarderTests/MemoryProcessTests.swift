@@ -10,10 +10,9 @@ import Testing
   @Test func `no read finds a value older than a commit that ended before it began: 200,000 reads`()
     throws
   {
-    try withTemporaryDirectory { path in
-      var options = Store.Options()
-      options.flushes = false
-      let store = try Store(at: path + "/s", options: options)
+    var options = Store.Options()
+    options.flushes = false
+    try withStoreOnDisk(options) { store, _ in
       try store.namespace("notes").set("0", for: 0)
       let mark = store.path + ".mark"
       try Data(Numbers.text(0).utf8).write(to: URL(fileURLWithPath: mark))
@@ -38,14 +37,12 @@ import Testing
       let figures = Comment(rawValue: "\(memory), \(found.value) found")
       #expect(found.value > 50_000, figures)
       #expect(memory.hits > 1000 && memory.revalidatedHits > 100 && memory.misses > 100, figures)
-      try store.close()
     }
   }
 
   @Test func `a limit that another process sets is obeyed`() throws {
-    try withTemporaryDirectory { path in
-      let clock = ManualClock()
-      let store = try Store(at: path + "/s", options: .init(clock: clock))
+    let clock = ManualClock()
+    try withStoreOnDisk(Store.Options(clock: clock)) { store, _ in
       let notes = store.cache(TextCodec(), in: "notes")
       for key in 0..<10 { try notes.set(String(repeating: "x", count: 100), for: key) }
       #expect(store.memory.usage.cost == 1000)
@@ -58,7 +55,6 @@ import Testing
         #expect(store.memory.usage.cost <= 350)
       }
       #expect(store.memory.capacity.cost == 350)
-      try store.close()
     }
   }
 }

@@ -147,7 +147,6 @@ struct ModelRun {
   }
 
   private mutating func batch() throws {
-    struct Stop: Error {}
     let before = model
     let stops = random.chance(percent: 30)
     do {

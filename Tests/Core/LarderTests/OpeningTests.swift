@@ -28,8 +28,7 @@ import Testing
   }
 
   @Test func `a new store is private to the user`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
+    try withStoreOnDisk { store, _ in
       try store.namespace("notes").set("v", for: "k")
       let manager = FileManager.default
       func mode(_ file: String) throws -> Int? {
@@ -39,7 +38,6 @@ import Testing
       for file in try manager.contentsOfDirectory(atPath: store.path) {
         #expect(try mode(store.path + "/" + file) == 0o600, "\(file)")
       }
-      try store.close()
     }
   }
 

@@ -8,11 +8,9 @@ import Testing
   @Test func `100,000 reads in another process see nothing that was cleared or renamed away`()
     throws
   {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      let notes = store.namespace("notes")
+    try withStoreOnDisk { store, notes in
       try notes.set("0", for: 0)
-      let generation = path + "/s.generation"
+      let generation = store.path + ".generation"
       #expect(FileManager.default.createFile(atPath: generation, contents: Data("-0000001".utf8)))
       let file = try FileHandle(forWritingTo: URL(fileURLWithPath: generation))
       let peer = try OtherProcess("generations", store.path, "100000")
@@ -36,15 +34,11 @@ import Testing
       #expect(peer.line() == "old 0")
       let hits = peer.line().flatMap { Int($0.dropFirst(5)) }
       #expect((hits ?? 0) > 100, "\(hits as Any) hits in \(round) rounds")
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
   @Test func `another process's removal of an expired entry never destroys a newer write`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      let notes = store.namespace("notes")
+    try withStoreOnDisk { store, notes in
       try notes.set("v", for: 0)
       let peer = try OtherProcess("expired", store.path)
       #expect(peer.line() == "open")
@@ -60,18 +54,14 @@ import Testing
       try peer.endInput()
       #expect(peer.line() == "closed")
       #expect(try notes.count() == 4)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
   @Test func `what several processes write at once is all there and counted exactly`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
+    try withStoreOnDisk { store, notes in
       let peers = try (0..<3).map { try OtherProcess("write", store.path, "\($0)", "100") }
       for peer in peers { #expect(peer.line() == "written") }
       for peer in peers { peer.kill() }
-      let notes = store.namespace("notes")
       #expect(try notes.count() == 270)
       for peer in 0..<3 {
         for number in 0..<100 {
@@ -84,8 +74,6 @@ import Testing
       // The other processes made 300 reads and merged them when they closed; this process has made 300 reads, too.
       let reads = try notes.reads
       #expect(reads.hits == 540 && reads.absent == 60)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 
@@ -107,15 +95,13 @@ import Testing
   }
 
   @Test func `rules and overrides hold for every process`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
+    try withStoreOnDisk { store, _ in
       try store.declare(Rules(largestValue: 3), for: "notes")
       let peer = try OtherProcess("write", store.path, "0", "1")
       #expect(peer.line()?.hasPrefix("error") == true)
       try store.override(Rules.Overrides(largestValue: 100), for: "notes")
       let second = try OtherProcess("write", store.path, "0", "1")
       #expect(second.line() == "written")
-      try store.close()
     }
   }
 

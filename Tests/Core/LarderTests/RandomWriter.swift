@@ -4,8 +4,6 @@ import TestSupport
 
 /// Changes a store at random, by every kind of change.
 struct RandomWriter {
-  struct Stop: Error {}
-
   let store: Store
   let clock: ManualClock
   private var random: SeededRNG

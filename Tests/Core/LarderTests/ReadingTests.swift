@@ -108,7 +108,6 @@ import Testing
   }
 
   @Test func `an error thrown while a value is lent comes out and ends the read`() throws {
-    struct Stop: Error {}
     try withNotes { store, notes, _ in
       try notes.set("a", for: "k")
       for _ in 0..<100 {

@@ -90,7 +90,6 @@ import Testing
   }
 
   @Test func `a reset that fails changes no count`() throws {
-    struct Stop: Error {}
     try withNotes { store, notes, _ in
       try notes.set("v", for: "k")
       for _ in 0..<3 { _ = try notes.text("k") }

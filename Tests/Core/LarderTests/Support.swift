@@ -33,6 +33,19 @@ func withNotes(
   }
 }
 
+/// Runs `body` with a new store in a directory and its namespace `notes`, and then verifies and closes the store.
+func withStoreOnDisk(
+  _ options: Store.Options = Store.Options(), sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: (Store, Store.Namespace) throws -> Void
+) throws {
+  try withTemporaryDirectory { path in
+    let store = try Store(at: path + "/s", options: options)
+    try body(store, store.namespace("notes"))
+    #expect(try store.verify().faults == [], sourceLocation: sourceLocation)
+    try store.close()
+  }
+}
+
 extension ExactString: ExpressibleByStringLiteral {
   public init(stringLiteral string: String) { self.init(string) }
 }
@@ -83,6 +96,9 @@ extension Store.Namespace {
     get throws { try store.statistics().namespaces.first { $0.info.name == name } }
   }
 }
+
+/// The error of a write that a test takes back.
+struct Stop: Error {}
 
 /// The code of the `LarderError` that `body` throws; nil if it throws none. Any other error fails the test.
 func failure(_ body: () throws -> Void) -> LarderError.Code? {

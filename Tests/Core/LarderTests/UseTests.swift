@@ -137,30 +137,25 @@ import Testing
   }
 
   @Test func `two processes mark the same entries`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      let notes = store.namespace("notes")
+    try withStoreOnDisk { store, notes in
       for key in 0..<100 { try notes.set("v", for: "\(key)") }
       let before = try (0..<100).map { try mark("\($0)", in: notes).frequency }
-      let peer = try OtherProcess("use", path + "/s", "100")
+      let peer = try OtherProcess("use", store.path, "100")
       #expect(peer.line() == "100")
       #expect(try (0..<100).map { try mark("\($0)", in: notes).frequency } == before.map { $0 + 1 })
       try peer.endInput()
       #expect(peer.line() == nil)
-      try store.close()
     }
   }
 
   @Test func `the table grows with the store while another process reads`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      let notes = store.namespace("notes")
+    try withStoreOnDisk { store, notes in
       for key in 0..<100 { try notes.set("v", for: "\(key)") }
       func size() throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: path + "/s/access")[.size] as? Int
+        try FileManager.default.attributesOfItem(atPath: store.path + "/access")[.size] as? Int
       }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: AccessTable.fewestEntries))
-      let peer = try OtherProcess("use", path + "/s", "100", "on")
+      let peer = try OtherProcess("use", store.path, "100", "on")
       #expect(peer.line() == "100")
       for round in 0..<20 {
         try store.write { batch in
@@ -180,7 +175,6 @@ import Testing
       #expect(try (0..<100).allSatisfy { try mark("\($0)", in: notes).frequency > 0 })
       try peer.endInput()
       while let line = peer.line() { #expect(line == "100") }
-      try store.close()
     }
   }
 }

@@ -5,8 +5,6 @@ import Testing
 @testable import Larder
 
 @Suite struct BatchTests {
-  struct Stop: Error {}
-
   @Test func `all changes of a batch become visible together, or none does`() throws {
     try withNotes { store, notes, _ in
       try notes.set("1", for: "a")

@@ -17,14 +17,10 @@ enum BufferedStore {
 
   /// Lends a store whose namespace `notes` is known, so that the next `set` is appended.
   static func with(_ body: (Store, Store.Namespace) throws -> Void) throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s", options: options())
-      let notes = store.namespace("notes")
+    try withStoreOnDisk(options()) { store, notes in
       // The first commit makes the namespace; after the second one its rules are known.
       for _ in 0..<2 { try notes.set("first", for: "first") }
       try body(store, notes)
-      #expect(try store.verify().faults == [])
-      try store.close()
     }
   }
 }

@@ -61,7 +61,6 @@ import Testing
   }
 
   @Test func `after a rollback no record is added before a commit`() throws {
-    struct Stop: Error {}
     try BufferedStore.with { store, notes in
       try notes.set("one", for: "a")
       #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
