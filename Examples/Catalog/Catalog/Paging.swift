@@ -66,21 +66,19 @@ extension Catalog {
     let filter = tier.map { "&tier=" + $0.percentEscaped } ?? ""
     let path = "/funnels/catalog?limit=\(min(limit, 100))" + filter
     let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
-    let mine = Box()
+    let mine = Box<CatalogListing?>(nil)
     while true {
       let result = try await listings.result(for: path, options: options) { stored in
         let record = stored?.value ?? []
         let listing = try await read(count, of: path, isFresh, record)
-        mine.listing.withLock { $0 = listing }
+        mine.value.withLock { $0 = listing }
         return record.starts(with: listing.versions) ? .unchanged : Loaded(listing.versions)
       }
-      if let listing = mine.listing.withLock({ $0 }) { return listing }
+      if let listing = mine.value.withLock({ $0 }) { return listing }
       // Another task had the lease, or the read of this task failed while a record was stored.
       if let error = result?.error { throw error }
     }
   }
-
-  private final class Box: Sendable { let listing = Mutex<CatalogListing?>(nil) }
 
   /// Reads up to three times, until all pages are of one version: first through the cache, then with a validation of each page.
   private func read(
@@ -95,14 +93,17 @@ extension Catalog {
 
   /// A walk over the pages. If the service no longer knows a cursor, removes the stored pages and begins again, once.
   private func walk(_ count: Int, of path: String, _ asks: Bool) -> PageWalk<ListedPage, String> {
-    let numbers = PageNumbers()
+    let last = Box(0)
     return PageWalk(
       next: { $0.index + 1 < count ? $0.contents.nextCursor : nil },
       isInvalidCursor: { if case CatalogError.invalidCursor = $0 { true } else { false } },
       fetch: { cursor in
-        do {
-          return try await page(path, at: cursor, asks, numbers.next(isFirst: cursor == nil))
-        } catch let error as CatalogError {
+        let index = last.value.withLock { last in
+          last = cursor == nil ? 0 : last + 1
+          return last
+        }
+        do { return try await page(path, at: cursor, asks, index) } catch let error as CatalogError
+        {
           if case .invalidCursor = error { try await cache.removeAll(tag: Self.pagesTag) }
           throw error
         }
@@ -125,16 +126,10 @@ extension Catalog {
   }
 }
 
-/// The numbers of the pages of a walk.
-private final class PageNumbers: Sendable {
-  private let last = Mutex(0)
-
-  func next(isFirst: Bool) -> Int {
-    last.withLock { last in
-      last = isFirst ? 0 : last + 1
-      return last
-    }
-  }
+/// A value that concurrent tasks change.
+private final class Box<Value: Sendable>: Sendable {
+  let value: Mutex<Value>
+  init(_ value: Value) { self.value = Mutex(value) }
 }
 
 /// Reads a catalog page by page, for a list that a user scrolls. All pages belong to one version of the catalog.

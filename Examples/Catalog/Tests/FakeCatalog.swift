@@ -16,18 +16,20 @@ final class FakeCatalog: Sendable {
 
   struct State: Sendable {
     var items: [Item] = []
-    var pillars = ["Sleep", "Movement", "Mind"]
-    var tokens: Set<String> = ["Bearer one", "Bearer two"]
     /// The status of a refusal that replaces each answer of the catalog.
     var refusal: Int?
     var refusesCursors = false
     var validators = Validators.tags
-    /// `Cache-Control` of the pages.
-    var control = FakeCatalog.control(300)
     /// Changes by the number of the request, counted from 1. Each runs once, before that request is answered.
     var changes: [Int: @Sendable (inout State) -> Void] = [:]
     var count = 0
-    var statuses = 0
+
+    /// The items of a tier in the catalog's order; of all tiers for nil.
+    func listed(_ tier: String?) -> [Item] {
+      items.filter { tier == nil || $0.tier == tier }.sorted {
+        ($0.title.lowercased(), $0.slug) < ($1.title.lowercased(), $1.slug)
+      }
+    }
   }
 
   private let state = Mutex(State())
@@ -54,7 +56,7 @@ final class FakeCatalog: Sendable {
       state.changes[state.count]?(&state)
       return state
     }
-    guard state.tokens.contains(request.fields["authorization"] ?? "") else {
+    guard ["Bearer one", "Bearer two"].contains(request.fields["authorization"]) else {
       return error(401, "UNAUTHORIZED", "Please sign in.")
     }
     if let refusal = state.refusal { return error(refusal, "NO", "Not for you.") }
@@ -63,17 +65,12 @@ final class FakeCatalog: Sendable {
     case ("GET", 2): return page(request, state)
     case ("GET", 3) where parts.last == "definition":
       return cached(
-        request, ["slug": parts[2]], ["ETag": "\"definition:v1:\(parts[2])\""], Self.control(600))
+        request, ["slug": parts[2]], ["ETag": "\"definition:v1:\(parts[2])\""], seconds: 600)
     case ("GET", 3):
-      return cached(
-        request, ["slug": parts[3]], ["ETag": "\"funnel:\(parts[3]):v1\""], Self.control(300))
+      return cached(request, ["slug": parts[3]], ["ETag": "\"funnel:\(parts[3]):v1\""])
     case ("GET", _):
-      let number = self.state.withLock { state in
-        state.statuses += 1
-        return state.statuses
-      }
       return .init(
-        200, ["Cache-Control": "no-store"], json: ["success": true, "data": ["step": number]])
+        200, ["Cache-Control": "no-store"], json: ["success": true, "data": ["step": state.count]])
     default:
       return .init(
         200, ["Cache-Control": "max-age=600"], json: ["success": true, "data": ["id": "a1"]])
@@ -87,10 +84,7 @@ final class FakeCatalog: Sendable {
 
   private func page(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
     let limit = min(Int(request.parameter("limit") ?? "") ?? 50, 100)
-    let tier = request.parameter("tier")
-    let all = state.items.filter { tier == nil || $0.tier == tier }.sorted {
-      ($0.title.lowercased(), $0.slug) < ($1.title.lowercased(), $1.slug)
-    }
+    let all = state.listed(request.parameter("tier"))
     var first = 0
     if let text = request.parameter("cursor") {
       let last = all.firstIndex { Self.cursor($0) == text }
@@ -110,7 +104,7 @@ final class FakeCatalog: Sendable {
       ]
     }
     // Every page names all pillars.
-    let pillars: [[String: Any]] = state.pillars.enumerated().map { index, title in
+    let pillars: [[String: Any]] = ["Sleep", "Movement", "Mind"].enumerated().map { index, title in
       [
         "pillar": ["id": "p\(index)", "title": title, "sort_order": index] as [String: Any],
         "funnels": items.filter { $0.pillar == index }.map(funnel),
@@ -130,13 +124,14 @@ final class FakeCatalog: Sendable {
       case .dates: ["Last-Modified": date]
       case .none: [String: String]()
       }
-    return cached(request, data, validator, state.control)
+    return cached(request, data, validator)
   }
 
   private func cached(
     _ request: LocalServer.Received, _ data: [String: Any], _ validator: [String: String],
-    _ control: String
+    seconds: Int = 300
   ) -> LocalServer.Answer {
+    let control = "public, max-age=\(seconds), must-revalidate"
     let fields = validator.merging(["Cache-Control": control]) { $1 }
     let conditions = [
       "ETag": request.fields["if-none-match"], "Last-Modified": request.fields["if-modified-since"],
@@ -146,8 +141,6 @@ final class FakeCatalog: Sendable {
     }
     return .init(200, fields, json: ["success": true, "data": data])
   }
-
-  static func control(_ seconds: Int) -> String { "public, max-age=\(seconds), must-revalidate" }
 
   private func error(_ status: Int, _ code: String, _ message: String) -> LocalServer.Answer {
     .init(status, json: ["success": false, "error": ["code": code, "message": message]])

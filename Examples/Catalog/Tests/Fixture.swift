@@ -65,11 +65,7 @@ struct Fixture: TestFixture {
 
   /// The slugs that the service has now, in its order.
   func slugs(tier: String? = nil) -> [String] {
-    fake.change { state in
-      state.items.filter { tier == nil || $0.tier == tier }.sorted {
-        ($0.title.lowercased(), $0.slug) < ($1.title.lowercased(), $1.slug)
-      }.map(\.slug)
-    }
+    fake.change { $0.listed(tier).map(\.slug) }
   }
 }
 

@@ -2,7 +2,8 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// Pages of different versions are never served side by side.
+/// Pages of different versions are never served side by side. Tests of `LarderHTTP` cover a login page and a failure of the
+/// service, after which the stored pages stay.
 @Suite(.fixture(Fixture.self)) struct VersionTests {
   private let fixture = Fixture.current
 
@@ -90,22 +91,5 @@ import ExampleTesting
     try await reader.refresh()
     #expect(fixture.asked() == (3, 3))
     #expect(await reader.generation == 1)
-  }
-
-  @Test(arguments: [(200, "<html>"), (503, "")])
-  func `an unusable answer leaves the stored pages`(status: Int, body: String) async throws {
-    fixture.fake.fill(60)
-    let all = try await fixture.catalog().all().slugs
-    let fields = status == 200 ? ["Cache-Control": "max-age=600"] : [:]
-    fixture.server.become { _ in .init(status, fields, text: body) }
-    await #expect(throws: ServiceError.self) { try await fixture.catalog().all(isFresh: true) }
-    _ = fixture.asked()
-    #expect(try await fixture.catalog().all().slugs == all && fixture.asked().all == 0)
-    fixture.clock.advance(by: .seconds(300))
-    await #expect(throws: ServiceError.self) { try await fixture.catalog().all() }
-    fixture.recover()
-    _ = fixture.asked()
-    #expect(try await fixture.catalog().all().slugs == all)
-    #expect(fixture.asked() == (2, 2), "must-revalidate: it is validated, not fetched")
   }
 }
