@@ -3,7 +3,7 @@ public import Larder
 /// Values as CBOR (RFC 8949): shorter than JSON, with exact numbers, and with `Data` as bytes.
 ///
 /// Properties are written in the order of their names, so equal values without a `Set` have equal bytes. Other programs
-/// can read the values: maps with text as keys, arrays, integers, floats, text, byte strings, true, false and null. The shell
+/// can read the values: maps with text as keys, arrays, integers, floats, text, byte strings, true, false and null.
 public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// The value that the initializer received.
   public let isLossless: Bool
@@ -18,7 +18,7 @@ public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// Throws an `EncodingError` for a value that is nested deeper than 512.
   public func encode(_ value: Value) throws -> [UInt8] {
     let node = CBORNode()
-    try CBOREncoder(node, path: []).encodeAny(value)
+    try CBOREncoder(node: node, codingPath: []).encodeAny(value)
     var bytes: [UInt8] = []
     node.append(to: &bytes)
     return bytes

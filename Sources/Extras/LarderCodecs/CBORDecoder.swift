@@ -9,7 +9,7 @@ import LarderSystem
 extension CBORValue {
   /// The item as a value of a type; throws a `DecodingError` if the item is not such a value.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try CBORDecoder(self, path: []).decode(type)
+    try CBORDecoder(item: self, codingPath: []).decode(type)
   }
 }
 
@@ -18,11 +18,6 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
   let item: CBORValue
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  init(_ item: CBORValue, path: [any CodingKey]) {
-    self.item = item
-    codingPath = path
-  }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .map(let items) = item else { throw mismatch([String: CBORValue].self) }
@@ -69,8 +64,8 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
     return nil
   }
 
-  /// The decoder itself decodes these integers. Other integer types may have a coding of their own.
-  private static let integers: Set<ObjectIdentifier> = [
+  /// CBOR has these integers. Other integer types may have a coding of their own.
+  static let integers: Set<ObjectIdentifier> = [
     ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
     ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(UInt.self),
     ObjectIdentifier(UInt8.self), ObjectIdentifier(UInt16.self), ObjectIdentifier(UInt32.self),
@@ -140,7 +135,7 @@ private struct CBORKeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol 
       throw DecodingError.keyNotFound(
         key, .init(codingPath: codingPath, debugDescription: "the map has no such key"))
     }
-    return CBORDecoder(item, path: codingPath + [key])
+    return CBORDecoder(item: item, codingPath: codingPath + [key])
   }
 
   func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
@@ -160,55 +155,42 @@ private struct CBORKeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol 
 private struct CBORUnkeyedDecoder: UnkeyedDecodingContainer {
   let items: [CBORValue]
   let codingPath: [any CodingKey]
-  private(set) var currentIndex = 0
-
-  init(items: [CBORValue], codingPath: [any CodingKey]) {
-    self.items = items
-    self.codingPath = codingPath
-  }
+  var currentIndex = 0
 
   var count: Int? { items.count }
   var isAtEnd: Bool { currentIndex >= items.count }
 
-  private func decoder(_ type: Any.Type) throws -> CBORDecoder {
+  /// Decodes the present element. A failed decoding does not move on from the element.
+  private mutating func next<Result>(
+    _ type: Any.Type = Never.self, _ decode: (CBORDecoder) throws -> Result
+  ) throws -> Result {
     let path = codingPath + [CBORKey(intValue: currentIndex)]
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(
         type, .init(codingPath: path, debugDescription: "the array has no more elements"))
     }
-    return CBORDecoder(items[currentIndex], path: path)
+    let result = try decode(CBORDecoder(item: items[currentIndex], codingPath: path))
+    currentIndex += 1
+    return result
   }
 
   mutating func decodeNil() throws -> Bool {
-    let isNil = try decoder(Never.self).decodeNil()
-    if isNil { currentIndex += 1 }
+    let isNil = try next { $0.decodeNil() }
+    if !isNil { currentIndex -= 1 }
     return isNil
   }
 
-  /// A failed decoding does not move on from the element.
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    let value = try decoder(type).decode(type)
-    currentIndex += 1
-    return value
+    try next(type) { try $0.decode(type) }
   }
 
   mutating func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type
-  ) throws -> KeyedDecodingContainer<Nested> {
-    let container = try decoder(type).container(keyedBy: type)
-    currentIndex += 1
-    return container
-  }
+  ) throws -> KeyedDecodingContainer<Nested> { try next(type) { try $0.container(keyedBy: type) } }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    let container = try decoder(Never.self).unkeyedContainer()
-    currentIndex += 1
-    return container
+    try next { try $0.unkeyedContainer() }
   }
 
-  mutating func superDecoder() throws -> any Decoder {
-    let element = try decoder(Never.self)
-    currentIndex += 1
-    return element
-  }
+  mutating func superDecoder() throws -> any Decoder { try next { $0 } }
 }

@@ -112,11 +112,6 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  init(_ node: CBORNode, path: [any CodingKey]) {
-    self.node = node
-    codingPath = path
-  }
-
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     if case .map = node.content {} else { node.content = .map([:]) }
     return KeyedEncodingContainer(CBORKeyedEncoder<Key>(node: node, codingPath: codingPath))
@@ -142,15 +137,9 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
     case let value as Float: node.content = .scalar(.float(value))
     case let value as Data: node.content = .scalar(.bytes(Array(value)))
     case let value as URL: node.content = .scalar(.text(value.absoluteString))
-    case let value as Int8: node.content = .scalar(CBORValue(value))
-    case let value as Int16: node.content = .scalar(CBORValue(value))
-    case let value as Int32: node.content = .scalar(CBORValue(value))
-    case let value as Int64: node.content = .scalar(CBORValue(value))
-    case let value as UInt: node.content = .scalar(CBORValue(value))
-    case let value as UInt8: node.content = .scalar(CBORValue(value))
-    case let value as UInt16: node.content = .scalar(CBORValue(value))
-    case let value as UInt32: node.content = .scalar(CBORValue(value))
-    case let value as UInt64: node.content = .scalar(CBORValue(value))
+    case let value as any FixedWidthInteger
+    where CBORDecoder.integers.contains(ObjectIdentifier(type(of: value))):
+      node.content = .scalar(CBORValue(value))
     default:
       guard codingPath.count < CBORValue.deepest else {
         throw EncodingError.invalidValue(
@@ -168,7 +157,7 @@ private struct CBORKeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol 
   let codingPath: [any CodingKey]
 
   private func encoder(_ key: any CodingKey) -> CBOREncoder {
-    CBOREncoder(node.setElement(key.stringValue), path: codingPath + [key])
+    CBOREncoder(node: node.setElement(key.stringValue), codingPath: codingPath + [key])
   }
 
   func encodeNil(forKey key: Key) { encoder(key).encodeNil() }
@@ -191,7 +180,7 @@ private struct CBORUnkeyedEncoder: UnkeyedEncodingContainer {
   var count: Int { node.count }
 
   private func encoder() -> CBOREncoder {
-    CBOREncoder(node.addElement(), path: codingPath + [CBORKey(intValue: count)])
+    CBOREncoder(node: node.addElement(), codingPath: codingPath + [CBORKey(intValue: count)])
   }
 
   func encodeNil() { encoder().encodeNil() }

@@ -46,12 +46,12 @@ public struct VersionedCodec<Base: Codec>: Codec {
 
   /// The version, then the value as the base encodes it.
   public func encode(_ value: Base.Value) throws -> [UInt8] {
-    ValueEnvelope(.versioned, codec: base.id, number: version).wrap(try base.encode(value))
+    ValueEnvelope(codec: base.id, number: version).wrap(try base.encode(value))
   }
 
   /// The value, migrated if its version is lower or its codec is another codec; throws for a higher version.
   public func decode(_ bytes: Span<UInt8>) throws -> Base.Value {
-    guard let envelope = ValueEnvelope(bytes), envelope.kind == .versioned else {
+    guard let envelope = ValueEnvelope(bytes) else {
       return try migrate(OlderValue(version: 0, codec: base.id, bytes: bytes.copied))
     }
     let value = bytes.extracting(droppingFirst: ValueEnvelope.size)
@@ -118,51 +118,31 @@ public struct OlderValue: Sendable {
   }
 }
 
-/// The bytes in front of a wrapped value: a mark, the kind of the wrapping, and the codec of the value inside.
+/// The bytes in front of a value with a version.
 ///
 ///     byte 0    0xFF, which begins neither UTF-8 nor JSON nor CBOR
-///          1    the wrapping, see ``Kind``
+///          1    1: the value has a version
 ///          2    the codec of the value inside
-///          3    4 bytes, little-endian: a number whose meaning the wrapping decides
+///          3    4 bytes, little-endian: the version of the value's type
 ///          7    the value
-package struct ValueEnvelope: Equatable, Sendable {
-  /// The kinds of wrapping. The raw value is the byte in the envelope.
-  package enum Kind: UInt8, Sendable {
-    /// The number is the version of the value's type.
-    case versioned = 1
-  }
-
-  /// The first byte of an envelope.
-  package static let mark: UInt8 = 0xFF
+package struct ValueEnvelope: Sendable {
   /// The number of bytes in front of the value.
   package static let size = 7
 
-  package var kind: Kind
   /// The codec of the value inside.
   package var codec: CodecID
   package var number: UInt32
 
-  package init(_ kind: Kind, codec: CodecID, number: UInt32) {
-    self.kind = kind
-    self.codec = codec
-    self.number = number
+  func wrap(_ value: [UInt8]) -> [UInt8] {
+    [0xFF, 1, codec.rawValue] + [UInt8](littleEndian: number) + value
   }
+}
 
+extension ValueEnvelope {
   /// Reads an envelope; nil for bytes without an envelope.
   package init?(_ bytes: Span<UInt8>) {
-    guard bytes.count >= Self.size, bytes[0] == Self.mark, let kind = Kind(rawValue: bytes[1])
-    else { return nil }
-    self.kind = kind
+    guard bytes.count >= Self.size, bytes[0] == 0xFF, bytes[1] == 1 else { return nil }
     codec = CodecID(rawValue: bytes[2])
     number = bytes.halfWord(at: 3)
-  }
-
-  /// The envelope with `value` in it.
-  package func wrap(_ value: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(Self.size + value.count)
-    bytes += [Self.mark, kind.rawValue, codec.rawValue]
-    bytes.append(littleEndian: number)
-    return bytes + value
   }
 }

@@ -50,9 +50,7 @@
       let dictionary = try current(context)
       let frame = try Zstd.compress(bytes, level: level, with: dictionary)
       guard frame.count + Self.overhead < bytes.count else { return nil }
-      var parameters: [UInt8] = []
-      if let dictionary { parameters.append(littleEndian: dictionary.id) }
-      return (frame, parameters)
+      return (frame, dictionary.map { [UInt8](littleEndian: $0.id) } ?? [])
     }
 
     /// The value that a frame holds.
@@ -155,11 +153,10 @@
       let storage = store.namespace(TransformStorage.namespace)
       var attributes = EntryAttributes(expires: .never)
       attributes.isPinned = true
-      var current: [UInt8] = []
-      current.append(littleEndian: id)
-      try store.write { [attributes, current] batch in
+      try store.write { [attributes] batch in
         try batch.set(made, for: Self.name(of: id), in: storage, attributes)
-        try batch.set(current, for: Self.nameOfCurrent(in: number), in: storage, attributes)
+        try batch.set(
+          [UInt8](littleEndian: id), for: Self.nameOfCurrent(in: number), in: storage, attributes)
       }
     }
   }

@@ -36,46 +36,46 @@ struct MetricList {
   /// - Parameter name: the name of the store in the labels.
   init(_ statistics: Statistics, _ health: StoreHealth, store name: String) {
     store = Metric.Dimension(name: "store", value: name)
-    gauge("larder_healthy", health == .healthy ? 1 : 0)
-    gauge("larder_file_bytes", statistics.file.size)
-    gauge("larder_free_bytes", statistics.file.freePages * statistics.file.pageSize)
-    gauge("larder_readers", statistics.readers.count { $0.age != nil })
-    gauge(
-      "larder_oldest_reader_commits", Int(clamping: statistics.readers.compactMap(\.age).max() ?? 0)
-    )
-    counter("larder_commits", statistics.file.transaction)
+    add("larder_healthy", .gauge, health == .healthy ? 1.0 : 0.0)
+    add("larder_file_bytes", .gauge, statistics.file.size)
+    add("larder_free_bytes", .gauge, statistics.file.freePages * statistics.file.pageSize)
+    add("larder_readers", .gauge, statistics.readers.count { $0.age != nil })
+    add("larder_oldest_reader_commits", .gauge, statistics.readers.compactMap(\.age).max() ?? 0)
+    add("larder_commits", .counter, statistics.file.transaction)
     let usage = statistics.usage
     for (resource, tier) in [
       ("entries", usage.entries), ("bytes", usage.bytes), ("disk", usage.disk),
       ("memory", usage.memory),
     ] {
       guard let utilization = tier.utilization else { continue }
-      gauge("larder_utilization_ratio", utilization, ["resource": resource])
+      add("larder_utilization_ratio", .gauge, utilization, ["resource": resource])
     }
-    gauge("larder_memory_bytes", usage.memory.used)
+    add("larder_memory_bytes", .gauge, usage.memory.used)
     if let buffer = statistics.writeBuffer {
-      gauge("larder_write_buffer_bytes", buffer.size.used)
-      gauge("larder_utilization_ratio", buffer.size.utilization ?? 0, ["resource": "write_buffer"])
-      counter("larder_write_buffer_commits", UInt64(buffer.commits))
-      counter("larder_write_buffer_bypasses", UInt64(buffer.bypasses))
-      counter("larder_write_buffer_lost", UInt64(buffer.lost))
+      add("larder_write_buffer_bytes", .gauge, buffer.size.used)
+      add(
+        "larder_utilization_ratio", .gauge, buffer.size.utilization ?? 0,
+        ["resource": "write_buffer"])
+      add("larder_write_buffer_commits", .counter, buffer.commits)
+      add("larder_write_buffer_bypasses", .counter, buffer.bypasses)
+      add("larder_write_buffer_lost", .counter, buffer.lost)
     }
     for namespace in statistics.namespaces { add(namespace) }
   }
 
   private mutating func add(_ figures: Statistics.Namespace) {
     let labels = ["namespace": figures.info.name]
-    gauge("larder_entries", figures.info.entries, labels)
-    gauge("larder_value_bytes", figures.info.bytes, labels)
+    add("larder_entries", .gauge, figures.info.entries, labels)
+    add("larder_value_bytes", .gauge, figures.info.bytes, labels)
     let reads = figures.reads
-    counter("larder_hits", reads.hits, labels)
-    counter("larder_memory_hits", reads.memoryHits, labels)
-    counter("larder_stale_hits", reads.staleHits, labels)
+    add("larder_hits", .counter, reads.hits, labels)
+    add("larder_memory_hits", .counter, reads.memoryHits, labels)
+    add("larder_stale_hits", .counter, reads.staleHits, labels)
     for (reason, count) in [
       ("absent", reads.absent), ("expired", reads.expired), ("stale", reads.stale),
       ("damaged", reads.damaged), ("undecodable", reads.undecodable),
     ] {
-      counter("larder_misses", count, labels.merging(["reason": reason]) { $1 })
+      add("larder_misses", .counter, count, labels.merging(["reason": reason]) { $1 })
     }
     let removals = figures.removals
     for (reason, count) in [
@@ -84,24 +84,17 @@ struct MetricList {
       ("cleared", removals[.cleared]), ("invalidated", removals[.invalidated]),
       ("orphaned", removals[.orphaned]), ("damaged", removals[.damaged]),
     ] {
-      counter("larder_removals", count, labels.merging(["reason": reason]) { $1 })
+      add("larder_removals", .counter, count, labels.merging(["reason": reason]) { $1 })
     }
   }
 
-  private mutating func gauge(
-    _ name: String, _ value: some BinaryInteger, _ labels: [String: String] = [:]
-  ) { gauge(name, Double(value), labels) }
+  private mutating func add(
+    _ name: String, _ kind: Metric.Kind, _ value: some BinaryInteger,
+    _ labels: [String: String] = [:]
+  ) { add(name, kind, Double(value), labels) }
 
-  private mutating func gauge(
-    _ name: String, _ value: Double, _ labels: [String: String] = [:]
-  ) { append(name, .gauge, value, labels) }
-
-  private mutating func counter(
-    _ name: String, _ value: UInt64, _ labels: [String: String] = [:]
-  ) { append(name, .counter, Double(value), labels) }
-
-  private mutating func append(
-    _ name: String, _ kind: Metric.Kind, _ value: Double, _ labels: [String: String]
+  private mutating func add(
+    _ name: String, _ kind: Metric.Kind, _ value: Double, _ labels: [String: String] = [:]
   ) {
     let dimensions = labels.sorted { $0.key < $1.key }.map {
       Metric.Dimension(name: $0.key, value: $0.value)

@@ -180,7 +180,7 @@ import Testing
   @Test func `a damaged version is a miss`() throws {
     try withTemporaryStore { store, _ in
       let cache = secondCache(store)
-      let wrapped = ValueEnvelope(.versioned, codec: .versioned, number: 1).wrap([0xFF, 1, 2])
+      let wrapped = ValueEnvelope(codec: .versioned, number: 1).wrap([0xFF, 1, 2])
       for (index, bytes) in [
         [], [0xFF], [0xFF, 1, 2, 2, 0, 0], [0xFF, 9, 2, 2, 0, 0, 0, 1], wrapped,
       ]
