@@ -85,7 +85,7 @@ struct PropertyTests {
         else { return false }
         let freshness = Freshness(of: stored, at: asked, policy: harness.rules.policy)
         let directives = stored.directives(for: .private)
-        let late = freshness.staleness ?? 0
+        let late = max(0, -freshness.left)
         switch reason {
         case .fresh: return freshness.isFresh && !directives.noCache && !wish.noCache
         case .staleByRequest: return wish.maxStale != .no && !directives.forbidsStale

@@ -18,8 +18,10 @@
         under: rules.key(of: request, body: requestBody), policy: rules.policy)
       let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
       guard let index = selection.best else { return nil }
+      let response = held[index].response
       let answer = rules.answer(
-        request, from: index, of: held[index].response, because: .fresh, at: clock.now)
+        request, from: index, of: response, because: .fresh,
+        Freshness(of: response, at: clock.now, policy: rules.policy))
       let body = answer.slice(of: held).map { responses.stream(held[$0.index].body, $0.range) }
       var result = HTTPCacheResult(answer, body: body ?? HTTPBody())
       if answer.remaining <= 0 { result.reason = .staleByRequest }

@@ -54,7 +54,7 @@
       guard cache.namespace.store.lastTransaction == transaction, written <= now,
         expires.map({ now < $0 }) != false
       else { return nil }
-      let freshness = Freshness(lifetime, age: initialAge, received: initialAge.received, at: now)
+      let freshness = Freshness(lifetime, age: initialAge, at: now)
       return freshness.isFresh ? freshness.age : nil
     }
 

@@ -14,12 +14,9 @@
       guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
         lines[0][..<equals].trimmed.lowercased() == "bytes"
       else { return nil }
-      var ranges: [ByteRange] = []
-      for member in fieldMembers([String(lines[0][lines[0].index(after: equals)...])]) {
-        guard let range = ByteRange(member) else { return nil }
-        ranges.append(range)
-      }
-      return ranges.isEmpty ? nil : ranges
+      let members = fieldMembers([String(lines[0][lines[0].index(after: equals)...])])
+      let ranges = members.compactMap { ByteRange($0) }
+      return ranges.isEmpty || ranges.count < members.count ? nil : ranges
     }
 
     private init?(_ text: Substring) {
@@ -98,13 +95,7 @@
 
     /// Parses a position. A number beyond any possible length is cut.
     static func position(_ text: some StringProtocol) -> Int? {
-      guard !text.isEmpty else { return nil }
-      var value = 0
-      for byte in text.utf8 {
-        guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-        value = min(1 << 56, value * 10 + Int(byte - UInt8(ascii: "0")))
-      }
-      return value
+      DeltaSeconds.parse(text, limit: 1 << 56)
     }
   }
 #endif

@@ -190,9 +190,7 @@
 
     /// Whether the answer or a stored response is made of the received body.
     var needsReceivedBody: Bool {
-      stores.contains { store in
-        if case .stored = store.body { false } else { true }
-      }
+      stores.contains { if case .stored = $0.body { false } else { true } }
     }
 
     init(_ outcome: Outcome) { self.outcome = outcome }

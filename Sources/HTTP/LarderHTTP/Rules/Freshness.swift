@@ -11,29 +11,20 @@
     let isFromTheFuture: Bool
 
     init(of stored: StoredResponse, at now: Timestamp, policy: HTTPCachePolicy) {
-      self.init(
-        stored.lifetime(policy: policy), age: stored.age, received: stored.received, at: now)
+      self.init(stored.lifetime(policy: policy), age: stored.age, at: now)
     }
 
-    init(_ lifetime: FreshnessLifetime, age: ResponseAge, received: Timestamp, at now: Timestamp) {
+    init(_ lifetime: FreshnessLifetime, age: ResponseAge, at now: Timestamp) {
       self.lifetime = lifetime
       self.age = age.seconds(at: now)
-      isFromTheFuture = now.advanced(by: .seconds(60)) < received
+      isFromTheFuture = now.advanced(by: .seconds(60)) < age.received
     }
-
-    var isFresh: Bool { staleness == nil }
-
-    /// The seconds since the response became stale; nil while it is fresh. At an age equal to the lifetime it is stale.
-    var staleness: Int? {
-      if isFromTheFuture { return DeltaSeconds.most }
-      return age < lifetime.seconds ? nil : age - lifetime.seconds
-    }
-
-    /// The remaining seconds of freshness.
-    var remaining: Int { isFromTheFuture ? 0 : max(0, lifetime.seconds - age) }
 
     /// The remaining seconds of freshness; 0 or negative for a stale response.
-    var left: Int { staleness.map { -$0 } ?? remaining }
+    var left: Int { isFromTheFuture ? -DeltaSeconds.most : lifetime.seconds - age }
+
+    /// At an age equal to the lifetime the response is stale.
+    var isFresh: Bool { left > 0 }
   }
 
   /// The freshness lifetime of a response and its source (RFC 9111, 4.2.1 and 4.2.2).
@@ -54,22 +45,17 @@
     init(_ response: HTTPResponse, received: Timestamp, policy: HTTPCachePolicy) {
       let fields = response.headerFields
       let directives = ResponseDirectives(fields, for: policy.kind)
-      switch directives.maxAge {
-      case .seconds(let value):
-        self.init(value, .maxAge)
-      case .invalid:
+      if directives.maxAge != .absent {
         // 4.2.1: an invalid or contradictory value makes the response stale.
-        self.init(0, .maxAge)
-      case .absent:
-        if fields.contains(.expires), !directives.ignoresExpires {
-          self.init(Self.untilExpires(fields, received: received), .expires)
-        } else if let seconds = Self.heuristic(
-          response, directives: directives, received: received, policy: policy)
-        {
-          self.init(seconds, .heuristic)
-        } else {
-          self.init(0, .none)
-        }
+        self.init(directives.maxAge.orZero, .maxAge)
+      } else if fields.contains(.expires), !directives.ignoresExpires {
+        self.init(Self.untilExpires(fields, received: received), .expires)
+      } else if let seconds = Self.heuristic(
+        response, directives: directives, received: received, policy: policy)
+      {
+        self.init(seconds, .heuristic)
+      } else {
+        self.init(0, .none)
       }
     }
 
@@ -126,7 +112,7 @@
     let received: Timestamp
 
     init(_ fields: HTTPFields, requested: Timestamp, received: Timestamp) {
-      let date = fields[values: .date].first.flatMap { HTTPDate(leniently: $0, now: received) }
+      let date = HTTPDate(of: .date, in: fields, now: received)
       let apparent = date.map { max(0, HTTPDate(received).seconds - $0.seconds) } ?? 0
       let delay = max(0, requested.duration(to: received).components.seconds)
       let corrected = Int64(Self.value(fields) ?? 0) + delay
@@ -152,17 +138,15 @@
   /// The permitted uses of a stale response (RFC 9111, 4.2.4; RFC 5861).
   struct StalePermission: Hashable, Sendable {
     /// The response may be served to a client that accepts stale responses.
-    var byRequest: Bool
+    var byRequest = false
     /// The response may be served while it is revalidated.
-    var whileRevalidating: Bool
+    var whileRevalidating = false
     /// The response may be served instead of a server error.
-    var onError: Bool
+    var onError = false
     /// The response may be served if the origin cannot be reached.
-    var whenDisconnected: Bool
+    var whenDisconnected = false
 
-    static let none = StalePermission(
-      byRequest: false, whileRevalidating: false, onError: false, whenDisconnected: false)
-
+    static let none = StalePermission()
   }
 
   extension StalePermission {
@@ -171,11 +155,8 @@
       policy: HTTPCachePolicy
     ) {
       let directives = stored.directives(for: policy.kind)
-      guard !directives.forbidsStale else {
-        self = .none
-        return
-      }
-      let staleness = freshness.staleness ?? 0
+      if directives.forbidsStale { return }
+      let staleness = max(0, -freshness.left)
       byRequest =
         switch request.maxStale {
         case .no: false

@@ -83,11 +83,6 @@
       return pattern[next...].allSatisfy { $0 == star }
     }
 
-    /// Whether responses to the method are stored by the body of the request.
-    func storesByBody(_ method: HTTPRequest.Method) -> Bool {
-      method != .get && method != .head && bodyMethods.contains(method)
-    }
-
     /// Whether the rule lets the response be stored.
     func allows(_ response: HTTPResponse) -> Bool {
       if let statuses, !statuses.contains(response.status.code) { return false }
@@ -116,7 +111,7 @@
     /// The content type in lower case, without parameters; empty without a content type.
     fileprivate var contentType: String {
       let type = headerFields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
-      return String(Substring(type).trimmed)
+      return String(type.trimmed)
     }
   }
 

@@ -7,15 +7,6 @@
     /// response, or a 416 (RFC 9111, 4.3.2; RFC 9110, 13.2.2 and 14.2).
     func answer(
       _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
-      because reason: CacheAnswer.Reason, at now: Timestamp
-    ) -> CacheAnswer {
-      answer(
-        request, from: index, of: stored, because: reason,
-        Freshness(of: stored, at: now, policy: policy))
-    }
-
-    func answer(
-      _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
       because reason: CacheAnswer.Reason, _ freshness: Freshness
     ) -> CacheAnswer {
       var answer = CacheAnswer(
@@ -83,7 +74,7 @@
       guard forward.permission[keyPath: isAllowed], permission[keyPath: isAllowed] else {
         return nil
       }
-      return answer(forward.original, from: index, of: stored, because: reason, at: now)
+      return answer(forward.original, from: index, of: stored, because: reason, freshness)
     }
   }
 #endif

@@ -31,7 +31,7 @@
     /// Whether responses to the request are stored by its body (``HTTPCacheRule/bodyMethods``).
     func storesByBody(_ request: HTTPRequest) -> Bool {
       request.method != .get && request.method != .head
-        && policy.rule(for: request)?.storesByBody(request.method) == true
+        && policy.rule(for: request)?.bodyMethods.contains(request.method) == true
     }
 
     /// The key of the responses to a request.
@@ -60,20 +60,15 @@
         : StalePermission(of: response, freshness: freshness, for: wish, policy: policy)
       if permission.byRequest, !freshness.isFresh {
         return .answer(
-          answer(request, from: selected, of: response, because: .staleByRequest, at: now))
+          answer(request, from: selected, of: response, because: .staleByRequest, freshness))
       }
       var forward = CacheForward(
         request, because: freshness.isFresh ? .request : .stale, stored: stored)
-      forward.selected = selected
+      forward.select(selected)
       forward.permission = permission
-      // A HEAD is forwarded unchanged; its response updates or removes the stored response.
-      if request.method == .get, response.hasValidators {
-        forward.validates = [selected]
-        forward.request = Validation.request(request, of: [response])
-      }
       if permission.whileRevalidating, !freshness.isFresh {
         let answer = answer(
-          request, from: selected, of: response, because: .staleWhileRevalidating, at: now)
+          request, from: selected, of: response, because: .staleWhileRevalidating, freshness)
         return wish.onlyIfCached
           ? .answer(answer) : .answerWhileRevalidating(answer, background(forward))
       }
@@ -89,7 +84,7 @@
       // RFC 8246: a reload (max-age=0) does not revalidate an immutable response.
       if wish.maxAge == 0, !directives.immutable { return false }
       if let most = wish.maxAge, most > 0, freshness.age > most { return false }
-      return freshness.remaining >= wish.minFresh
+      return freshness.left >= wish.minFresh
     }
 
     /// The most entity tags in a conditional request, because origins limit the size of a head.
@@ -116,10 +111,7 @@
       let isPlain =
         request.method == .get && ByteRange.parse(request.headerFields) == nil
         && ClientCondition(request.headerFields) == nil
-      if isPlain, !others.isEmpty {
-        forward.validates = Array(others)
-        forward.request = Validation.request(request, of: others.map { stored[$0] })
-      }
+      if isPlain, !others.isEmpty { forward.validate(Array(others)) }
       return forward
     }
 
@@ -149,14 +141,31 @@
       if request.method == .head { request.method = .get }
       request.headerFields.removeAll(ClientCondition.fields.union([.range, .ifRange]))
       var background = CacheForward(request, because: .stale, stored: forward.stored)
-      background.selected = forward.selected
-      if request.method == .get, let selected = forward.selected,
-        forward.stored[selected].hasValidators
-      {
-        background.validates = [selected]
-        background.request = Validation.request(request, of: [forward.stored[selected]])
-      }
+      if let selected = forward.selected { background.select(selected) }
       return background
+    }
+
+    /// The indices of the stored responses that the user and the fields of the request select.
+    func selected(by request: HTTPRequest, among stored: [StoredResponse]) -> [Int] {
+      let credential = credential(of: request)
+      var selecting = SelectingFields(request.headerFields, policy: policy)
+      return stored.indices.filter { index in
+        stored[index].credential == credential && stored[index].isSelected(by: &selecting)
+      }
+    }
+  }
+
+  extension CacheForward {
+    /// Notes the selected response. A GET validates this response; a HEAD is forwarded unchanged, and its response updates or
+    /// removes the stored response.
+    fileprivate mutating func select(_ index: Int) {
+      selected = index
+      if request.method == .get, stored[index].hasValidators { validate([index]) }
+    }
+
+    fileprivate mutating func validate(_ indices: [Int]) {
+      validates = indices
+      request = Validation.request(request, of: indices.map { stored[$0] })
     }
   }
 
@@ -169,11 +178,7 @@
 
     init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {
       let fields = request.headerFields
-      let credential = HTTPRules(policy: policy).credential(of: request)
-      var selecting = SelectingFields(fields, policy: policy)
-      let selected = stored.indices.filter { index in
-        stored[index].credential == credential && stored[index].isSelected(by: &selecting)
-      }
+      let selected = HTTPRules(policy: policy).selected(by: request, among: stored)
       let newest = { (indices: [Int]) in
         indices.max {
           (stored[$0].date, stored[$0].received) < (stored[$1].date, stored[$1].received)

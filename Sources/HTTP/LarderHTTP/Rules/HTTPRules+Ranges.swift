@@ -13,7 +13,7 @@
       else { return CacheReception(.again(forward.unconditional)) }
       var answer = answer(
         forward.original, from: index, of: joined.response, because: .completed,
-        at: exchange.received)
+        Freshness(of: joined.response, at: exchange.received, policy: policy))
       answer.body = .joined(joined.body)
       var reception = CacheReception(.answer(answer))
       reception.stores = [(joined.response, .joined(joined.body))]
@@ -23,12 +23,7 @@
     /// The responses to store, with the received part combined with a stored response; nil if no stored response fits the part.
     func joinable(_ exchange: Exchange) -> Stores? {
       let forward = exchange.forward
-      var selecting = SelectingFields(forward.original.headerFields, policy: policy)
-      let credential = credential(of: forward.original)
-      for index in forward.stored.indices
-      where forward.stored[index].credential == credential
-        && forward.stored[index].isSelected(by: &selecting)
-      {
+      for index in selected(by: forward.original, among: forward.stored) {
         let stored = forward.stored[index]
         guard stored.isSameWhole(as: exchange.response.headerFields) else { continue }
         if stored.response.status.code == 200 {

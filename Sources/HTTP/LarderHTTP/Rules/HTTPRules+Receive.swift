@@ -22,17 +22,19 @@
     }
 
     private func reception(of exchange: Exchange) -> CacheReception {
-      let request = exchange.forward.original
-      switch request.method {
-      case .get: return receiveGet(exchange)
-      case .head: return receiveHead(exchange)
-      default:
-        if storesByBody(request) { return receiveGet(exchange) }
+      let (request, forward) = (exchange.forward.original, exchange.forward)
+      guard [.get, .head].contains(request.method) || storesByBody(request) else {
         var reception = CacheReception(.pass)
         reception.invalidates = Invalidation.keys(of: request, exchange.response, policy: policy)
         if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
         return reception
       }
+      if [500, 502, 503, 504].contains(exchange.response.status.code),
+        let answer = stale(forward, if: \.onError, because: .staleOnError, at: exchange.received)
+      {
+        return CacheReception(.answer(answer))
+      }
+      return request.method == .head ? receiveHead(exchange) : receiveGet(exchange)
     }
 
     struct Exchange {
@@ -43,22 +45,11 @@
       let received: Timestamp
     }
 
-    func stored(_ exchange: Exchange) -> StoredResponse? {
-      stored(
-        exchange.response, to: exchange.forward.original, bodySize: exchange.bodySize,
-        requested: exchange.requested, received: exchange.received)
-    }
-
     private func receiveGet(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
       if response.status.code == 304, forward.isConditional { return receiveConfirmation(exchange) }
       if forward.completes != nil, [206, 416].contains(response.status.code) {
         return receiveRest(exchange)
-      }
-      if [500, 502, 503, 504].contains(response.status.code),
-        let answer = stale(forward, if: \.onError, because: .staleOnError, at: exchange.received)
-      {
-        return CacheReception(.answer(answer))
       }
       return receiveNew(exchange)
     }
@@ -85,7 +76,8 @@
         let condition = ClientCondition(forward.original.headerFields), condition.isMet(by: stored)
       {
         var answer = answer(
-          forward.original, from: 0, of: stored, because: .validated, at: exchange.received)
+          forward.original, from: 0, of: stored, because: .validated,
+          Freshness(of: stored, at: exchange.received, policy: policy))
         answer.body = .none
         reception.outcome = .answer(answer)
       }
@@ -102,11 +94,10 @@
       }
       let index = forward.validates[confirmed]
       let (full, stored) = freshened(forward.stored[index], by: exchange)
-      var reception = CacheReception(
-        .answer(
-          answer(
-            forward.original, from: index, of: full, because: .validated, at: exchange.received)
-        ))
+      let answer = answer(
+        forward.original, from: index, of: full, because: .validated,
+        Freshness(of: full, at: exchange.received, policy: policy))
+      var reception = CacheReception(.answer(answer))
       if let stored {
         reception.stores = [(stored, .stored(index))]
       } else {
@@ -148,13 +139,8 @@
     }
 
     /// Handles a response to HEAD: it updates the stored response to GET, or invalidates it (RFC 9111, 4.3.5).
-    func receiveHead(_ exchange: Exchange) -> CacheReception {
+    private func receiveHead(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
-      if [500, 502, 503, 504].contains(response.status.code),
-        let answer = stale(forward, if: \.onError, because: .staleOnError, at: exchange.received)
-      {
-        return CacheReception(.answer(answer))
-      }
       var reception = CacheReception(.pass)
       guard response.status.code == 200, let index = forward.selected,
         forward.stored[index].response.status.code == 200

@@ -44,6 +44,7 @@
     public var timeout: Duration
     /// The longest wait that an origin can demand for a GET or HEAD, by `Retry-After` with 429 or 503; then the request is sent
     /// once more. The client gets an answer that demands a longer wait, and a second 429 or 503. Nothing waits if a stored
+    /// response replaces a 503. Default: zero, for no second request.
     public var longestWait: Duration
     /// The largest body, in bytes, that is stored, but at most half of the limits of the namespace and the store. Larger
     /// bodies pass through. Default: 1,000,000,000.

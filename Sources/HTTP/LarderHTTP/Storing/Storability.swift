@@ -4,12 +4,9 @@
 
   extension HTTPRules {
     /// The response in the form to store; nil if it may not be stored, or is not worth storing (RFC 9111, 3).
-    ///
-    /// - Parameter request: the request as the client sent it.
-    func stored(
-      _ response: HTTPResponse, to request: HTTPRequest, bodySize: Int?, requested: Timestamp,
-      received: Timestamp
-    ) -> StoredResponse? {
+    func stored(_ exchange: Exchange) -> StoredResponse? {
+      let (response, request) = (exchange.response, exchange.forward.original)
+      let (bodySize, received) = (exchange.bodySize, exchange.received)
       let directives = ResponseDirectives(response.headerFields, for: policy.kind)
       let credential = Principal(request, policy: policy).digest
       let isByBody = storesByBody(request)
@@ -22,9 +19,8 @@
           of: response.headerFields, request: request.headerFields, policy: policy)
       else { return nil }
       var stored = StoredResponse(
-        response: response, requested: requested, received: received, bodySize: bodySize ?? 0,
-        vary: vary,
-        credential: policy.kind == .shared ? nil : credential)
+        response: response, requested: exchange.requested, received: received,
+        bodySize: bodySize ?? 0, vary: vary, credential: policy.kind == .shared ? nil : credential)
       stored.response.headerFields = response.headerFields.storable(directives, policy: policy)
       if !stored.fields.contains(.date) {
         stored.response.headerFields[.date] = HTTPDate(received).text
@@ -32,8 +28,7 @@
       if response.status.code == 206 {
         guard let part = stored.part, part.count == bodySize ?? part.count else { return nil }
       }
-      let rule = policy.rule(for: request)
-      if let rule {
+      if let rule = policy.rule(for: request) {
         guard rule.allows(response) else { return nil }
         stored.assignedFreshness = assignedFreshness(rule, response, received: received)
       }
@@ -51,15 +46,9 @@
       _ rule: HTTPCacheRule, _ response: HTTPResponse, received: Timestamp
     ) -> Int? {
       let stated = FreshnessLifetime(response, received: received, policy: policy)
-      let assigned: Duration?
-      if stated.isExplicit {
-        assigned = rule.freshness
-      } else if FreshnessLifetime.isHeuristicallyCacheable(response.status) {
-        assigned = rule.freshness ?? rule.defaultFreshness
-      } else {
-        assigned = nil
-      }
-      return assigned.map {
+      let isEstimated = FreshnessLifetime.isHeuristicallyCacheable(response.status)
+      let usual = isEstimated ? rule.freshness ?? rule.defaultFreshness : nil
+      return (stated.isExplicit ? rule.freshness : usual).map {
         Int(clamping: min(max(0, $0.wholeSeconds), Int64(DeltaSeconds.most)))
       }
     }
@@ -98,7 +87,7 @@
     }
 
     /// Whether the answer to a POST also answers a GET of its URI, while the answer is fresh (RFC 9110, 9.3.3).
-    func isPostOfItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
+    private func isPostOfItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
       guard request.method == .post, response.status.code == 200,
         let location = response.headerFields[values: .contentLocation].first,
         let target = ResponseKey(request, policy: policy),
