@@ -10,18 +10,12 @@
 
   /// Responses that break off or are not HTTP.
   @Suite struct CurlFaultTests {
-    private static func request(_ path: String = "/a", at authority: String) -> HTTPRequest {
-      HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
-    }
-
     /// The whole response of a server that sends these bytes and then closes the connection.
     private static func response(
       _ answer: [UInt8], over transport: CurlTransport = CurlTransport()
     ) async throws -> (HTTPResponse, [UInt8]) {
       try await RawServer.run(answer: answer) { authority in
-        let (response, body) = try await transport.send(
-          request(at: authority), body: HTTPBody()
-        ) { _ in }
+        let (response, body) = try await transport.send(to: authority)
         return (response, try await body.bytes())
       }
     }
@@ -73,7 +67,7 @@
         try await connection.send(isFirst ? start + "ngth: 1\r\n\r\na" : start)
       } _: { authority in
         for _ in 1...2 {
-          let result = try await cache.send(Self.request(at: authority))
+          let result = try await cache.send(.local(to: authority))
           #expect(try await result.body.bytes() == [0x61])
         }
       }
@@ -99,9 +93,7 @@
         if !start.isEmpty { try await connection.send(start) }
       } _: { authority in
         let error = await #expect(throws: CurlError.self) {
-          let (_, body) = try await CurlTransport().send(
-            Self.request(at: authority), body: HTTPBody()
-          ) { _ in }
+          let (_, body) = try await CurlTransport().send(to: authority)
           _ = try await body.bytes()
         }
         #expect(error?.kind == .interrupted)
@@ -142,10 +134,8 @@
       } _: { authority in
         let transport = CurlTransport()
         for expected in ["a", "b", "b"] {
-          let (_, body) = try await transport.send(Self.request(at: authority), body: HTTPBody()) {
-            _ in
-          }
-          try #require(try await body.bytes() == Array(expected.utf8))
+          let (_, body) = try await transport.send(to: authority)
+          try #require(try await body.text() == expected)
           read.yield()
           for await _ in sendings { break }
         }

@@ -13,13 +13,6 @@
   @Suite struct CurlStreamTests {
     private static let start = "HTTP/1.1 200 OK\r\nContent-Length: "
 
-    private static func send(
-      _ path: String = "/a", to authority: String, over transport: CurlTransport = CurlTransport()
-    ) async throws -> (HTTPResponse, HTTPBody) {
-      let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
-      return try await transport.send(request, body: HTTPBody()) { _ in }
-    }
-
     @Test func `a reader that is woken for what it has read already waits again`() async throws {
       let transfer = Transfer()
       let reading = Task { try await transfer.next() }
@@ -44,7 +37,7 @@
       } _: { authority in
         more.yield(Self.start + "8\r\n\r\nbegi")
         // `send` releases the transport before the end of the body.
-        let (_, body) = try await Self.send(to: authority)
+        let (_, body) = try await CurlTransport().send(to: authority)
         var pieces = body.makeAsyncIterator()
         #expect(try await pieces.next() == Array("begi".utf8))
         more.yield("nend")
@@ -72,7 +65,7 @@
         _ = await connection.head()
         try await Self.stream(to: connection, counting: sent)
       } _: { authority in
-        let (_, body) = try await Self.send(to: authority)
+        let (_, body) = try await CurlTransport().send(to: authority)
         // The server has sent more than the transport holds.
         try await waitUntil { sent.withLock { $0 } > 300_000 }
         var count = 0
@@ -99,7 +92,7 @@
         }
         ended.withLock { $0 = true }
       } _: { authority in
-        var response: (HTTPResponse, HTTPBody)? = try await Self.send(to: authority)
+        var response: (HTTPResponse, HTTPBody)? = try await CurlTransport().send(to: authority)
         if isFull { try await waitUntil { sent.withLock { $0 } > 300_000 } }
         #expect(response != nil && !ended.withLock { $0 })
         response = nil
@@ -118,7 +111,7 @@
         await connection.waitForEnd()
         ended.withLock { $0 = true }
       } _: { authority in
-        let asking = Task { try await Self.send(to: authority).1.bytes() }
+        let asking = Task { try await CurlTransport().send(to: authority).1.bytes() }
         try await waitUntil { asked.withLock { $0 } }
         #expect(!ended.withLock { $0 })
         asking.cancel()
@@ -132,7 +125,7 @@
       let transport = CurlTransport()
       try await RawServer.run(answer: answer) { authority in
         for turns in 0..<100 {
-          let asking = Task { try await Self.send(to: authority, over: transport).1.bytes() }
+          let asking = Task { try await transport.send(to: authority).1.bytes() }
           for _ in 0..<turns * 10 { await Task.yield() }
           asking.cancel()
           switch await asking.result {
@@ -140,7 +133,7 @@
           case .failure(let error): #expect(error is CancellationError)
           }
         }
-        let (_, body) = try await Self.send(to: authority, over: transport)
+        let (_, body) = try await transport.send(to: authority)
         #expect(try await body.bytes().count == 4)
       }
     }
@@ -167,13 +160,13 @@
         try await withThrowingTaskGroup { group in
           for number in 0..<count {
             group.addTask {
-              let (_, body) = try await Self.send("/\(number)", to: authority, over: transport)
+              let (_, body) = try await transport.send(path: "/\(number)", to: authority)
               return try await body.bytes() == Array("/\(number)".utf8)
             }
           }
           try await waitUntil { waiting.withLock { $0 } >= 64 }
           // A cancelled waiter ends at once, and takes no place.
-          let waiter = Task { try await Self.send(to: authority, over: transport) }
+          let waiter = Task { try await transport.send(to: authority) }
           for _ in 0..<1000 { await Task.yield() }
           waiter.cancel()
           await #expect(throws: CancellationError.self) { _ = try await waiter.value }

@@ -10,12 +10,6 @@
 
   /// Requests and responses that `CurlTransport` carries.
   @Suite struct CurlTests {
-    private static func request(
-      _ method: HTTPRequest.Method = .get, _ path: String = "/a", at authority: String
-    ) -> HTTPRequest {
-      HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
-    }
-
     @Test(arguments: [HTTPRequest.Method.post, .put, .init("PURGE")!])
     func `methods, fields and bodies reach the server as they are`(method: HTTPRequest.Method)
       async throws
@@ -29,7 +23,7 @@
         try await connection.send(
           "HTTP/1.1 \(isWhole ? 201 : 400) Made\r\nContent-Length: 0\r\n\r\n")
       } _: { authority in
-        var request = Self.request(method, "/a/../b?c=%20d", at: authority)
+        var request = HTTPRequest.local(method, "/a/../b?c=%20d", to: authority)
         request.headerFields.append(HTTPField(name: .init("X-One")!, value: "1"))
         request.headerFields.append(HTTPField(name: .init("X-None")!, value: ""))
         request.headerFields.append(HTTPField(name: .init("X-One")!, value: "2"))
@@ -53,9 +47,7 @@
         let isTold = await connection.head()!.contains("Content-Length: 0\r\n")
         try await connection.send("HTTP/1.1 \(isTold ? 201 : 200) OK\r\nContent-Length: 0\r\n\r\n")
       } _: { authority in
-        let (response, _) = try await CurlTransport().send(
-          Self.request(method, at: authority), body: HTTPBody()
-        ) { _ in }
+        let (response, _) = try await CurlTransport().send(method, to: authority)
         #expect(response.status.code == (method == .post ? 201 : 200))
       }
     }
@@ -70,7 +62,7 @@
       } _: { authority in
         let transport = CurlTransport(userAgent: "a/1")
         for own in [nil, "b/2"] {
-          var request = Self.request(at: authority)
+          var request = HTTPRequest.local(to: authority)
           request.headerFields[.userAgent] = own
           _ = try await transport.send(request, body: HTTPBody()) { _ in }.1.bytes()
         }
@@ -91,9 +83,7 @@
       let transport = CurlTransport()
       try await RawServer.run(answer: Array(head.utf8) + zipped) { authority in
         for _ in 1...2 {
-          let (response, body) = try await transport.send(
-            Self.request(at: authority), body: HTTPBody()
-          ) { _ in }
+          let (response, body) = try await transport.send(to: authority)
           #expect(response.status == .init(code: 302, reasonPhrase: "Over there"))
           #expect(
             response.headerFields.map { "\($0.name.rawName)=\($0.value)" } == [
@@ -113,7 +103,7 @@
       let interim = Mutex([String]())
       let (response, bytes) = try await RawServer.run(answer: Array(answer.utf8)) { authority in
         let (response, body) = try await CurlTransport().send(
-          Self.request(at: authority), body: HTTPBody()
+          HTTPRequest.local(to: authority), body: HTTPBody()
         ) { response in
           interim.withLock { $0.append("\(response.status.code) \(response.headerFields.count)") }
         }
@@ -127,9 +117,7 @@
     @Test func `the answer to HEAD has no body`() async throws {
       let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8)
       try await RawServer.run(answer: answer) { authority in
-        let (response, body) = try await CurlTransport().send(
-          Self.request(.head, at: authority), body: HTTPBody()
-        ) { _ in }
+        let (response, body) = try await CurlTransport().send(.head, to: authority)
         #expect(response.headerFields[.contentLength] == "5")
         #expect(try await body.bytes().isEmpty)
       }
@@ -150,9 +138,7 @@
         let transport = CurlTransport()
         var numbers: [String?] = []
         for method in [HTTPRequest.Method.get, .get, .delete, .head, .get] {
-          let (response, body) = try await transport.send(
-            Self.request(method, at: authority), body: HTTPBody()
-          ) { _ in }
+          let (response, body) = try await transport.send(method, to: authority)
           // If the server sent a body to a HEAD request, the connection could not be used again.
           _ = try await body.bytes()
           numbers.append(response.headerFields[.init("X-N")!])
@@ -174,8 +160,8 @@
           received: { line in lines.withLock { $0.append(line) } },
           { base in
             func send(_ method: String, _ path: String, _ bytes: [UInt8]) async throws {
-              let request = Self.request(
-                .init(method)!, path, at: String(base.dropFirst("http://".count)))
+              let request = HTTPRequest.local(
+                .init(method)!, path, to: String(base.dropFirst("http://".count)))
               let (_, answer) = try await transport.send(request, body: HTTPBody(bytes)) { _ in }
               _ = try await answer.bytes()
             }
@@ -192,6 +178,24 @@
         let count = lines.withLock { $0.count { $0.hasPrefix(method + " /b") } }
         #expect(count == (fault == .resetKept && method == "GET" ? 2 : 1), "\(fault)")
       }
+    }
+  }
+
+  extension HTTPRequest {
+    /// A request of a server on this machine.
+    static func local(
+      _ method: Method = .get, _ path: String = "/a", to authority: String
+    ) -> HTTPRequest {
+      HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
+    }
+  }
+
+  extension CurlTransport {
+    /// Sends a request without a body.
+    func send(
+      _ method: HTTPRequest.Method = .get, path: String = "/a", to authority: String
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      try await send(.local(method, path, to: authority), body: HTTPBody()) { _ in }
     }
   }
 #endif

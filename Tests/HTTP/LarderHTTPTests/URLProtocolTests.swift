@@ -55,8 +55,7 @@
           } else {
             request.httpBody = data
           }
-          let (body, _) = try await bench.session.data(for: request)
-          #expect(String(decoding: body, as: UTF8.self) == "new")
+          #expect(try await bench.send(request) == "new")
           #expect(bench.server.received.last?.fields["x-one"] == "1")
         }
         _ = try await bench.get("/a")
@@ -115,8 +114,7 @@
           var request = URLRequest(url: bench.url("/a"))
           for name in fields { request.setValue("secret", forHTTPHeaderField: name) }
           request.setValue("de", forHTTPHeaderField: "Accept-Language")
-          let (body, _) = try await bench.session.data(for: request)
-          #expect(String(decoding: body, as: UTF8.self) == "there")
+          #expect(try await bench.send(request) == "there")
           // A redirect to another path of the same origin keeps the credentials.
           #expect(bench.server.received.last?.fields["x-api-key"] == "secret")
           let received = try #require(other.received.first).fields
@@ -142,8 +140,8 @@
           var request = URLRequest(url: bench.url(path))
           request.httpMethod = "POST"
           request.httpBody = Data("x".utf8)
-          let (body, _) = try await bench.session.data(for: request)
-          #expect(String(decoding: body, as: UTF8.self) == expected)
+          let body = try await bench.send(request)
+          #expect(body == expected)
         }
         let error = await #expect(throws: URLError.self) { try await bench.get("/circle") }
         #expect(error?.code == .httpTooManyRedirects)
@@ -174,8 +172,8 @@
         bench.server.become { _ in .init(200, text: "page") }
         var request = URLRequest(url: bench.url("/a"))
         request.timeoutInterval = seconds
-        let (body, _) = try await bench.session.data(for: request)
-        #expect(String(decoding: body, as: UTF8.self) == "page")
+        let body = try await bench.send(request)
+        #expect(body == "page")
       }
     }
 
@@ -230,8 +228,7 @@
       try await Bench.run { bench in
         bench.server.become { _ in .init(200, Self.fresh, text: "page") }
         let transport = URLSessionTransport(configuration: bench.session.configuration)
-        let cache = HTTPCache(in: bench.cache.namespace, over: transport)
-        bench.use(cache)
+        bench.use(HTTPCache(in: bench.cache.namespace, over: transport))
         let page = try await bench.get("/a").body
         #expect(page == "page")
         #expect(bench.session.configuration.protocolClasses?.isEmpty == false)
@@ -242,7 +239,7 @@
       try await Bench.run { bench in
         bench.server.become { _ in .init(200, Self.fresh, text: "page") }
         for _ in 0..<2 {
-          let delegate = Delegate()
+          let delegate = RecordingDelegate()
           let session = URLSession(
             configuration: bench.session.configuration, delegate: delegate, delegateQueue: nil)
           session.dataTask(with: bench.url("/a")).resume()
@@ -252,73 +249,6 @@
         }
         #expect(bench.server.count == 1)
       }
-    }
-  }
-
-  private final class Delegate: NSObject, URLSessionDataDelegate {
-    let events = Mutex<[String]>([])
-
-    func urlSession(
-      _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-      completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-      events.withLock { $0.append("\((response as? HTTPURLResponse)?.statusCode ?? 0)") }
-      completionHandler(.allow)
-    }
-
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-      events.withLock { $0.append(String(decoding: data, as: UTF8.self)) }
-    }
-
-    func urlSession(
-      _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
-    ) {
-      events.withLock { $0.append(error.map { "\($0)" } ?? "end") }
-    }
-  }
-
-  private final class BenchProtocol: HTTPCacheURLProtocol {
-    static let current = Mutex<HTTPCache?>(nil)
-    override class var cache: HTTPCache? { current.withLock { $0 } }
-  }
-
-  /// A session over a cache over a local server.
-  private struct Bench {
-    let server: LocalServer
-    let clock: ManualClock
-    let cache: HTTPCache
-    let session: URLSession
-
-    static func run(_ body: (Bench) async throws -> Void) async throws {
-      let clock = ManualClock()
-      let store = try Store.temporary(options: Store.Options(clock: clock))
-      let cache = HTTPCache(in: store.namespace("http"), over: URLSessionTransport())
-      BenchProtocol.current.withLock { $0 = cache }
-      defer { BenchProtocol.current.withLock { $0 = nil } }
-      let configuration = URLSessionConfiguration.ephemeral
-      configuration.protocolClasses = [BenchProtocol.self]
-      try await LocalServer.run { server in
-        let bench = Bench(
-          server: server, clock: clock, cache: cache,
-          session: URLSession(configuration: configuration))
-        try await body(bench)
-        bench.session.finishTasksAndInvalidate()
-      }
-      #expect(try store.verify().isSound)
-    }
-
-    func use(_ cache: HTTPCache) { BenchProtocol.current.withLock { $0 = cache } }
-
-    func url(_ path: String) -> URL { URL(string: server.base + path)! }
-
-    func get(
-      _ path: String, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy
-    ) async throws -> (body: String, response: HTTPURLResponse) {
-      let (data, response) = try await session.data(
-        for: URLRequest(url: url(path), cachePolicy: policy))
-      return (
-        String(decoding: data, as: UTF8.self), try #require(response as? HTTPURLResponse)
-      )
     }
   }
 #endif
