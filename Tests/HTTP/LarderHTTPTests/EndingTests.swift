@@ -33,6 +33,14 @@ struct EndingTests {
     return result.isHit
   }
 
+  /// Sends a request whose answer ends these groups.
+  private func end(
+    _ groups: String, of fixture: Fixture, by method: String = "POST"
+  ) async throws {
+    _ = try await ask(
+      fixture, request(method, "/end", [("Cache-Group-Invalidation", groups)]))
+  }
+
   /// Requests the paths of some origins, and returns those whose response was stored.
   private func stored(
     _ fixture: Fixture, _ paths: [String], at origins: [String] = ["https://example.com"],
@@ -62,10 +70,9 @@ struct EndingTests {
     _ = try await stored(fixture, paths)
     let all = Set(paths)
     #expect(try await stored(fixture, paths) == all)
-    _ = try await ask(fixture, request("POST", "/x", [("Cache-Group-Invalidation", "\"one\"")]))
+    try await end("\"one\"", of: fixture)
     #expect(try await stored(fixture, paths) == ["/b", "/d", "/e"])
-    _ = try await ask(
-      fixture, request("DELETE", "/x", [("Cache-Group-Invalidation", "\"on\\\"e\", \"three\"")]))
+    try await end("\"on\\\"e\", \"three\"", of: fixture, by: "DELETE")
     #expect(try await stored(fixture, paths) == ["/a", "/c", "/d", "/e"])
     #expect(try fixture.store.verify().faults == [])
   }
@@ -74,8 +81,7 @@ struct EndingTests {
     let fixture = try fixture(["/a": ["\"one\""]])
     _ = try await stored(fixture, ["/a"])
     for method in ["GET", "HEAD", "OPTIONS", "QUERY"] {
-      _ = try await ask(
-        fixture, request(method, "/end", [("Cache-Group-Invalidation", "\"one\"")]))
+      try await end("\"one\"", of: fixture, by: method)
     }
     #expect(try await stored(fixture, ["/a"]) == ["/a"])
   }
@@ -89,8 +95,7 @@ struct EndingTests {
     _ = try await stored(fixture, ["/a"], at: origins)
     // The texts of these groups look like groups of other origins.
     for group in ["one", "https://example.org one", "http://example.com one"] {
-      _ = try await ask(
-        fixture, request("POST", "/x", [("Cache-Group-Invalidation", "\"\(group)\"")]))
+      try await end("\"\(group)\"", of: fixture)
     }
     #expect(
       try await stored(fixture, ["/a"], at: origins)
@@ -104,9 +109,9 @@ struct EndingTests {
   func `RFC 9651: what is no list of strings names no group`(field: String) async throws {
     let fixture = try fixture(["/a": ["\"one\""], "/b": [field]])
     _ = try await stored(fixture, ["/a", "/b"])
-    _ = try await ask(fixture, request("POST", "/x", [("Cache-Group-Invalidation", field)]))
+    try await end(field, of: fixture)
     #expect(try await stored(fixture, ["/a", "/b"]) == ["/a", "/b"])
-    _ = try await ask(fixture, request("POST", "/x", [("Cache-Group-Invalidation", "\"one\"")]))
+    try await end("\"one\"", of: fixture)
     #expect(try await stored(fixture, ["/a", "/b"]) == ["/b"])
   }
 
@@ -121,11 +126,9 @@ struct EndingTests {
     _ = try await stored(fixture, ["/a", "/b", "/c"])
     let tags = try fixture.store.namespace("http").entry(for: "https://example.com/a")?.tags
     #expect(tags?.count == 65 && tags?.allSatisfy { $0.utf8.count <= 200 } == true)
-    _ = try await ask(fixture, request("POST", "/x", [("Cache-Group-Invalidation", names[63])]))
+    try await end(names[63], of: fixture)
     #expect(try await stored(fixture, ["/a", "/b", "/c"]) == ["/c"])
-    _ = try await ask(
-      fixture,
-      request("POST", "/x", [("Cache-Group-Invalidation", many.joined(separator: ","))]))
+    try await end(many.joined(separator: ","), of: fixture)
     #expect(try await stored(fixture, ["/a", "/b", "/c"]) == ["/c"])
   }
 
@@ -225,5 +228,4 @@ struct EndingTests {
     _ = try await ask(fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\"")]))
     for user in users { #expect(try await stored(fixture, ["/a"], user) == []) }
   }
-
 }

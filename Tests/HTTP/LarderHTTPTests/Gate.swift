@@ -12,4 +12,11 @@ actor Gate {
     for continuation in waiting { continuation.resume() }
     waiting = []
   }
+
+  /// Opens the gate, and then waits until the task is cancelled.
+  func openAndStall() async throws -> Never {
+    open()
+    try await Task.sleep(for: .seconds(1_000_000))
+    fatalError("nobody has cancelled this")
+  }
 }
