@@ -11,6 +11,8 @@ package struct SalvageFile: ~Copyable {
   private let free: Tree
   private let lastPage: UInt64
   private let metaDamage: [PageDamage]
+  /// The number of the newest commit with a sound meta page; 0 without a sound meta page.
+  package let newestCommit: UInt64
 
   package init(at directory: String) throws(OpenError) {
     let path = directory + "/data.mdb"
@@ -36,6 +38,7 @@ package struct SalvageFile: ~Copyable {
       table = unsafe PageTable(start: extent.start, end: extent.pages, shift: map.shift)
       main = newest?.main ?? .empty
       free = newest?.free ?? .empty
+      newestCommit = newest?.id ?? 0
       lastPage = max(newest?.lastPage ?? 0, extent.pages)
     } catch {
       throw OpenError(.system, path: path, cause: error)

@@ -101,6 +101,24 @@ import Testing
     while writer.line() != nil {}
   }
 
+  @Test func `salvage saves the entries that a killed process has left in the buffer`() throws {
+    try withTemporaryDirectory { directory in
+      for round in 0..<5 {
+        let (path, target) = (directory + "/old\(round)", directory + "/new\(round)")
+        try leftByKilled(path)
+        let salvage = try Store.salvage(from: path, to: target)
+        #expect(salvage.isComplete)
+        let (old, new) = (try Store(at: path), try Store(at: target))
+        let (before, after) = (old.namespace("numbers-0"), new.namespace("numbers-0"))
+        #expect(try after.keys() == before.keys())
+        for key in try before.keys() { #expect(try after.bytes(key) == before.bytes(key)) }
+        #expect(try salvage.entries == before.count() && new.verify().faults == [])
+        try old.close()
+        try new.close()
+      }
+    }
+  }
+
   @Test func `the entries of other data are not shown`() throws {
     try withTemporaryDirectory { directory in
       let path = directory + "/s"

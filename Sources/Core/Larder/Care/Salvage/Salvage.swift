@@ -28,8 +28,9 @@ extension Store {
   /// data file does not change.
   ///
   /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules, and the store its limits
-  /// and its durability unless `options` sets others. Only an entry with a correct checksum is saved, so no value is wrong. The
-  /// old store need not be openable; no process can write to it meanwhile. O(size of the file).
+  /// and its durability unless `options` sets others. Entries that killed processes have left in the write buffer are saved if
+  /// the old store can be opened. Only an entry with a correct checksum is saved, so no value is wrong. The old store need not be
+  /// openable; no process can write to it meanwhile. O(size of the file).
   ///
   /// The new store is made as `.NAME.unfinished` beside `destination` and renamed when it is complete. So a killed process
   /// leaves nothing at `destination`. The next call removes the unfinished files.
@@ -53,13 +54,16 @@ extension Store {
   ) throws(LarderError) -> Salvage? {
     var pace = SalvagePace(shouldContinue: shouldContinue)
     do {
+      let records = SalvagedRecords(at: path, boot: options.hooks.boot)
       return try SalvageFile.hold(path, lockTimeout: options.lockTimeout.bounded) {
         let file = try SalvageFile(at: path)
         var options = options
         options.create = true
         options.readOnly = false
         options.durability = try options.durability ?? Durability(DurabilityLevel(of: file))
-        return try Store.making(at: destination, options) { try $0.fill(from: file, &pace) }
+        return try Store.making(at: destination, options) {
+          try $0.fill(from: file, records, &pace)
+        }
       }
     } catch is SalvagePace.Stopped {
       return nil
@@ -108,7 +112,7 @@ extension Store {
   }
 
   private func fill(
-    from file: borrowing SalvageFile, _ pace: inout SalvagePace
+    from file: borrowing SalvageFile, _ records: SalvagedRecords?, _ pace: inout SalvagePace
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
     // Limits and rules come last: they may be stricter than at the time when the entries were written.
@@ -117,6 +121,10 @@ extension Store {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
     }
     var writer = SalvageWriter(store: self, metadata: metadata)
+    // After a later commit, the file contains the records.
+    if let records, records.commit == file.newestCommit {
+      try writer.add(records.contents, from: file)
+    }
     let walk = try file.forEachRecord(in: Indexes.names[0]) { key, value in
       try pace.look()
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }

@@ -17,6 +17,8 @@ struct SalvageWriter {
   private var waitingBytes = 0
   /// The version and the size of each saved value: a page without a reference may have an older version.
   private var saved: [[UInt8]: (version: UInt64, bytes: Int)] = [:]
+  /// The keys with a record in the write buffer, which is newer than every entry of the key in the file.
+  private var outdated: Set<[UInt8]> = []
 
   private static let entriesPerBatch = 500
   private static let bytesPerBatch = 8 << 20
@@ -24,6 +26,20 @@ struct SalvageWriter {
   init(store: Store, metadata: SalvageMetadata) {
     self.store = store
     self.metadata = metadata
+  }
+
+  /// Takes the records of the write buffer. The entries of the file come afterwards.
+  mutating func add(_ records: BufferContents, from file: borrowing SalvageFile) throws {
+    let bytes = records.bytes.span
+    for place in records.places {
+      let entryKey = StoredKey.entry(bytes.extracting(place.key), in: place.record.id)
+      if !place.record.isRemoval,
+        !(try add(entryKey.span, bytes.extracting(place.entry), from: file))
+      {
+        result.damagedEntries += 1
+      }
+      outdated.insert(entryKey)
+    }
   }
 
   /// Takes a record of the database of entries.
@@ -44,7 +60,7 @@ struct SalvageWriter {
     }
     // Transforms bind a value to its store, so another store could not read the value.
     guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),
-      !metadata.isHidden(entry),
+      !metadata.isHidden(entry), !outdated.contains(entry.entryKey),
       entry.header.state(at: store.now.milliseconds) != .expired
     else {
       result.leftOut += 1
