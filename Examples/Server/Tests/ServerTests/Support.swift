@@ -11,39 +11,36 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-/// The calls that an application under test has made.
+/// The calls of an application under test, and the errors that its cache has reported.
 final class Calls: Sendable {
-  private let paths = Mutex<[String]>([])
+  private let number = Atomic(0)
   private let errors = Mutex<[String]>([])
 
-  func note(_ request: Request) { paths.withLock { $0.append(request.uri.path) } }
+  func note() { number.add(1, ordering: .relaxed) }
   func report(_ error: any Error) { errors.withLock { $0.append("\(error)") } }
-  var count: Int { paths.withLock { $0.count } }
+  var count: Int { number.load(ordering: .relaxed) }
   var reports: [String] { errors.withLock { $0 } }
 }
 
+/// An application that notes its calls.
+struct CountedResponder<Base: HTTPResponder>: HTTPResponder {
+  typealias Context = Base.Context
+
+  let base: Base
+  let calls: Calls
+
+  func respond(to request: Request, context: Context) async throws -> Response {
+    calls.note()
+    return try await base.respond(to: request, context: context)
+  }
+}
+
 /// A gate for which a handler waits.
-final class Gate: Sendable {
-  private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>(
-    (false, []))
+struct Gate: Sendable {
+  private let (stream, continuation) = AsyncStream<Void>.makeStream()
 
-  func pass() async {
-    await withCheckedContinuation { waiter in
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiters.append(waiter) }
-        return state.isOpen
-      }
-      if isOpen { waiter.resume() }
-    }
-  }
-
-  func open() {
-    let waiters = state.withLock { state in
-      defer { state = (true, []) }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.resume() }
-  }
+  func pass() async { for await _ in stream {} }
+  func open() { continuation.finish() }
 }
 
 /// An answer as its client sees it.
@@ -99,7 +96,8 @@ func withServer(
 ) async throws {
   try await withTemporaryStore { store, clock in
     let responder = CachedResponder(
-      router.buildResponder(), in: store.namespace("responses"), policy: policy,
+      CountedResponder(base: router.buildResponder(), calls: calls),
+      in: store.namespace("responses"), policy: policy,
       report: { calls.report($0) })
     let server = Application(
       responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: 0)))
