@@ -139,8 +139,8 @@ struct Options {
     switch (option.name, try option.kind?.value(of: word, Self.clock)) {
     case ("--eval", _): steps.append(.command(text))
     case ("--file", _): steps.append(.file(text))
-    case ("--output", .choice(let name)): mode = OutputMode(rawValue: name)!
-    case ("--completions", .choice(let name)): document = .completions(name)
+    case ("--output", let name as String): mode = OutputMode(rawValue: name)!
+    case ("--completions", let name as String): document = .completions(name)
     default: namespace = text
     }
   }

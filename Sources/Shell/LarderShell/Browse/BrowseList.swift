@@ -22,11 +22,10 @@ struct BrowseQuery: Equatable {
     func word(_ text: String) -> Word {
       Word(Array(text.utf8), isBare: true, at: 0..<text.utf8.count)
     }
-    let condition =
-      expression.isEmpty ? nil : try word(expression).expression(clock, Variables())
-    var selection = try Selection(
-      namespaces: .all, words: [], values: ["--where": condition.map { [.expression($0)] } ?? []],
-      flags: [])
+    var selection = Selection(namespaces: .all)
+    if !expression.isEmpty {
+      selection.filters = [try word(expression).expression(clock, Variables())]
+    }
     if word(filter).isGlob {
       selection.patterns = [.glob(try Glob(word(filter)))]
     } else if !filter.isEmpty {

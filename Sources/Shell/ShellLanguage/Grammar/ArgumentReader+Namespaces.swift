@@ -5,26 +5,19 @@ extension ArgumentReader {
       namespaces.isEmpty, words.count > command.parameters.count,
       // With an option, `limits` changes the store.
       values.isEmpty || command.option(named: "--yes") == nil,
-      !command.parameters.contains(where: { $0.arity == .many || $0.arity == .any })
+      !command.parameters.contains(where: \.isRepeated),
+      let name = try? NamespaceName(words[command.parameters.count])
     else { return }
-    do throws(ShellError) {
-      namespaces = [.named(try NamespaceName(words[command.parameters.count]))]
-      words.remove(at: command.parameters.count)
-    } catch {
-      return
-    }
+    namespaces = [.named(name)]
+    words.remove(at: command.parameters.count)
   }
 
   /// The namespaces with an at sign. If namespaces are parameters of the command, the namespaces become words instead.
-  mutating func namespaceChoice(
-    behind name: Range<Int>
-  ) throws(ShellError) -> NamespaceChoice {
+  mutating func namespaceChoice(behind name: Range<Int>) throws(ShellError) -> NamespaceChoice {
     if command.parameters.contains(where: { $0.kind == .namespace }) {
       for namespace in namespaces {
         guard case .named(let name) = namespace else {
-          throw ShellError(
-            .usage, "expected one namespace, not @*", at: namespace.range,
-            hint: "usage: `\(command.usage)`")
+          throw misuse("expected one namespace, not @*", at: namespace.range)
         }
         words.append(Word(Array(name.text.utf8), isBare: false, at: name.range))
       }
@@ -34,17 +27,12 @@ extension ArgumentReader {
     let use = command.namespaces
     guard namespaces.count >= use.count.lowerBound else {
       if let word = words.first, words.count == 1 { throw unexpected(word) }
-      throw ShellError(
-        .usage, "\(command.name) requires a namespace", at: name,
-        hint: "usage: `\(command.usage)`")
+      throw misuse("\(command.name) requires a namespace", at: name)
     }
     guard namespaces.count <= use.count.upperBound else {
-      let surplus = namespaces[use.count.upperBound]
-      throw ShellError(
-        .usage,
-        use.count.upperBound == 0
-          ? "\(command.name) takes no namespace" : "\(command.name) takes one namespace",
-        at: surplus.range, hint: "usage: `\(command.usage)`")
+      let number = use.count.upperBound == 0 ? "no" : "one"
+      throw misuse(
+        "\(command.name) takes \(number) namespace", at: namespaces[use.count.upperBound].range)
     }
     var names: [NamespaceName] = []
     for namespace in namespaces {
@@ -52,9 +40,7 @@ extension ArgumentReader {
       case .named(let name): names.append(name)
       case .all(let range):
         guard use.allowsAll else {
-          throw ShellError(
-            .usage, "\(command.name) takes one namespace, not all", at: range,
-            hint: "usage: `\(command.usage)`")
+          throw misuse("\(command.name) takes one namespace, not all", at: range)
         }
         return .all
       }

@@ -30,7 +30,7 @@ struct ArgumentReader {
   var words: [Word] = []
   var namespaces: [NamespaceWord] = []
   private var flags: Set<String> = []
-  private(set) var values: [String: [Value]] = [:]
+  private(set) var values: [String: [any Sendable]] = [:]
   /// The range of the first word of each option or parameter.
   private var places: [String: Range<Int>] = [:]
   private var ignoresCase = false
@@ -60,7 +60,7 @@ struct ArgumentReader {
     _ option: OptionWord, from rest: inout ArraySlice<Argument>
   ) throws(ShellError) {
     guard let spec = command.option(named: option.spelling) else {
-      throw UnknownOption(option, next: rest.first, command, line).error
+      throw UnknownOption(option: option, next: rest.first, command: command, line: line).error
     }
     guard places[spec.name] == nil || spec.isRepeatable else {
       throw ShellError(
@@ -86,8 +86,7 @@ struct ArgumentReader {
         hint: "write `\(spec.usage)`; quote a value that begins with - or @")
     }
     values[spec.name, default: []].append(
-      try kind.value(
-        of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
+      try kind.value(of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
   }
 
   /// Assigns the words: the first words and the last words to the parameters, the rest to the selection.
@@ -110,8 +109,7 @@ struct ArgumentReader {
     try check()
     var selection: Selection?
     if let use = command.selection {
-      let read = try Selection(
-        namespaces: choice, words: Array(rest), values: values, flags: flags)
+      let read = try Selection(namespaces: choice, words: rest, values: values, flags: flags)
       guard use == .optional || !read.isBare else {
         throw ShellError(
           .usage, "\(command.name) requires a key, pattern or filter", at: name,
@@ -139,7 +137,7 @@ struct ArgumentReader {
       let time = Word(
         Array(last.map(\.bytes).joined(separator: [.space])), isBare: true,
         at: first.range.lowerBound..<end.range.upperBound)
-      do throws(ShellError) { _ = try time.expiryChange(clock) } catch { continue }
+      guard (try? time.expiryChange(clock)) != nil else { continue }
       // If all words form the time, the first word may be a key, or the time may be for the whole namespace.
       let isFiltered = Selection.options.contains {
         values[$0.name] != nil || flags.contains($0.name)
@@ -157,11 +155,7 @@ struct ArgumentReader {
   private mutating func fill(
     _ parameter: Parameter, from rest: inout ArraySlice<Word>, behind name: Range<Int>
   ) throws(ShellError) {
-    let count =
-      switch parameter.arity {
-      case .one, .optional: min(rest.count, 1)
-      case .many, .any: rest.count
-      }
+    let count = parameter.isRepeated ? rest.count : min(rest.count, 1)
     for word in rest.prefix(count) {
       places[parameter.name] = places[parameter.name] ?? word.range
       values[parameter.name, default: []].append(
@@ -169,27 +163,24 @@ struct ArgumentReader {
     }
     rest.removeFirst(count)
     guard values[parameter.name] != nil || !parameter.isRequired else {
-      throw ShellError(
-        .usage, "\(command.name) requires \(parameter.name)", at: name,
-        hint: "usage: `\(command.usage)`")
+      throw misuse("\(command.name) requires \(parameter.name)", at: name)
     }
   }
 
   /// The error for `expire 2h @ns K`, where the time is not the last word.
   private func timeIsMisplaced(_ parameter: Parameter, _ rest: ArraySlice<Word>) -> ShellError? {
-    guard parameter.kind == .expiry else { return nil }
-    for word in rest {
-      do throws(ShellError) {
-        _ = try word.expiryChange(clock)
-      } catch {
-        continue
-      }
-      let others = line.arguments.map(\.range).filter { $0 != word.range } + [word.range]
-      let text = others.map { String(decoding: line.text[$0], as: UTF8.self) }
-      return ShellError(
-        .usage, "the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
-    }
-    return nil
+    guard parameter.kind == .expiry,
+      let word = rest.first(where: { (try? $0.expiryChange(clock)) != nil })
+    else { return nil }
+    let others = line.arguments.map(\.range).filter { $0 != word.range } + [word.range]
+    let text = others.map { String(decoding: line.text[$0], as: UTF8.self) }
+    return ShellError(
+      .usage, "the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
+  }
+
+  /// The error for a line that does not follow the usage of the command.
+  func misuse(_ message: SafeText, at range: Range<Int>?) -> ShellError {
+    ShellError(.usage, message, at: range, hint: "usage: `\(command.usage)`")
   }
 
   func unexpected(_ word: Word) -> ShellError {
@@ -201,18 +192,15 @@ struct ArgumentReader {
   /// The hint for a word that is right in another spelling. A pattern does not name a namespace: `*` with an at sign would mean
   /// all namespaces, which the person did not ask for.
   private func correction(of word: Word) -> SafeText? {
-    do throws(ShellError) {
-      guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,
-        command.parameters.isEmpty, words.count == 1, values.isEmpty
-      else { return nil }
-      let name = Quoting.namespace(try NamespaceName(word).text)
-      let words = line.arguments.map(\.range).map {
-        $0 == word.range ? name : String(decoding: line.text[$0], as: UTF8.self)
-      }
-      return "`\(words.joined(separator: " "))`"
-    } catch {
-      return nil
+    guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,
+      command.parameters.isEmpty, words.count == 1, values.isEmpty,
+      let name = try? NamespaceName(word)
+    else { return nil }
+    let words = line.arguments.map(\.range).map {
+      $0 == word.range
+        ? Quoting.namespace(name.text) : String(decoding: line.text[$0], as: UTF8.self)
     }
+    return "`\(words.joined(separator: " "))`"
   }
 
   private func check() throws(ShellError) {
@@ -226,9 +214,7 @@ struct ArgumentReader {
             hint: "remove one of them")
         }
         if given.isEmpty, case .exactlyOne = rule {
-          throw ShellError(
-            .usage, "\(command.name) requires \(names.joined(separator: " or "))", at: nil,
-            hint: "usage: `\(command.usage)`")
+          throw misuse("\(command.name) requires \(names.joined(separator: " or "))", at: nil)
         }
       case .needs(let name, let other):
         if let place = places[name], places[other] == nil {

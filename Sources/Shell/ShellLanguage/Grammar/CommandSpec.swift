@@ -144,9 +144,7 @@ package struct OptionSpec: Sendable, Hashable {
   /// A short spelling, such as `-y`.
   package var short: String?
 
-  package static func flag(
-    _ name: String, short: String? = nil, _ summary: String
-  ) -> OptionSpec {
+  package static func flag(_ name: String, short: String? = nil, _ summary: String) -> OptionSpec {
     OptionSpec(
       name: name, kind: nil, placeholder: nil, summary: summary, isRepeatable: false, short: short)
   }
@@ -170,37 +168,31 @@ package struct OptionSpec: Sendable, Hashable {
 
 /// An argument of a command, which is known by its position.
 package struct Parameter: Sendable, Hashable {
-  package enum Arity: Sendable, Hashable { case one, optional, many, any }
-
   package let name: String
   package let kind: ValueKind
-  package let arity: Arity
+  let isRequired: Bool
+  /// Whether the parameter takes all words that are left.
+  let isRepeated: Bool
 
   package static func one(_ name: String, _ kind: ValueKind) -> Parameter {
-    Parameter(name: name, kind: kind, arity: .one)
+    Parameter(name: name, kind: kind, isRequired: true, isRepeated: false)
   }
   package static func optional(_ name: String, _ kind: ValueKind) -> Parameter {
-    Parameter(name: name, kind: kind, arity: .optional)
+    Parameter(name: name, kind: kind, isRequired: false, isRepeated: false)
   }
   /// A parameter that takes one or more words.
   package static func many(_ name: String, _ kind: ValueKind) -> Parameter {
-    Parameter(name: name, kind: kind, arity: .many)
+    Parameter(name: name, kind: kind, isRequired: true, isRepeated: true)
   }
   /// A parameter that takes any number of words, or none.
   package static func any(_ name: String, _ kind: ValueKind) -> Parameter {
-    Parameter(name: name, kind: kind, arity: .any)
+    Parameter(name: name, kind: kind, isRequired: false, isRepeated: true)
   }
-
-  package var isRequired: Bool { arity == .one || arity == .many }
 
   package var usage: String {
     // The list of choices says more than the name.
     let shown = if case .choice = kind { kind.placeholder } else { name }
-    return switch arity {
-    case .one: shown
-    case .optional: "[\(shown)]"
-    case .many: "\(shown)..."
-    case .any: "[\(shown)...]"
-    }
+    let words = isRepeated ? "\(shown)..." : shown
+    return isRequired ? words : "[\(words)]"
   }
 }

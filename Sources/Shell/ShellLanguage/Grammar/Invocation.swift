@@ -11,10 +11,10 @@ package struct Invocation: Sendable {
   package var meansStore: Bool { namespaces == .unnamed || namespaces == .all }
   /// The selection; nil for a command without a selection.
   package let selection: Selection?
-  package let values: [String: [Value]]
+  let values: [String: [any Sendable]]
   let ranges: [String: Range<Int>]
+  let flags: Set<String>
 
-  /// Whether `--dry-run` was given, so that nothing changes.
   package var isPreview: Bool { flags.contains("--dry-run") }
 
   /// Whether a flag, an option or a word was given.
@@ -23,64 +23,27 @@ package struct Invocation: Sendable {
   /// The place of an option or a word in the line, for errors.
   package func range(_ name: String) -> Range<Int>? { ranges[name] }
 
-  package func bytes(_ name: String) -> [UInt8]? { allBytes(name).first }
-
-  package func allBytes(_ name: String) -> [[UInt8]] {
-    all(name).compactMap { if case .bytes(let bytes) = $0 { bytes } else { nil } }
-  }
-
+  package func bytes(_ name: String) -> [UInt8]? { first(name) }
+  package func allBytes(_ name: String) -> [[UInt8]] { all(name).compactMap { $0 as? [UInt8] } }
   package func namespaceNames(_ name: String) -> [NamespaceName] {
-    all(name).compactMap { if case .namespace(let namespace) = $0 { namespace } else { nil } }
+    all(name).compactMap { $0 as? NamespaceName }
   }
-
-  package func duration(_ name: String) -> Duration? {
-    if case .duration(let duration) = all(name).first { duration } else { nil }
-  }
-
-  package func deadline(_ name: String) -> Deadline? {
-    if case .deadline(let deadline) = all(name).first { deadline } else { nil }
-  }
-
-  package func expiryChange(_ name: String) -> ExpiryChange? {
-    if case .expiry(let change) = all(name).first { change } else { nil }
-  }
-
-  package func moment(_ name: String) -> UnixTime? {
-    if case .moment(let moment) = all(name).first { moment } else { nil }
-  }
-
+  package func duration(_ name: String) -> Duration? { first(name) }
+  package func deadline(_ name: String) -> Deadline? { first(name) }
+  package func expiryChange(_ name: String) -> ExpiryChange? { first(name) }
+  package func moment(_ name: String) -> UnixTime? { first(name) }
   /// The value of an argument as a number: a size in bytes, or a count.
-  package func number(_ name: String) -> Int? {
-    if case .number(let number) = all(name).first { number } else { nil }
-  }
+  package func number(_ name: String) -> Int? { first(name) }
+  package func columns(_ name: String) -> [QueryColumn]? { first(name) }
+  package func operand(_ name: String) -> QueryColumn? { first(name) }
+  package func path(_ name: String) -> QueryPath? { first(name) }
+  package func choice(_ name: String) -> String? { first(name) }
+  package func choices(_ name: String) -> [String]? { first(name) }
+  package func limit(_ name: String) -> Limit? { first(name) }
 
-  package func columns(_ name: String) -> [QueryColumn]? {
-    if case .columns(let columns) = all(name).first { columns } else { nil }
-  }
+  private func first<Value>(_ name: String) -> Value? { all(name).first as? Value }
 
-  package func operand(_ name: String) -> QueryColumn? {
-    if case .operand(let operand) = all(name).first { operand } else { nil }
-  }
-
-  package func path(_ name: String) -> QueryPath? {
-    if case .path(let path) = all(name).first { path } else { nil }
-  }
-
-  package func choice(_ name: String) -> String? {
-    if case .choice(let choice) = all(name).first { choice } else { nil }
-  }
-
-  package func choices(_ name: String) -> [String]? {
-    if case .choices(let choices) = all(name).first { choices } else { nil }
-  }
-
-  package func limit(_ name: String) -> Limit? {
-    if case .limit(let limit) = all(name).first { limit } else { nil }
-  }
-
-  package let flags: Set<String>
-
-  private func all(_ name: String) -> [Value] {
+  private func all(_ name: String) -> [any Sendable] {
     precondition(
       command.option(named: name) != nil
         || (command.parameters + command.trailing).contains { $0.name == name },

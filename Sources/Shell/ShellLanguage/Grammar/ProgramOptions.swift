@@ -3,8 +3,7 @@ package enum ProgramOptions {
   package static let shells = ["zsh", "bash", "fish"]
 
   package static let all: [OptionSpec] = [
-    .value(
-      "--eval", short: "-e", .subject, "run a command; repeatable", placeholder: "COMMAND"),
+    .value("--eval", short: "-e", .subject, "run a command; repeatable", placeholder: "COMMAND"),
     .value("--file", short: "-f", .file, "run a file, - is standard input; repeatable"),
     .flag("--interactive", short: "-i", "the prompt, after -e and -f"),
     .value(
@@ -54,8 +53,7 @@ package enum ProgramOptions {
 
   /// The lines of `--help` and of the manual page.
   package static var list: String {
-    let width = all.map(\.programUsage.count).max() ?? 0
-    return all.map { "  \(DisplayWidth.pad($0.programUsage, to: width))  \($0.summary)\n" }.joined()
+    DisplayWidth.list(all.map { ($0.programUsage, $0.summary) })
   }
 }
 

@@ -61,17 +61,10 @@ package enum Suggestions {
 
 /// The error for an option that a command does not have.
 struct UnknownOption {
-  private let option: OptionWord
-  private let next: Argument?
-  private let command: CommandSpec
-  private let line: CommandLine
-
-  init(_ option: OptionWord, next: Argument?, _ command: CommandSpec, _ line: CommandLine) {
-    self.option = option
-    self.next = next
-    self.command = command
-    self.line = line
-  }
+  let option: OptionWord
+  let next: Argument?
+  let command: CommandSpec
+  let line: CommandLine
 
   var error: ShellError {
     let message: SafeText = "\(command.name) has no option \(Array(option.spelling.utf8))"

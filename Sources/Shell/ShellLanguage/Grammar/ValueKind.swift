@@ -78,27 +78,6 @@ package enum ValueKind: Sendable, Hashable {
   }
 }
 
-/// The value of a word of some kind.
-package enum Value: Sendable, Hashable {
-  case bytes([UInt8])
-  case namespace(NamespaceName)
-  case glob(Glob)
-  case regex(RegularExpression)
-  case duration(Duration)
-  case deadline(Deadline)
-  case expiry(ExpiryChange)
-  case moment(UnixTime)
-  case number(Int)
-  case limit(Limit)
-  case choice(String)
-  case choices([String])
-  case expression(Expression)
-  case columns([QueryColumn])
-  case operand(QueryColumn)
-  case order(Selection.Sort)
-  case path(QueryPath)
-}
-
 /// A number, or no limit: `all` or `none`.
 package enum Limit: Sendable, Hashable {
   case unbounded
@@ -109,35 +88,35 @@ package enum Limit: Sendable, Hashable {
 }
 
 extension ValueKind {
-  /// Reads a word as a value of this kind.
+  /// Reads a word as a value of this kind. Each kind has one type of values.
   package func value(
     of word: Word, _ clock: WallClock, ignoresCase: Bool = false,
     variables: Variables = Variables()
-  ) throws(ShellError) -> Value {
+  ) throws(ShellError) -> any Sendable {
     switch self {
-    case .data: .bytes(try word.data())
-    case .key: .bytes(try word.key())
-    case .text, .file, .subject: .bytes(word.bytes)
-    case .namespace: .namespace(try NamespaceName(word))
-    case .glob: .glob(try Glob(word, ignoresCase: ignoresCase))
-    case .regex: .regex(try RegularExpression(word, ignoresCase: ignoresCase))
-    case .duration: .duration(try word.duration())
-    case .deadline: .deadline(try word.deadline(clock))
-    case .expiry: .expiry(try word.expiryChange(clock))
-    case .ahead: .moment(try word.timeAhead(clock))
-    case .ago: .moment(try word.timeAgo(clock))
-    case .size: .number(try word.size())
-    case .number(let bounds): .number(try word.count(within: bounds))
-    case .limit: .limit(word.text == "all" ? .unbounded : .count(try word.count()))
-    case .countOrNone: .limit(word.isNone ? .unbounded : .count(try word.count()))
-    case .sizeOrNone: .limit(word.isNone ? .unbounded : .count(try word.size()))
-    case .expression: .expression(try word.expression(clock, variables))
-    case .columns: .columns(try word.columns(clock, variables))
-    case .operand: .operand(try word.operand(clock, variables))
-    case .order: .order(try word.order(clock, variables))
-    case .path: .path(try word.path())
-    case .choice(let names): .choice(try word.choice(of: names))
-    case .choices(let names): .choices(try word.choices(of: names))
+    case .data: return try word.data()
+    case .key: return try word.key()
+    case .text, .file, .subject: return word.bytes
+    case .namespace: return try NamespaceName(word)
+    case .glob: return try Glob(word, ignoresCase: ignoresCase)
+    case .regex: return try RegularExpression(word, ignoresCase: ignoresCase)
+    case .duration: return try word.duration()
+    case .deadline: return try word.deadline(clock)
+    case .expiry: return try word.expiryChange(clock)
+    case .ahead: return try word.timeAhead(clock)
+    case .ago: return try word.timeAgo(clock)
+    case .size: return try word.size()
+    case .number(let bounds): return try word.count(within: bounds)
+    case .limit: return word.text == "all" ? Limit.unbounded : .count(try word.count())
+    case .countOrNone: return word.text == "none" ? Limit.unbounded : .count(try word.count())
+    case .sizeOrNone: return word.text == "none" ? Limit.unbounded : .count(try word.size())
+    case .expression: return try word.expression(clock, variables)
+    case .columns: return try word.columns(clock, variables)
+    case .operand: return try word.operand(clock, variables)
+    case .order: return try word.order(clock, variables)
+    case .path: return try word.path()
+    case .choice(let names): return try word.choice(of: names)
+    case .choices(let names): return try word.choices(of: names)
     }
   }
 }
@@ -145,8 +124,6 @@ extension ValueKind {
 extension Word {
   /// The text in lower case, whether quoted or not: values of options have the same meaning in both forms.
   fileprivate var text: String? { String(validating: bytes, as: UTF8.self)?.lowercased() }
-
-  fileprivate var isNone: Bool { text == "none" }
 
   fileprivate func count(within bounds: ClosedRange<Int>) throws(ShellError) -> Int {
     let most: SafeText = bounds.upperBound == .max ? "" : " to \(Wording.count(bounds.upperBound))"

@@ -88,9 +88,9 @@ package struct CommandReader: Sendable {
       let end = segment.words.firstIndex { $0.bareText == "--" } ?? segment.words.count
       var arguments: [Argument] = []
       for word in segment.words[..<end] {
-        arguments.append(try Argument(try variables.replacing(word)))
+        arguments.append(try Argument(variables.replacing(word)))
       }
-      arguments += segment.words.dropFirst(end + 1).map { .word($0.quoted) }
+      arguments += segment.words.dropFirst(end + 1).map { Argument.word($0.quoted) }
       guard !arguments.isEmpty else {
         throw ShellError(.usage, "expected a command", hint: "help lists the commands")
       }

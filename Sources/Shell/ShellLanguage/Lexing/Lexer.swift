@@ -69,7 +69,7 @@ package struct Lexer {
     let byte = text[index]
     switch byte {
     case .space, .tab,
-      .carriageReturn where byte != .carriageReturn || index == text.count - 1:
+      .carriageReturn where index == text.count - 1:
       try endWord(at: index)
     case UInt8(ascii: "#") where current == nil:
       return text.count

@@ -105,10 +105,14 @@ extension Quoting {
     var bytes: [UInt8] = []
     var index = 0
     while index < line.count {
-      let isEscape = line[index] == .backslash
-      let (part, next) = isEscape ? try lexer.escape(at: index) : ([line[index]], index + 1)
-      bytes += part
-      index = next
+      if line[index] == .backslash {
+        let (escaped, next) = try lexer.escape(at: index)
+        bytes += escaped
+        index = next
+      } else {
+        bytes.append(line[index])
+        index += 1
+      }
     }
     return bytes
   }

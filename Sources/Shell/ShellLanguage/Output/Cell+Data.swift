@@ -110,10 +110,10 @@ package enum CSV {
     Array((fields.map { $0.map(quoted) ?? "" }.joined(separator: ",") + "\r\n").utf8)
   }
 
+  private static let acting = Array(",\"\r\n".utf8)
+
   private static func quoted(_ text: String) -> String {
-    guard text.isEmpty || text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else {
-      return text
-    }
+    guard text.isEmpty || text.utf8.contains(where: acting.contains) else { return text }
     var result = "\""
     for scalar in text.unicodeScalars {
       if scalar == "\"" { result.append("\"") }

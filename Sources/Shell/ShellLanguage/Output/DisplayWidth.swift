@@ -98,6 +98,14 @@ package enum DisplayWidth {
     text + String(repeating: " ", count: max(width - of(text), 0))
   }
 
+  /// Indented lines with a word each, and the explanation of the word in a second column.
+  ///
+  /// - Parameter width: The width of the first column; nil for the width of the widest word.
+  static func list(_ rows: [(word: String, text: String)], width: Int? = nil) -> String {
+    let width = width ?? rows.map { of($0.word) }.max() ?? 0
+    return rows.map { "  \(pad($0.word, to: width))  \($0.text)\n" }.joined()
+  }
+
   /// Wraps lines of one or two columns at spaces. A continuation is below its own column; if that column is too narrow, the
   /// continuation is indented instead.
   package static func wrapColumns(_ text: String, columns: Int?) -> String {

@@ -31,8 +31,9 @@ extension Selection {
   ]
 
   /// Makes a selection of the words and the values of the options above.
-  package init(
-    namespaces: NamespaceChoice, words: [Word], values: [String: [Value]], flags: Set<String>
+  init(
+    namespaces: NamespaceChoice, words: ArraySlice<Word>, values: [String: [any Sendable]],
+    flags: Set<String>
   ) throws(ShellError) {
     self.init(namespaces: namespaces)
     ignoresCase = flags.contains("-i")
@@ -62,27 +63,26 @@ extension Selection {
     ["=", "==", "!=", "~", "!~"].contains(word.bareText)
   }
 
-  private mutating func apply(_ name: String, _ value: Value) {
+  private mutating func apply(_ name: String, _ value: any Sendable) {
     switch (name, value) {
-    case ("--match", .glob(let glob)): filters.append(.keyMatches(glob))
-    case ("--regex", .regex(let regex)): filters.append(.keyFinds(regex))
-    case ("--tag", .bytes(let tag)): filters.append(.hasTag(tag))
-    case ("--contains", .bytes(let text)):
+    case ("--match", let glob as Glob): filters.append(.keyMatches(glob))
+    case ("--regex", let regex as RegularExpression): filters.append(.keyFinds(regex))
+    case ("--tag", let tag as [UInt8]): filters.append(.hasTag(tag))
+    case ("--contains", let text as [UInt8]):
       filters.append(.valueContains(text, ignoringCase: ignoresCase))
-    case ("--expiring", .moment(let time)):
+    case ("--expiring", let time as UnixTime):
       filters.append(.fact(.expires, .lessOrEqual, .time(time)))
-    case ("--older", .moment(let time)): filters.append(.fact(.written, .less, .time(time)))
-    case ("--newer", .moment(let time)):
+    case ("--older", let time as UnixTime): filters.append(.fact(.written, .less, .time(time)))
+    case ("--newer", let time as UnixTime):
       filters.append(.fact(.written, .greaterOrEqual, .time(time)))
-    case ("--idle", .moment(let time)): filters.append(.lastUse(before: time))
-    case ("--larger", .number(let size)):
+    case ("--idle", let time as UnixTime): filters.append(.lastUse(before: time))
+    case ("--larger", let size as Int):
       filters.append(.fact(.size, .greater, .integer(Int128(size))))
-    case ("--smaller", .number(let size)):
-      filters.append(.fact(.size, .less, .integer(Int128(size))))
-    case ("--where", .expression(let expression)): filters.append(expression)
-    case ("--sort", .order(let order)): sort = order
-    case ("--limit", .limit(let limit)): self.limit = limit
-    case ("--after", .bytes(let key)): after = key
+    case ("--smaller", let size as Int): filters.append(.fact(.size, .less, .integer(Int128(size))))
+    case ("--where", let expression as Expression): filters.append(expression)
+    case ("--sort", let order as Sort): sort = order
+    case ("--limit", let limit as Limit): self.limit = limit
+    case ("--after", let key as [UInt8]): after = key
     default: preconditionFailure("\(name) is not read by its kind")
     }
   }
