@@ -5,12 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct CompressionTraitTests {
-  private func options(_ compression: ZstdCompression) -> Store.Options {
-    var options = Store.Options()
-    options.transforms = [compression]
-    return options
-  }
-
   private func board(_ index: Int) -> String {
     """
     {"station":"Zurich Hauptbahnhof","departures":[{"line":"S\(index % 20)","to":"Winterthur","minutes":\(index % 60),\
@@ -24,11 +18,8 @@ import Testing
       let long = String(repeating: "compressible ", count: 10_000)
       try notes.set(long, for: "long")
       try notes.set("short", for: "short")
-      var state: UInt64 = 1
-      let noise = (0..<10_000).map { _ in
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return UInt8(truncatingIfNeeded: state >> 33)
-      }
+      var random = SeededRNG(seed: 1)
+      let noise = (0..<10_000).map { _ in UInt8(random.next(in: 0..<256)) }
       try notes.set(noise, for: "noise")
       let found: String? = try notes.value(for: "long")
       #expect(found == long)
@@ -78,9 +69,7 @@ import Testing
     try withTemporaryStore(options: options(compression)) { store, _ in
       // Only a store makes a context, so a recorder takes a context from a store.
       let seen = Recorder(compression)
-      var recording = Store.Options()
-      recording.transforms = [seen]
-      let other = try Store.temporary(options: recording)
+      let other = try Store.temporary(options: options(seen))
       let value = [UInt8](repeating: 5, count: 5_000)
       try other.namespace("notes").set(value, for: "k")
       let (frame, context) = try #require(seen.last)
@@ -97,20 +86,24 @@ import Testing
       let claims: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0x40, 0x42, 0x0F, 0x00, 1, 0, 0]
       expectFailure(claims, size: 1_000_000)
       expectFailure(frame, [1, 2, 3, 4])
-      var state: UInt64 = 7
+      var random = SeededRNG(seed: 7)
       for _ in 0..<5_000 {
         var damaged = frame
-        for _ in 0..<2 {
-          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-          damaged[Int(state >> 33) % damaged.count] = UInt8(truncatingIfNeeded: state >> 24)
-        }
-        if state & 1 << 40 != 0 { damaged.removeLast(Int(state >> 50) % damaged.count) }
+        for _ in 0..<2 { damaged[random.next(in: frame.indices)] = UInt8(random.next(in: 0..<256)) }
+        if random.chance(percent: 50) { damaged.removeLast(random.next(in: frame.indices)) }
         let found = try? compression.revert(damaged.span, none.span, size: 5_000, for: context)
         #expect(found == nil || found?.count == 5_000)
       }
       try store.namespace("notes").set(value, for: "k")
     }
   }
+}
+
+/// The options of a store with these transforms.
+func options(_ transforms: any ValueTransform...) -> Store.Options {
+  var options = Store.Options()
+  options.transforms = transforms
+  return options
 }
 
 /// Records the last call of a transform.
