@@ -3,12 +3,6 @@ import LarderSystem
 import LarderTerminal
 import ShellLanguage
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -9,12 +9,6 @@ import ShellLanguage
   import Darwin
 #endif
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension Host.Reader {
   init(_ file: ByteFile) {
     self.init(size: file.size) {
@@ -38,7 +32,7 @@ extension Host.Sink {
   /// The permissions of a new file. Only its owner can read the file, because a value may be private.
   private static let permissions: UInt32 = 0o600
 
-  init(_ redirection: Redirection) throws {
+  init(_ redirection: Redirection, _ environment: [String: String]) throws {
     switch redirection {
     case .program(let text, _):
       let program = ChildProgram(text)
@@ -53,11 +47,11 @@ extension Host.Sink {
         },
         finish: { _ in
           let problem = program.finish()
-          try Terminal.beginLine()
+          try Terminal.beginLine(environment)
           return problem
         })
     case .file(let word, let appends):
-      let path = try Self.path(word.bytes)
+      let path = try Self.path(word.bytes, environment)
       let file = try FileProblem.explaining(path) {
         appends
           ? try ByteFile(appendingTo: path, permissions: Self.permissions)
@@ -72,13 +66,13 @@ extension Host.Sink {
     }
   }
 
-  private static func path(_ bytes: [UInt8]) throws -> String {
+  private static func path(
+    _ bytes: [UInt8], _ environment: [String: String]
+  ) throws -> String {
     guard let path = String(validating: bytes, as: UTF8.self), !path.isEmpty,
       !path.utf8.contains(0)
     else { throw FileProblem.failed("the name of a file is UTF-8 and not empty") }
-    guard path == "~" || path.hasPrefix("~/"),
-      let home = ProcessInfo.processInfo.environment["HOME"]
-    else { return path }
+    guard path == "~" || path.hasPrefix("~/"), let home = environment["HOME"] else { return path }
     return home + path.dropFirst()
   }
 }
@@ -86,8 +80,7 @@ extension Host.Sink {
 extension Terminal {
   /// Moves the cursor to the beginning of a line, although its column is unknown. A whole line of spaces is written. From the
   /// middle of a line, the spaces reach the next line. From the beginning, the spaces end in the last column.
-  static func beginLine() throws {
-    let environment = ProcessInfo.processInfo.environment
+  static func beginLine(_ environment: [String: String]) throws {
     guard movesCursor(on: .output, environment: environment), let columns = size()?.columns else {
       return
     }

@@ -3,18 +3,6 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension Settings {
   init(_ options: Options, _ environment: [String: String]) {
     self.init()
@@ -54,11 +42,19 @@ extension Host {
     isInterrupted = { Interrupts.isPending }
     pause = { duration in
       try output.wait()
-      return Self.pause(duration)
+      return Interrupts.sleep(for: duration)
     }
-    redirect = { try Sink($0) }
-    history = { try HistoryFile.lines(environment) }
-    forgetHistory = { try HistoryFile.remove(environment) }
+    redirect = { try Sink($0, environment) }
+    history = {
+      try HistoryFile.use(environment, to: "read") { file throws(TerminalError) in
+        try file.load()
+      } ?? []
+    }
+    forgetHistory = {
+      _ = try HistoryFile.use(environment, to: "clear") { file throws(TerminalError) in
+        try file.clear()
+      }
+    }
     if !readsCommands { input = Self.input() }
     useTerminal(environment, output)
   }
@@ -73,7 +69,7 @@ extension Host {
     if Terminal.isTerminal(.output) {
       copy = { bytes in
         try output.release()
-        let text = Data(bytes).base64EncodedString()
+        let text = String(decoding: Cell.base64(bytes).raw, as: UTF8.self)
         try Terminal.write("\u{1B}]52;c;\(text)\u{7}")
       }
     }
@@ -131,17 +127,6 @@ extension Host {
     let word = String(decoding: answer, as: UTF8.self).lowercased()
     return ["y", "yes"].contains(word)
   }
-
-  /// Sleeps in short steps, because ^C may arrive on another thread; false if ^C ended the sleep.
-  private static func pause(_ duration: Duration) -> Bool {
-    let end = ContinuousClock.now + duration
-    while !Interrupts.isPending {
-      let left = end - .now
-      guard left > .zero else { return true }
-      usleep(UInt32(min(left, .milliseconds(50)) / .microseconds(1)))
-    }
-    return false
-  }
 }
 
 extension Host.Screen {
@@ -165,26 +150,16 @@ extension Host.Screen {
 }
 
 private enum HistoryFile {
-  /// The lines typed at the prompt, the oldest first; reading them creates no file.
-  static func lines(_ environment: [String: String]) throws -> [String] {
+  /// Uses the history file; nil without such a file. No file is created.
+  static func use<Result>(
+    _ environment: [String: String], to verb: SafeText,
+    _ body: (LineEditor.HistoryFile) throws(TerminalError) -> Result
+  ) throws -> Result? {
     guard let file = LineEditor.HistoryFile.standard(environment: environment),
       LocalFile.exists(file.path)
-    else { return [] }
-    return try explaining("read") { () throws(TerminalError) in try file.load() }
-  }
-
-  static func remove(_ environment: [String: String]) throws {
-    guard let file = LineEditor.HistoryFile.standard(environment: environment),
-      LocalFile.exists(file.path)
-    else { return }
-    try explaining("clear") { () throws(TerminalError) in try file.clear() }
-  }
-
-  private static func explaining<Result>(
-    _ verb: SafeText, _ body: () throws(TerminalError) -> Result
-  ) throws -> Result {
+    else { return nil }
     do throws(TerminalError) {
-      return try body()
+      return try body(file)
     } catch {
       throw FileProblem(error).writeError("cannot \(verb) the history")
     }

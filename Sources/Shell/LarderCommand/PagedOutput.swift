@@ -12,7 +12,7 @@ final class PagedOutput {
     case straight
     /// The output so far, which fits the screen.
     case gathering([UInt8])
-    case paging(Pager)
+    case paging(ChildProgram)
     /// The person left the pager: the rest of the answer is dropped.
     case left
   }
@@ -58,7 +58,8 @@ final class PagedOutput {
       state = .gathering(all)
       if let command, let size = Terminal.size(), Self.rows(all, columns: size.columns) >= size.rows
       {
-        let pager = try Pager(command)
+        let pager = ChildProgram(Array(command.utf8))
+        try pager.open()
         hasWaited = true
         state = .paging(pager)
         try pass(all, to: pager)
@@ -79,7 +80,7 @@ final class PagedOutput {
 
   func end() throws {
     try release()
-    if case .paging(let pager) = state { pager.finish() }
+    if case .paging(let pager) = state { _ = pager.finish() }
     state = .straight
   }
 
@@ -88,11 +89,11 @@ final class PagedOutput {
     if case .left = state { true } else { false }
   }
 
-  private func pass(_ bytes: [UInt8], to pager: Pager) throws {
+  private func pass(_ bytes: [UInt8], to pager: ChildProgram) throws {
     do throws(TerminalError) {
       try pager.write(bytes.span)
     } catch {
-      pager.finish()
+      _ = pager.finish()
       if error == .closed { state = .left }
       throw error
     }

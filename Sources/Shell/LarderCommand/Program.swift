@@ -76,14 +76,14 @@ enum Program {
     storeOptions.create = options.has("--create")
     storeOptions.readOnly = options.has("--read-only")
     // The programs that use a store choose its write buffer; the shell keeps that buffer.
-    storeOptions.keepsWriteBuffer = FileManager.default.fileExists(atPath: path + "/data.mdb")
+    storeOptions.keepsWriteBuffer = LocalFile.exists(path + "/data.mdb")
     #if Compression
       // The shell reads compressed values and writes plain values, which a program without the trait can read.
       let largest = Rules.largestPossibleValue
       storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif
     storeOptions.allowsForeignOwner = options.has("--allow-foreign-owner")
-    let opening = StoreOpening(path, options: storeOptions, command: options.words)
+    let opening = StoreOpening(path: path, options: storeOptions, command: options.words)
     let store: Store
     do {
       store = try opening.store()

@@ -4,28 +4,10 @@ import LarderSystem
 import LarderTerminal
 import ShellLanguage
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 struct StoreOpening {
-  private let path: String
-  private let options: Store.Options
-  private let command: [[UInt8]]
-
-  init(_ path: String, options: Store.Options, command: [[UInt8]]) {
-    self.path = path
-    self.options = options
-    self.command = command
-  }
+  let path: String
+  let options: Store.Options
+  let command: [[UInt8]]
 
   func store() throws(ShellError) -> Store {
     if options.create, let reason = reasonNotToCreate { throw reason }
@@ -33,7 +15,11 @@ struct StoreOpening {
       return try Store(at: path, options: options)
     } catch {
       if error.code == .notFound { throw absent }
-      if let owner = otherOwner { throw foreign(owner) }
+      if !options.allowsForeignOwner, let owner = ByteFile.otherOwner(of: path) {
+        throw ShellError(
+          .foreignOwner, "\(Array(path.utf8)) belongs to user \(Int(owner))",
+          hint: "pass `--allow-foreign-owner` to open it anyway")
+      }
       throw .opening(error)
     }
   }
@@ -57,7 +43,7 @@ struct StoreOpening {
         .noSuchStore, "no store at \(name): a process was killed while it made one",
         hint: "use `--create` to make it")
     }
-    if holdsOtherFiles {
+    if let names = try? LocalFile.names(in: path), !names.isEmpty {
       return ShellError(
         .noSuchStore, "no store at \(name): the directory holds other files",
         hint: "check the path; a new store needs a directory of its own")
@@ -74,29 +60,9 @@ struct StoreOpening {
     )
   }
 
-  private var holdsOtherFiles: Bool {
-    guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-      return false
-    }
-    return !names.isEmpty
-  }
-
-  /// The user that owns the store; nil if it is the user of this process, is unknown, or is allowed by the options.
-  private var otherOwner: Int? {
-    guard !options.allowsForeignOwner, let owner = ByteFile.owner(of: path) else { return nil }
-    return owner == geteuid() ? nil : Int(owner)
-  }
-
-  private func foreign(_ owner: Int) -> ShellError {
-    ShellError(
-      .foreignOwner, "\(Array(path.utf8)) belongs to user \(owner)",
-      hint: "pass `--allow-foreign-owner` to open it anyway")
-  }
-
   private var reasonNotToCreate: ShellError? {
-    let files = FileManager.default
     let name = Array(path.utf8)
-    guard !files.fileExists(atPath: path) else { return nil }
+    guard !LocalFile.exists(path) else { return nil }
     if let link = FileStatus.danglingLink(on: path) {
       return ShellError(
         .cannotOpen, "cannot create \(name): \(link.words(for: path))", hint: DanglingLink.hint)
@@ -104,7 +70,7 @@ struct StoreOpening {
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/"), slash > trimmed.startIndex else { return nil }
     let parent = String(trimmed[..<slash])
-    guard !files.fileExists(atPath: parent) else { return nil }
+    guard !LocalFile.exists(parent) else { return nil }
     return ShellError(
       .cannotOpen,
       "cannot create \(name): the directory \(Array(parent.utf8)) does not exist",

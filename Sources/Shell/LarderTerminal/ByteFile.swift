@@ -10,6 +10,7 @@
 /// devices and appended files are written in place. A link stands for the file that it names.
 package final class ByteFile {
   private var descriptor: Int32 = -1
+  private var stream: Terminal.Stream { Terminal.Stream(descriptor: descriptor) }
   /// The path of the complete file.
   private let path: String
   /// The temporary file that holds the bytes until they are complete.
@@ -28,9 +29,10 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
-  package static func owner(of path: String) -> UInt32? {
+  /// The user that owns a file or directory; nil for the user of this process, and if the path does not exist.
+  package static func otherOwner(of path: String) -> UInt32? {
     var status = stat()
-    return unsafe stat(path, &status) == 0 ? status.st_uid : nil
+    return unsafe stat(path, &status) == 0 && status.st_uid != geteuid() ? status.st_uid : nil
   }
 
   /// The size of a file on a disk in bytes; nil for a pipe or a device.
@@ -151,12 +153,12 @@ package final class ByteFile {
   package func read(atMost limit: Int = 65_536) throws(TerminalError) -> [UInt8]? {
     repeat {
       if Interrupts.isPending { return nil }
-    } while try Terminal.wait(for: descriptor) != .ready
-    return try Terminal.read(descriptor, atMost: limit)
+    } while try Terminal.wait(for: stream) != .ready
+    return try Terminal.read(stream, atMost: limit)
   }
 
   package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
-    try Terminal.write(bytes, to: descriptor)
+    try Terminal.write(bytes, to: stream)
   }
 
   /// Moves the complete file to its place.

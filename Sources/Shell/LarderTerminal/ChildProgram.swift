@@ -38,7 +38,7 @@ package final class ChildProgram {
   /// Throws `.closed` when the program reads no more.
   package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
     try TerminalSignals.attendProgram { () throws(TerminalError) in
-      try Terminal.write(bytes, to: descriptor)
+      try Terminal.write(bytes, to: Terminal.Stream(descriptor: descriptor))
     }
   }
 
@@ -95,10 +95,8 @@ package final class ChildProgram {
   }
 }
 
-/// A program that shows a long text a screen at a time.
-package final class Pager {
-  private let program: ChildProgram
-
+/// The program that shows a long text a screen at a time.
+package enum Pager {
   /// `less` keeps colors, and ends at once after a short text. Its prompt says how to leave, unless `$LESS` has options.
   private static let less = "less -FRX"
   private static let lessWithPrompt = less + " '-PSpace continues, q leaves'"
@@ -114,15 +112,4 @@ package final class Pager {
     let paths = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
     return paths.contains { path in unsafe access(path, X_OK) == 0 } ? command : nil
   }
-
-  package init(_ command: String) throws(TerminalError) {
-    program = ChildProgram(Array(command.utf8))
-    try program.open()
-  }
-
-  /// Throws `.closed` when the person has left the pager.
-  package func write(_ bytes: Span<UInt8>) throws(TerminalError) { try program.write(bytes) }
-
-  /// Ends the text, and waits until the person leaves.
-  package func finish() { _ = program.finish() }
 }

@@ -49,7 +49,8 @@ extension LineEditor {
 
     func append(_ entry: String) throws(TerminalError) {
       let line = Array((Self.encoded(entry) + "\n").utf8)
-      try locked { descriptor throws(TerminalError) in try Terminal.write(line.span, to: descriptor)
+      try locked { descriptor throws(TerminalError) in
+        try Terminal.write(line.span, to: Terminal.Stream(descriptor: descriptor))
       }
     }
   }
@@ -146,7 +147,8 @@ extension LineEditor.HistoryFile {
 
   private static func contents(of descriptor: Int32) throws(TerminalError) -> [UInt8] {
     var contents: [UInt8] = []
-    while case let chunk = try Terminal.read(descriptor, atMost: 65_536), !chunk.isEmpty {
+    let stream = Terminal.Stream(descriptor: descriptor)
+    while case let chunk = try Terminal.read(stream), !chunk.isEmpty {
       contents += chunk
     }
     return contents

@@ -43,16 +43,15 @@ package enum LineResult: Equatable, Sendable {
   case end
 }
 
-/// The lines of a stream, for scripts and for terminals on which a `LineEditor` cannot work.
+/// The lines of standard input, for scripts and for terminals on which a `LineEditor` cannot work.
 ///
 /// Lines may be of any length; the time to read them is linear in their bytes.
 package struct PlainLines {
-  private let stream: Terminal.Stream
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
 
-  package init(_ stream: Terminal.Stream = .input) { self.stream = stream }
+  package init() {}
 
   /// The next line without its end; the last line may have no end.
   ///
@@ -101,8 +100,8 @@ package struct PlainLines {
         Interrupts.acknowledge()
         return false
       }
-    } while try Terminal.wait(for: stream) != .ready
-    let bytes = try Terminal.read(stream)
+    } while try Terminal.wait(for: .input) != .ready
+    let bytes = try Terminal.read()
     isAtEnd = bytes.isEmpty
     buffer += bytes
     return true

@@ -18,15 +18,9 @@ extension Terminal {
   static func wait(
     for stream: Stream, atMost limit: Duration? = nil
   ) throws(TerminalError) -> WaitResult {
-    try wait(for: stream.rawValue, atMost: limit)
-  }
-
-  static func wait(
-    for descriptor: Int32, atMost limit: Duration? = nil
-  ) throws(TerminalError) -> WaitResult {
     var polled = [
       pollfd(fd: TerminalSignals.selfPipe ?? -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: stream.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = limit.map { Int32(min($0 / .milliseconds(1), 1e9).rounded(.up)) } ?? -1
     let count = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
@@ -42,27 +36,23 @@ extension Terminal {
   }
 
   /// Discards typed input that was not read, so that the input does not answer a later question.
-  package static func discardInput() { tcflush(Stream.input.rawValue, TCIFLUSH) }
+  package static func discardInput() { tcflush(Stream.input.descriptor, TCIFLUSH) }
 
   /// The next bytes of the stream, at most `limit`; waits for the first byte. Empty at the end.
   package static func read(
     _ stream: Stream = .input, atMost limit: Int = 65_536
   ) throws(TerminalError) -> [UInt8] {
-    try read(stream.rawValue, atMost: limit)
-  }
-
-  static func read(_ descriptor: Int32, atMost limit: Int) throws(TerminalError) -> [UInt8] {
     var code: Int32 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
       var got = -1
       repeat {
-        got = unsafe readBytes(descriptor, buffer.baseAddress, limit)
+        got = unsafe readBytes(stream.descriptor, buffer.baseAddress, limit)
       } while got < 0 && errno == EINTR
       if got < 0 { code = errno }
       count = max(got, 0)
     }
     // A terminal whose window was closed answers EIO: nothing more will come. On a disk EIO is a fault.
-    guard code == 0 || code == EIO && isCharacterDevice(descriptor) else {
+    guard code == 0 || code == EIO && isCharacterDevice(stream.descriptor) else {
       throw .failed(operation: "read", code: code)
     }
     return bytes
@@ -82,26 +72,22 @@ extension Terminal {
   package static func write(
     _ bytes: Span<UInt8>, to stream: Stream = .output
   ) throws(TerminalError) {
-    try write(bytes, to: stream.rawValue)
+    var written = 0
+    while written < bytes.count {
+      let count = unsafe bytes.extracting(written...).withUnsafeBufferPointer {
+        unsafe writeBytes(stream.descriptor, $0)
+      }
+      if count >= 0 {
+        written += count
+      } else {
+        try recover(stream.descriptor, from: errno)
+      }
+    }
   }
 
   /// Writes the text as UTF-8.
   package static func write(_ text: String, to stream: Stream = .output) throws(TerminalError) {
     try write(Array(text.utf8).span, to: stream)
-  }
-
-  static func write(_ bytes: Span<UInt8>, to descriptor: Int32) throws(TerminalError) {
-    var written = 0
-    while written < bytes.count {
-      let count = unsafe bytes.extracting(written...).withUnsafeBufferPointer {
-        unsafe writeBytes(descriptor, $0)
-      }
-      if count >= 0 {
-        written += count
-      } else {
-        try recover(descriptor, from: errno)
-      }
-    }
   }
 
   private static func recover(_ descriptor: Int32, from code: Int32) throws(TerminalError) {

@@ -8,11 +8,13 @@ import CEditline
 
 /// The three streams of the process, and the terminal to which they may be connected.
 package enum Terminal {
-  /// A stream the process was started with.
-  package enum Stream: Int32, Sendable {
-    case input = 0
-    case output = 1
-    case error = 2
+  /// A stream of the process, or an open file.
+  package struct Stream: Sendable {
+    let descriptor: Int32
+
+    package static let input = Stream(descriptor: STDIN_FILENO)
+    package static let output = Stream(descriptor: STDOUT_FILENO)
+    package static let error = Stream(descriptor: STDERR_FILENO)
   }
 
   /// The size of a window in character cells.
@@ -27,12 +29,12 @@ package enum Terminal {
   }
 
   /// Whether the stream is a terminal rather than a file or a pipe.
-  package static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
+  package static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.descriptor) == 1 }
 
   /// The size of the stream's window; nil for a file or a pipe, and for a terminal that does not know its size.
   package static func size(of stream: Stream = .output) -> Size? {
     var window = winsize()
-    guard unsafe ioctl(stream.rawValue, UInt(TIOCGWINSZ), &window) == 0 else { return nil }
+    guard unsafe ioctl(stream.descriptor, UInt(TIOCGWINSZ), &window) == 0 else { return nil }
     guard window.ws_col > 0, window.ws_row > 0 else { return nil }
     return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
   }

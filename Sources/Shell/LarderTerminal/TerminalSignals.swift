@@ -216,4 +216,15 @@ package enum Interrupts {
   package static func acknowledge() {
     TerminalSignals.answerInterrupts()
   }
+
+  /// Sleeps in short steps, because ^C may arrive on another thread; false if ^C ended the sleep.
+  package static func sleep(for duration: Duration) -> Bool {
+    let end = ContinuousClock.now + duration
+    while !isPending {
+      let left = end - .now
+      guard left > .zero else { return true }
+      usleep(UInt32(min(left, .milliseconds(50)) / .microseconds(1)))
+    }
+    return false
+  }
 }

@@ -60,8 +60,8 @@ struct BrowseState: Equatable {
   }
 
   var size: Host.Window
-  let isReadOnly: Bool
   let storeName: String
+  let isReadOnly: Bool
   var namespaces: [NamespaceRow] = []
   var pane = Pane.keys
   var page = Page.panes
@@ -84,12 +84,6 @@ struct BrowseState: Equatable {
   /// Whether changes in the store stay hidden until the person continues.
   var isPaused = false
   var message: Message?
-
-  init(size: Host.Window, storeName: String, isReadOnly: Bool) {
-    self.size = size
-    self.storeName = storeName
-    self.isReadOnly = isReadOnly
-  }
 }
 
 extension BrowseState {

@@ -6,18 +6,6 @@ struct Tally: Sendable, Hashable {
   var entries = 0
   var bytes = 0
 
-  init() {}
-
-  init(entries: Int, bytes: Int) {
-    self.entries = entries
-    self.bytes = bytes
-  }
-
-  init(_ removal: RemovalResult) {
-    entries = removal.entries
-    bytes = removal.bytes
-  }
-
   mutating func add(_ entry: Store.Entry) {
     entries += 1
     bytes += entry.transforms.isEmpty ? entry.size : entry.storedSize
@@ -40,4 +28,8 @@ struct Tally: Sendable, Hashable {
 
   /// `40 entries (31 kB)`
   var inBrackets: SafeText { "\(Wording.entries(entries)) (\(Wording.size(bytes)))" }
+}
+
+extension Tally {
+  init(_ removal: RemovalResult) { self.init(entries: removal.entries, bytes: removal.bytes) }
 }

@@ -46,17 +46,13 @@ extension Command {
 
 /// One edit of a value. The edit replaces only the version that was read, unless a person agrees to replace a newer one.
 private struct ValueEdit {
-  private enum Base: Equatable {
-    case absent
-    case version(UInt64)
-  }
-
   let original: [UInt8]
   let isJSON: Bool
   private let key: [UInt8]
   private let namespace: Store.Namespace
   private let session: Session
-  private var base: Base
+  /// The version that the edit replaces; nil if there was no value.
+  private var base: UInt64?
 
   init(_ key: [UInt8], in namespace: Store.Namespace, of session: Session) throws {
     self.key = key
@@ -64,7 +60,7 @@ private struct ValueEdit {
     self.session = session
     let found = try StoredValue.find(key, in: namespace)
     guard let found, found.entry.hasValue else {
-      (original, isJSON, base) = ([], false, .absent)
+      (original, isJSON) = ([], false)
       return
     }
     guard found.body == nil else {
@@ -79,11 +75,11 @@ private struct ValueEdit {
     }
     original = found.bytes
     isJSON = Self.parseError(found.bytes) == nil
-    base = .version(found.entry.version)
+    base = found.entry.version
   }
 
   func confirmCreation() throws {
-    guard base == .absent else { return }
+    guard base == nil else { return }
     try ask("no entry \(key) in \(namespace.name); create it?")
   }
 
@@ -102,30 +98,24 @@ private struct ValueEdit {
     while true {
       let (entry, present) = try write(text)
       if let entry { return entry }
-      let verb = present == .absent ? "removed" : "changed"
+      let verb = present == nil ? "removed" : "changed"
       try ask("\(key) was \(verb) by another process; overwrite?")
       base = present
     }
   }
 
-  /// Writes if the key is in the state `base`. Returns the new entry (nil without a write), and the state before the write.
-  private func write(_ text: [UInt8]) throws -> (Store.Entry?, Base) {
+  /// Writes if the key has the version `base`. Returns the new entry (nil without a write), and the version before the write.
+  private func write(_ text: [UInt8]) throws -> (Store.Entry?, UInt64?) {
     try session.undo.read([(namespace, Key(key))])
     return try Command.explainingFull(namespace, in: session) { batch in
       let found = try batch.entry(for: key, in: namespace)
       let living = found.flatMap { $0.hasValue ? $0 : nil }
-      let present = living.map { Base.version($0.version) } ?? .absent
-      guard present == base else { return (nil, present) }
+      guard living?.version == base else { return (nil, living?.version) }
       session.undo.keep(found, under: Key(key), in: namespace)
-      try batch.set(text, for: key, in: namespace, attributes(of: living))
-      return (try batch.entry(for: key, in: namespace), present)
+      let attributes = living.map { EntryAttributes(keeping: $0, expires: nil) }
+      try batch.set(text, for: key, in: namespace, attributes ?? EntryAttributes(codec: .text))
+      return (try batch.entry(for: key, in: namespace), base)
     }
-  }
-
-  /// The attributes of the entry, which an edit keeps.
-  private func attributes(of entry: Store.Entry?) -> EntryAttributes {
-    guard let entry else { return EntryAttributes(codec: .text) }
-    return EntryAttributes(keeping: entry, expires: nil)
   }
 
   private func ask(_ question: SafeText) throws {

@@ -46,36 +46,7 @@ extension Command {
       }
     }
   }
-}
 
-/// How HTTP caches answered requests. The caches save their counts in the namespace `http-statistics`. The key of an entry is
-/// the namespace of the cache, and its value has a line for each count.
-struct HTTPCounts {
-  let namespace: String
-  let counts: [(name: String, count: Int)]
-
-  private static let most = 100
-
-  static func read(from store: Store) throws -> [HTTPCounts] {
-    let saved = store.namespace("http-statistics")
-    return try saved.page(limit: most).items.compactMap { entry in
-      // `lookUp` counts no read: a counted read would change the statistics.
-      guard let name = entry.key.string, entry.size < 1 << 16,
-        let text = try saved.lookUp(
-          entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) })
-          ?? nil
-      else { return nil }
-      let counts = text.split(separator: "\n").prefix(most).compactMap { line in
-        line.lastIndex(of: " ").flatMap { space in
-          Int(line[line.index(after: space)...]).map { (String(line[..<space]), $0) }
-        }
-      }
-      return counts.isEmpty ? nil : HTTPCounts(namespace: name, counts: counts)
-    }
-  }
-}
-
-extension Command {
   static let report = Command(
     "report", .store, .reads,
     "Writes a page that shows the store: HTML, or Markdown with `-o markdown`; - is standard output.",
@@ -108,6 +79,33 @@ extension Command {
       Reply(
         [Column("file", holdsBytes: true): .bytes(name), "bytes": .size(page.count)],
         sentences: ["wrote \(Wording.size(page.count)) to \(name)"]))
+  }
+}
+
+/// How HTTP caches answered requests. The caches save their counts in the namespace `http-statistics`. The key of an entry is
+/// the namespace of the cache, and its value has a line for each count.
+struct HTTPCounts {
+  let namespace: String
+  let counts: [(name: String, count: Int)]
+
+  private static let most = 100
+
+  static func read(from store: Store) throws -> [HTTPCounts] {
+    let saved = store.namespace("http-statistics")
+    return try saved.page(limit: most).items.compactMap { entry in
+      // `lookUp` counts no read: a counted read would change the statistics.
+      guard let name = entry.key.string, entry.size < 1 << 16,
+        let text = try saved.lookUp(
+          entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) })
+          ?? nil
+      else { return nil }
+      let counts = text.split(separator: "\n").prefix(most).compactMap { line in
+        line.lastIndex(of: " ").flatMap { space in
+          Int(line[line.index(after: space)...]).map { (String(line[..<space]), $0) }
+        }
+      }
+      return counts.isEmpty ? nil : HTTPCounts(namespace: name, counts: counts)
+    }
   }
 }
 

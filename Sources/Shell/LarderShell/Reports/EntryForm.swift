@@ -6,11 +6,7 @@ struct EntryForm {
   /// Whether the list is long, as with `--long`: all data columns in plain output, more columns in a table.
   var isLong = false
   var readsValues = false
-  private let cells: (Store.Entry, Span<UInt8>, Session) -> [Cell]
-
-  func row(_ entry: Store.Entry, _ value: Span<UInt8>, _ session: Session) -> [Cell] {
-    cells(entry, value, session)
-  }
+  let row: (Store.Entry, Span<UInt8>, Session) -> [Cell]
 }
 
 extension EntryForm {

@@ -2,12 +2,6 @@ import Larder
 import LarderSystem
 package import ShellLanguage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
@@ -29,7 +23,7 @@ package final class CompletionSource {
       case .keys(let choice, let prefix):
         return try keys(with: prefix, in: session.namespaces(choice))
       case .files(let prefix):
-        return try files(with: prefix)
+        return try LocalFile.completions(of: prefix, atMost: Self.mostFound)
       case .fields(let choice):
         return Completer.Found(try fieldSample.fields(of: session.namespaces(choice)))
       }
@@ -81,20 +75,6 @@ package final class CompletionSource {
       let last = shared + repeatElement(0xFF, count: max(Self.longestPrefix - shared.count, 1))
       start = try namespace.cursor(after: last)
     } while shared.count > prefix.count
-  }
-
-  private func files(with prefix: [UInt8]) throws -> Completer.Found {
-    let text = String(decoding: prefix, as: UTF8.self)
-    let directory = text.lastIndex(of: "/").map { String(text[...$0]) } ?? ""
-    let names = try FileManager.default.contentsOfDirectory(
-      atPath: directory.isEmpty ? "." : directory)
-    let fitting = names.map { directory + $0 }.filter { $0.hasPrefix(text) }.sorted()
-    let paths = fitting.prefix(Self.mostFound).map { path in
-      var isDirectory = false
-      _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-      return Array((isDirectory ? path + "/" : path).utf8)
-    }
-    return Completer.Found(paths, isCut: fitting.count > paths.count)
   }
 }
 

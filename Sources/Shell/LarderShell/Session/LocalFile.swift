@@ -37,6 +37,24 @@ package struct LocalFile {
     FileManager.default.fileExists(atPath: path)
   }
 
+  package static func names(in directory: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: directory)
+  }
+
+  /// The paths that begin with these bytes; a slash follows the path of a directory.
+  static func completions(of prefix: [UInt8], atMost most: Int) throws -> Completer.Found {
+    let text = String(decoding: prefix, as: UTF8.self)
+    let directory = text.lastIndex(of: "/").map { String(text[...$0]) } ?? ""
+    let fitting = try names(in: directory.isEmpty ? "." : directory)
+      .map { directory + $0 }.filter { $0.hasPrefix(text) }.sorted()
+    let paths = fitting.prefix(most).map { path in
+      var isDirectory = false
+      _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+      return Array((isDirectory ? path + "/" : path).utf8)
+    }
+    return Completer.Found(paths, isCut: fitting.count > paths.count)
+  }
+
   /// The whole content of the file. If it has more than `most` bytes, at least the first `most` + 1 bytes.
   package func contents(atMost most: Int = .max) throws -> [UInt8] {
     let next = try reader().next

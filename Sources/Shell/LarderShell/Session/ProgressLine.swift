@@ -73,14 +73,9 @@ final class ProgressLine {
     in session: Session, _ body: (ProgressLine) throws -> Result
   ) throws -> Result {
     let line = ProgressLine(verb, of: total, unit: unit, for: session)
-    do {
-      let result = try body(line)
-      try line.end()
-      return result
-    } catch {
-      try line.end()
-      throw error
-    }
+    let result = Swift.Result { try body(line) }
+    try line.end()
+    return try result.get()
   }
 
   /// Runs a long operation that reports its steps and asks whether to continue.

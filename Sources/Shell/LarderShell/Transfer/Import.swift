@@ -197,9 +197,7 @@ struct Import {
       counts.expired += 1
       return false
     }
-    var tally = Tally()
-    tally.entries = 1
-    tally.bytes = entry.value.count
+    let tally = Tally(entries: 1, bytes: entry.value.count)
     guard let present, present.state != .expired else {
       counts.added += tally
       done.add(tally, in: entry.namespace)

@@ -2,12 +2,6 @@ import Larder
 import LarderCodecs
 import ShellLanguage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Values in a form that people and queries can read: CBOR as JSON, and the inner value of a value with a version.
 enum DecodedValue {
   /// The readable form; nil if the bytes are readable as they are, or if the codec cannot decode them.
@@ -91,7 +85,7 @@ extension CBORValue {
     switch self {
     case .unsigned(let number): .verbatim(String(number))
     case .negative(let number): .verbatim(String(-1 - Int128(number)))
-    case .bytes(let bytes): .string(Data(bytes).base64EncodedString())
+    case .bytes(let bytes): Cell.base64(bytes).jsonField("").value
     case .text(let text): .string(text)
     case .array(let items): .array(items.map(\.json))
     case .map(let items):

@@ -2,12 +2,6 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 enum ValueStyle: String, CaseIterable {
   case auto, json, text, hex, base64
 
@@ -79,7 +73,7 @@ struct StoredValue {
     case .auto, .text: Array(beginning(head))
     case .json: try json(head).minified
     case .hex: Array(HexDump(beginning(head), width: nil).text.utf8)
-    case .base64: Array(Data(beginning(head)).base64EncodedString().utf8)
+    case .base64: Cell.base64(Array(beginning(head))).raw
     }
   }
 

@@ -1,12 +1,6 @@
 import Larder
 import ShellLanguage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// A value for a person: a line of facts, the head of an HTTP response, then the value in the form that fits best.
 struct ValueView {
   private enum Form {
@@ -69,7 +63,7 @@ struct ValueView {
     switch form {
     case .json(let json): result += text(of: json, presentation)
     case .text: result += cut(Self.lines(bytes))
-    case .base64: result += cut(Data(bytes).base64EncodedString() + "\n")
+    case .base64: result += cut(String(decoding: Cell.base64(bytes).raw, as: UTF8.self) + "\n")
     case .hex:
       let shown = isFull ? bytes[...] : bytes.prefix(Self.shownBytes)
       result += HexDump(shown, width: presentation.width).text
