@@ -1,5 +1,6 @@
 import Larder
 import Service
+import Synchronization
 
 /// The user's changes, stored until the service has them.
 ///
@@ -54,11 +55,17 @@ extension ArticleReader {
   ///
   /// One process sends at a time, so the service gets the changes in their order.
   public func sendEdits() async throws -> OutboxReport {
-    var report = OutboxReport()
+    let sent = Mutex<OutboxReport?>(nil)
     // Without a network, a caller does not wait for a process that sends.
-    if try !pendingEdits().isEmpty, !readeck.isDisconnected {
-      report = try await storage.syncs.inTurn("outbox") { [self] in try await sendAll() }
+    while try !pendingEdits().isEmpty, !readeck.isDisconnected, sent.withLock({ $0 == nil }) {
+      // The turn is the lease of a load that never has a value. Another task of this process may have the turn.
+      _ = try await storage.syncs.result(for: "outbox") { [self] _ in
+        let report = try await sendAll()
+        sent.withLock { $0 = report }
+        return .absent
+      }
     }
+    var report = sent.withLock { $0 } ?? OutboxReport()
     report.left = try pendingEdits().count
     return report
   }
@@ -77,12 +84,8 @@ extension ArticleReader {
         if case .unreachable = error { break }
         report.reasons.append("\(edit.text): \(error)")
         report.isRefused = report.isRefused || error.refusesReader
-        switch error {
-        case .refused(status: 429, _), .refused(status: 401, _), .refused(status: 407, _):
-          return report
-        case .interrupted: if try await !readeck.lists() { return report }
-        default: break
-        }
+        if [401, 407, 429].contains(error.status) { break }
+        if case .interrupted = error, try await !readeck.lists() { break }
       }
     }
     return report
@@ -96,7 +99,7 @@ extension ArticleReader {
       let (current, reply): (Bookmark, Reply)
       do {
         (current, reply) = try await readeck.bookmark(edit.article)
-      } catch let error as ServiceError where error.isMissing {
+      } catch let error as ServiceError where error.status == 404 {
         // The article counts as deleted only if the service lists articles.
         guard try await readeck.lists() else { throw error }
         try await storage.articles.remove(edit.article)
@@ -118,7 +121,7 @@ extension ArticleReader {
           try await readeck.change(edit.article, edit.kind.field.map { [$0.name: $0.value] })
           continue
         } catch let error as ServiceError {
-          guard error.isRefusal, !error.isMissing, !error.refusesReader else { throw error }
+          guard error.isRefusal, error.status != 404, !error.refusesReader else { throw error }
           conflict = "\(error)"
         }
       }

@@ -42,7 +42,7 @@ extension ArticleReader {
       expires: .never, absent: .after(.days(1)), owners: [storage.owner(id)], waitsForCommit: true)
     do {
       let loaded = try await storage.images.result(for: address, options: options) { [self] _ in
-        try await fetchImage(at: address).map { .value($0) } ?? .absent
+        try await fetchImage(at: address)
       }
       if let error = loaded?.error { throw error }
       // Another article may have waited for the same load, and the article `id` may have changed meanwhile.
@@ -57,19 +57,23 @@ extension ArticleReader {
     }
   }
 
-  /// The image; nil if the service refuses it, or if the answer is empty, too large or broken. Throws for other content.
-  private func fetchImage(at address: String) async throws -> [UInt8]? {
+  /// The image; absent if the service refuses it, or if the answer is empty, too large or broken. Throws for other content.
+  private func fetchImage(at address: String) async throws -> Loaded<[UInt8]> {
     var pauses: [Duration] = [.seconds(2), .milliseconds(500)]
     while true {
       do {
-        return try await readeck.image(at: address)
+        return .value(try await readeck.image(at: address))
       } catch let error as ServiceError {
-        switch error {
-        case _ where error.isTemporary:
+        // An equal request may succeed a little later.
+        let status = error.status ?? 0
+        if error.isOffline || status >= 500 || [408, 429].contains(status) {
           guard let pause = pauses.popLast() else { throw error }
           try await sleep(pause)
-        case .undecodable, .broken: return nil
-        case _ where error.isRefusal: return nil
+          continue
+        }
+        if error.isRefusal { return .absent }
+        switch error {
+        case .undecodable, .broken: return .absent
         default: throw error
         }
       }

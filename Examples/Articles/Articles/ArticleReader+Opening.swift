@@ -10,7 +10,7 @@ extension ArticleReader {
   public func article(_ id: String) async throws -> Article {
     _ = try ifRoom { try storage.applySettings() }
     let opened = Mutex(try storage.article(id)?.bookmark)
-    let loaded = try await load(id, keeping: []) { [self] in
+    let loaded = try await load(id) { [self] in
       let bookmark = try await readeck.bookmark(id).value
       opened.withLock { $0 = bookmark }
       return bookmark
@@ -48,7 +48,7 @@ extension ArticleReader {
   ///   - listed: the articles that must not be removed for this one.
   ///   - requested: the time before the bookmark was requested; nil for now.
   func load(
-    _ id: String, keeping listed: Set<String>, since requested: Timestamp? = nil,
+    _ id: String, keeping listed: Set<String> = [], since requested: Timestamp? = nil,
     _ bookmark: @escaping @Sendable () async throws -> Bookmark
   ) async throws -> CacheResult<String> {
     let known = try storage.article(id)
@@ -58,7 +58,7 @@ extension ArticleReader {
       [self] stored in
       let requested = requested ?? storage.store.now
       var notes = StoredArticle.Notes(bookmark: try await bookmark(), requested: requested)
-      let body = try await readeck.body(of: id, unlessMatching: stored?.validators.entityTag)
+      let body = try await readeck.body(of: id, stored: stored)
       // If only other fields were edited, such as the reading progress, only the metadata is new.
       let html = body?.html ?? stored?.value ?? ""
       notes.images = ImageAddresses.all(in: html, from: readeck.address(of: id))

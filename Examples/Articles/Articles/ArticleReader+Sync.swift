@@ -88,37 +88,22 @@ extension ArticleReader {
   ) async throws {
     let listed = Set(wanted.map(\.id))
     for (number, bookmark) in wanted.enumerated() {
-      report(result.progress(number, of: wanted.count, bookmark.name))
+      report(SyncProgress(done: number, total: wanted.count))
       try Task.checkCancellation()
       guard try lastSync() != nil else { throw ArticlesError.ended }
       guard try number < settings().limit else { break }
       if try edits().applied(to: bookmark, since: requested) == nil { continue }
       do {
-        let isNew = try await store(bookmark, since: requested, keeping: listed)
-        if isNew { result.stored += 1 } else { result.skipped += 1 }
+        let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
+        if let error = loaded.error { throw error }
+        if loaded.source == .loaded { result.stored += 1 } else { result.skipped += 1 }
         result.images += try await images(of: bookmark.id)
       } catch {
         guard try await !isFinal(error) else { throw error }
         result.failures.append("\(bookmark.name): \(error)")
       }
     }
-    report(result.progress(wanted.count, of: wanted.count))
-  }
-
-  /// Fetches and stores an article that is not stored, and removes older articles for it; false if nothing was fetched.
-  private func store(
-    _ bookmark: Bookmark, since requested: Timestamp, keeping listed: Set<String>
-  ) async throws -> Bool {
-    while true {
-      let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
-      guard let error = loaded.error else { return loaded.source == .loaded }
-      // Removals of articles do not help if other data fill the store.
-      guard (error as? LarderError)?.code == .full,
-        let oldest = try storage.list().last, bookmark.isNewer(than: oldest.bookmark),
-        try storage.articles.namespace.info()?.bytes ?? 0 >= loaded.value.utf8.count
-      else { throw error }
-      try await storage.articles.remove(oldest.bookmark.id)
-    }
+    report(SyncProgress(done: wanted.count, total: wanted.count))
   }
 
   /// Whether the sync cannot continue: the network or the room is gone, the service throttles requests or refuses the user, the
@@ -126,7 +111,7 @@ extension ArticleReader {
   /// of that request.
   private func isFinal(_ error: any Error) async throws -> Bool {
     switch error {
-    case let error as ServiceError where error.isThrottle: return true
+    case let error as ServiceError where error.status == 429: return true
     case let error as ServiceError where error.isOffline || error.refusesReader:
       return try await !readeck.lists()
     case is ServiceError: return false

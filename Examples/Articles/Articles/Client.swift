@@ -81,22 +81,21 @@ struct Readeck: Sendable {
   /// The URL of an article's HTML: the base of its relative addresses.
   func address(of id: String) -> String { service.base + Self.path(id) + "/article" }
 
-  /// The article's HTML fragment and its validators; nil for unchanged HTML.
+  /// The article's HTML fragment and its validators; nil if the stored HTML is unchanged.
   ///
-  /// - Parameter entityTag: the tag of the stored HTML. It is no quoted string and may end in a content coding; the service
-  ///   compares it byte for byte. The service's 304 has no validators.
+  /// The service's tag is no quoted string and may end in a content coding. The service compares the tag byte for byte, and its
+  /// 304 has no validators.
   func body(
-    of id: String, unlessMatching entityTag: [UInt8]?
+    of id: String, stored: CachedValue<String>?
   ) async throws -> (html: String, validators: Validators)? {
     var fields = Self.unstored("text/html")
-    if let entityTag { fields[.ifNoneMatch] = String(decoding: entityTag, as: UTF8.self) }
+    fields.append(contentsOf: stored?.conditionalFields ?? [:])
     let reply = try await service.send(Self.path(id) + "/article", fields: fields)
-    if reply.status == 304, entityTag != nil { return nil }
+    if reply.status == 304, stored != nil { return nil }
     let good = try service.checked(reply)
     // `text` replaces bytes that are not UTF-8 by U+FFFD.
     let html = good.text
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
-    let isArticle = start.hasPrefix("<section")
     // The service sends a fragment, so a whole page comes from another server.
     if ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix) {
       throw ServiceError.wrongContent(path: good.path, type: "a web page")
@@ -105,6 +104,7 @@ struct Readeck: Sendable {
       throw ServiceError.wrongContent(path: good.path, type: type)
     }
     // A body that was cut before its compression arrives without an error.
+    let isArticle = start.hasPrefix("<section")
     if start.isEmpty || isArticle && !html.trimmingBlanks.hasSuffix("</section>") {
       throw ServiceError.undecodable(path: good.path, reason: "its end is missing")
     }
@@ -118,20 +118,6 @@ struct Readeck: Sendable {
 }
 
 extension ServiceError {
-  /// Whether the service does not have the requested resource.
-  var isMissing: Bool { if case .refused(status: 404, _) = self { true } else { false } }
-
   /// Whether the service refuses the user.
-  var refusesReader: Bool {
-    if case .refused(let status, _) = self { [401, 403, 407].contains(status) } else { false }
-  }
-
-  /// Whether the same request may succeed a little later.
-  var isTemporary: Bool {
-    switch self {
-    case .refused(let status, _): status >= 500 || [408, 429].contains(status)
-    case .unreachable, .interrupted: true
-    default: false
-    }
-  }
+  var refusesReader: Bool { [401, 403, 407].contains(status) }
 }

@@ -3,25 +3,55 @@ import Service
 
 /// The images of a piece of HTML: the images of `src` and all candidates of `srcset`, in their order, each once.
 ///
-/// Addresses are absolute. Schemes other than HTTP are left out, such as `data:` URLs.
+/// Addresses are absolute. Schemes other than HTTP are left out, such as `data:` URLs. The HTML may be malformed.
 enum ImageAddresses {
   /// The longest address that a store takes as a key.
   private static let longest = 65_536
 
   /// - Parameter address: the URL of the HTML, the base of relative addresses.
   static func all(in html: String, from address: String) -> [String] {
-    let base = URL(browsing: address)
+    let base = URL(string: address)
     var seen: Set<String> = []
-    return HTMLTags(html).flatMap { tag -> [String] in
-      let shown = tag.attributes.flatMap { name, value -> [String] in
+    return tags(of: html).flatMap { tag -> [String] in
+      tag.attributes.flatMap { name, value -> [String] in
         switch (tag.name, name) {
         case ("img", "src"): [resolved(value)]
         case ("img", "srcset"), ("source", "srcset"): candidates(of: resolved(value))
         default: []
         }
       }
-      return shown.compactMap { absolute($0, base) }.filter { seen.insert($0).inserted }
+    }.compactMap { absolute($0, base) }.filter { seen.insert($0).inserted }
+  }
+
+  private typealias Tag = (name: String, attributes: [(name: String, value: String)])
+
+  /// The opening tags with names in lower case, without the tags in comments, scripts and similar elements.
+  private static func tags(of html: String) -> [Tag] {
+    let raw: Set = [
+      "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
+    ]
+    let opening = /<([a-zA-Z][a-zA-Z0-9]*)/
+    // A name, which a stray `=` may begin, and a value: in quotes of either kind, or without quotes.
+    let attribute = /[\s\/]*(=?[^\s=\/>]*)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]*)))?/
+    var tags: [Tag] = []
+    var rest = html[...]
+    while let start = rest.firstIndex(of: "<") {
+      rest = rest[start...]
+      guard let name = rest.prefixMatch(of: opening) else {
+        rest = rest.hasPrefix("<!--") ? rest.behind("-->") : rest.dropFirst()
+        continue
+      }
+      var tag: Tag = (name.1.lowercased(), [])
+      rest = rest[name.range.upperBound...]
+      while let next = rest.prefixMatch(of: attribute), !next.0.isEmpty {
+        let value = next.2 ?? next.3 ?? next.4 ?? ""
+        tag.attributes.append((next.1.lowercased(), String(value)))
+        rest = rest[next.range.upperBound...]
+      }
+      if raw.contains(tag.name) { rest = rest.behind("</" + tag.name) }
+      tags.append(tag)
     }
+    return tags
   }
 
   /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without a descriptor; any
@@ -45,20 +75,19 @@ enum ImageAddresses {
   /// an address that is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
-    guard !text.isEmpty, let url = URL(browsing: text, relativeTo: base),
+    guard !text.isEmpty, let url = URL(string: text, relativeTo: base)?.absoluteURL,
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
     else { return nil }
     let address = String(url.absoluteString.prefix { $0 != "#" })
     return address.utf8.count <= longest ? address : nil
   }
 
-  private static let named: [Substring: String] = [
-    "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">",
-  ]
-
   /// The text with HTML character references such as `&amp;` and `&#x26;` resolved. An unknown name, as in `&b;`, stays.
   private static func resolved(_ text: String) -> String {
-    text.replacing(/&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/) { match in
+    let named: [Substring: String] = [
+      "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">",
+    ]
+    return text.replacing(/&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/) { match in
       let code = match.1.flatMap { UInt32($0, radix: 16) } ?? match.2.flatMap { UInt32($0) }
       return code.flatMap { Unicode.Scalar($0) }.map { String($0) }
         ?? match.3.flatMap { named[$0] } ?? String(match.0)
@@ -66,21 +95,9 @@ enum ImageAddresses {
   }
 }
 
-extension URL {
-  /// The absolute URL of an address as browsers read it: escapes stay, and characters that may not be in an address become
-  /// escapes. Foundation alone would also escape `%` if it escapes anything.
-  init?(browsing address: String, relativeTo base: URL? = nil) {
-    // The punctuation that an address may have (RFC 3986, 2.2), and `%`, which begins an escape.
-    let allowed = "-._~:/?#[]@!$&'()*+,;=%".unicodeScalars
-    // Letters beyond ASCII in a host have an encoding of their own.
-    let host = address.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
-    let rest = address.dropFirst(host.count).replacing(/%(?![0-9A-Fa-f]{2})/, with: "%25")
-    let escaped = rest.unicodeScalars.map {
-      allowed.contains($0) ? "\($0)" : "\($0)".percentEscaped
-    }
-    guard let url = URL(string: host + escaped.joined(), relativeTo: base)?.absoluteURL else {
-      return nil
-    }
-    self = url
+extension Substring {
+  /// The text behind the next occurrence of `end`, in lower or upper case; empty if there is none.
+  fileprivate func behind(_ end: String) -> Substring {
+    range(of: end, options: .caseInsensitive).map { self[$0.upperBound...] } ?? ""
   }
 }

@@ -5,10 +5,6 @@ public struct SyncProgress: Sendable, Hashable {
   /// The number of finished articles.
   public var done = 0
   public var total = 0
-  /// The title of the article that the sync fetches now.
-  public var title: String?
-  public var stored = 0
-  public var failed = 0
 }
 
 /// A sync under way. Any number of tasks can wait for its result or cancel it.
@@ -90,10 +86,6 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
   /// `18 of 20 articles: partial`.
   public var text: String { "\(kept) of \(total) articles: \(outcome.rawValue)" }
-
-  func progress(_ done: Int, of total: Int, _ title: String? = nil) -> SyncProgress {
-    SyncProgress(done: done, total: total, title: title, stored: stored, failed: failed)
-  }
 }
 
 /// The record of the last sync.

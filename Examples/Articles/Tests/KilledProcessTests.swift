@@ -7,40 +7,30 @@ import ExampleTesting
   /// The number of requests that are answered before the process is killed in the next request.
   @Test(arguments: [0, 1, 2, 3, 6, 9, 10, 14, 19, 24, 30])
   func `a killed sync goes on where it was, whenever it was killed`(count: Int) async throws {
-    let folder = try TemporaryDirectory()
-    let path = folder.path + "/articles"
+    let program = try TestedProgram("larder-articles", store: "articles")
+    defer { withExtendedLifetime(program) {} }
+    let path = program.store
     let readeck = FakeReadeck()
     readeck.fill(10, images: 2)
     try await LocalServer.run { server in
-      let (begun, exited, ended) = (Gate(), Gate(), Gate())
-      let victim = Mutex<Int32?>(nil)
-      let account = [
-        "--store", path, "--server", server.base + "/api", "--token", FakeReadeck.token,
-      ]
-      _ = try await Outcome(of: ["larder-articles", "settings", "--images"] + account)
+      let account = "--server \(server.base)/api --token \(FakeReadeck.token)"
+      try await program.check("settings --images \(account)")
+      let ended = Gate()
+      let isKilled = Atomic(false)
       server.become { request in
         if server.count > count {
-          await begun.pass()
           // Kills only once: another process may have the number afterwards.
-          victim.withLock { victim in
-            if let process = victim { kill(process, SIGKILL) }
-            victim = nil
+          if !isKilled.exchange(true, ordering: .relaxed) {
+            let number = try String(contentsOfFile: path + "-process", encoding: .utf8)
+            kill(try #require(Int32(number.trimmingBlanks)), SIGKILL)
           }
           await ended.pass()
         }
         return readeck.answer(request)
       }
-      let child = Process()
-      child.executableURL = try Outcome.built("larder-articles")
-      child.arguments = ["sync"] + account
-      child.standardOutput = FileHandle.nullDevice
-      child.standardError = FileHandle.nullDevice
-      child.terminationHandler = { _ in exited.open() }
-      try child.run()
-      victim.withLock { $0 = child.processIdentifier }
-      begun.open()
-      await exited.pass()
-      #expect(child.terminationReason == .uncaughtSignal)
+      let killed = try await Outcome(
+        line: "echo $$ > \(path)-process; exec larder-articles sync --store \(path) \(account)")
+      #expect(killed.code == SIGKILL)
       ended.open()
       server.become { readeck.answer($0) }
 
@@ -55,11 +45,11 @@ import ExampleTesting
       let store = try Store(at: path, options: options)
       let network = Network()
       let reader = Fixture.reader(in: store, at: server.base, over: network)
-      let storage = reader.storage
-      let (bodies, pictures) = (try storage.articles.keys(), try storage.images.keys())
-      let before = server.received.map(\.path)
+      let bodies = try reader.storage.articles.keys().compactMap(\.string)
+      let pictures = try reader.storage.images.keys().compactMap(\.string)
       // Bodies are fetched one after the other, so all answered bodies are stored.
-      #expect(bodies.count >= Set(before.prefix(count)).count { $0.hasSuffix("/article") })
+      let answered = Set(server.received.prefix(count).map(\.path))
+      #expect(bodies.count >= answered.count { $0.hasSuffix("/article") })
       let result = try await reader.sync().result()
       #expect(
         result.kept == 10 && result.failed == 0 && result.skipped == bodies.count, "\(result)")
@@ -73,11 +63,5 @@ import ExampleTesting
       #expect(try reader.usage().articles == 10 && reader.usage().images == 20)
       try store.finish()
     }
-  }
-}
-
-extension Cache {
-  fileprivate func keys() throws -> [String] {
-    try namespace.page(limit: 100).items.compactMap(\.key.string)
   }
 }

@@ -41,8 +41,7 @@ public struct Failure: Error {
   public static func orNoSuchKey<Result>(
     _ body: () async throws -> Result
   ) async throws -> Result {
-    do { return try await body() } catch let error as ServiceError {
-      guard case .refused(status: 404, _) = error else { throw error }
+    do { return try await body() } catch let error as ServiceError where error.status == 404 {
       throw Failure(.noSuchKey, "\(error)")
     }
   }

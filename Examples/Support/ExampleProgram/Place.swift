@@ -95,7 +95,7 @@ public struct Place: ParsableArguments {
   ///
   /// - Parameter commands: in the command language of `larder`, `keys @lego.parts --limit 5`.
   public func show(_ rows: [String], closing commands: [String] = []) throws {
-    let looks = commands.map { "  larder \(path.shellWord) -e \($0.shellWord)" }
+    let looks = commands.map { "  larder \(path.larderWord) -e \($0.larderWord)" }
     let lines = rows.map(\.inOneLine) + (looks.isEmpty ? [] : ["Look at it:"] + looks)
     if !lines.isEmpty { try Output.write(lines.joined(separator: "\n")) }
   }

@@ -60,16 +60,9 @@ extension String {
     self + String(repeating: " ", count: Swift.max(0, width - count))
   }
 
-  /// The text with quotes for a POSIX shell, if it needs them.
-  public var shellWord: String { quoted(plain: "/+:,@%") }
-
-  /// The text with quotes for the command language of `larder`, if it needs them.
-  public var larderWord: String { quoted(plain: "/+:,") }
-
-  private func quoted(plain: String) -> String {
-    let isPlain =
-      !isEmpty && !hasPrefix("-")
-      && utf8.allSatisfy { $0.isUnreserved && $0 != 0x7E || plain.utf8.contains($0) }
+  /// The text with quotes for a POSIX shell or the command language of `larder`, if it needs them.
+  public var larderWord: String {
+    let isPlain = wholeMatch(of: /[A-Za-z0-9._\/+:,][A-Za-z0-9._\/+:,-]*/) != nil
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
   }
 }

@@ -9,16 +9,15 @@ public struct Outcome: Sendable {
   public var output: String
   public var error: String
 
-  /// - Parameter command: the program's name and its arguments.
-  public init(of command: [String]) async throws {
-    try await self.init(Self.built(command[0]), Array(command.dropFirst()))
-  }
-
   /// Runs a shell command line with the built programs in the PATH: `larder my.larder -e keys`.
   public init(line: String) async throws {
     let programs = try Self.built("larder").deletingLastPathComponent().path
-    try await self.init(
-      URL(filePath: "/bin/sh"), ["-c", "PATH=\"$1:$PATH\"; \(line)", "sh", programs])
+    let arguments = ["-c", "PATH=\"$1:$PATH\"; \(line)", "sh", programs]
+    self = try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread {
+        continuation.resume(with: Result { try Outcome(ofShell: arguments) })
+      }
+    }
   }
 
   /// The last lines of the output, which call `larder`.
@@ -28,21 +27,13 @@ public struct Outcome: Sendable {
     }
   }
 
-  private init(_ program: URL, _ arguments: [String]) async throws {
-    self = try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread {
-        continuation.resume(with: Result { try Outcome(waitingFor: program, arguments) })
-      }
-    }
-  }
-
   /// A lock for the start of a process: Foundation has crashed when many threads started processes at once.
   private static let starting = Mutex(())
 
-  private init(waitingFor program: URL, _ arguments: [String]) throws {
+  private init(ofShell arguments: [String]) throws {
     let process = Process()
     let (output, error) = (Pipe(), Pipe())
-    process.executableURL = program
+    process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output

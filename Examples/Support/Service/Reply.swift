@@ -6,10 +6,11 @@ import LarderHTTP
 /// A service's answer with its whole body, from the network or the cache.
 public struct Reply: Sendable {
   let request: HTTPRequest
-  public var fields: HTTPFields
-  public var status: Int
+  private let response: HTTPResponse
   public var body: [UInt8]
   public var path: String { request.path ?? "/" }
+  public var status: Int { response.status.code }
+  public var fields: HTTPFields { response.headerFields }
   /// Whether the cache answered without a request.
   public var isHit: Bool
   /// Whether the service answered 304: the stored body is still valid.
@@ -20,10 +21,9 @@ public struct Reply: Sendable {
   public var age: Int?
 
   init(_ result: HTTPCacheResult, body: [UInt8], to request: HTTPRequest) {
-    (self.request, self.body) = (request, body)
-    (status, fields) = (result.response.status.code, result.response.headerFields)
+    (self.request, self.response, self.body) = (request, result.response, body)
     isHit = result.isHit
-    isConfirmed = result.originStatus == 304 && status != 304
+    isConfirmed = result.originStatus == 304 && result.response.status != .notModified
     isStale = result.reason?.isStale ?? false
     age = result.age
   }
@@ -40,11 +40,7 @@ public struct Reply: Sendable {
   public var json: JSON? { try? JSONDecoder().decode(JSON.self, from: Data(body)) }
 
   /// The validators, to be stored with the decoded value.
-  public var validators: Validators {
-    Validators(
-      entityTag: fields[.eTag].map { Array($0.utf8) },
-      lastModified: fields[.lastModified].map { Array($0.utf8) })
-  }
+  public var validators: Validators { Validators(of: response) }
 
   /// The second in which the service made the answer, by its own clock; nil without a `Date`.
   public func date(at now: Timestamp) -> Timestamp? {

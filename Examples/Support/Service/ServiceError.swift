@@ -28,16 +28,14 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the service asks for a longer wait than a request makes.
-  public var isThrottle: Bool { if case .refused(status: 429, _) = self { true } else { false } }
+  /// The status with which the service refused the request; nil for another failure.
+  public var status: Int? {
+    if case .refused(let status, _) = self { status } else { nil }
+  }
 
   /// Whether the service knows the request and refuses it; stored data must then not replace the answer. Not for 408 and 429.
   public var isRefusal: Bool {
-    if case .refused(let status, _) = self {
-      (400..<500).contains(status) && ![408, 429].contains(status)
-    } else {
-      false
-    }
+    status.map { (400..<500).contains($0) && ![408, 429].contains($0) } ?? false
   }
 
   public var description: String {
@@ -107,19 +105,8 @@ extension String {
 
   /// The text escaped for a path segment or the value of a parameter: only unreserved characters (RFC 3986, 2.3) stay.
   public var percentEscaped: String {
-    utf8.map { byte in
-      byte.isUnreserved
-        ? String(UnicodeScalar(byte))
-        : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }.joined()
-  }
-}
-
-extension UInt8 {
-  /// Whether the byte is a letter or a digit in ASCII, or one of `-._~`.
-  public var isUnreserved: Bool {
-    let character = Character(UnicodeScalar(self))
-    return character.isASCII && (character.isLetter || character.isNumber)
-      || "-._~".utf8.contains(self)
+    let unreserved = CharacterSet(
+      charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
   }
 }
