@@ -35,9 +35,7 @@
       let answer = try await client.execute(
         try HTTPClientRequest(request, body: body), deadline: .distantFuture)
       // `HTTPFields` traps beyond a limit of its own, so the fields are counted before the copy.
-      guard answer.headers.count <= HTTPCacheError.largestFieldCount else {
-        throw HTTPCacheError.tooManyFields(answer.headers.count)
-      }
+      try HTTPCacheError.check(fieldCount: answer.headers.count)
       let pieces = Pieces(of: answer.body, by: self)
       return (HTTPResponse(answer), HTTPBody(next: { try await pieces.next() }))
     }

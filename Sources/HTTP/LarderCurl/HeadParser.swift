@@ -39,9 +39,7 @@
       defer { lines = [] }
       guard let first = lines.first else { throw Self.invalid("a status line is missing") }
       let fields = lines.dropFirst()
-      guard fields.count <= HTTPCacheError.largestFieldCount else {
-        throw HTTPCacheError.tooManyFields(fields.count)
-      }
+      try HTTPCacheError.check(fieldCount: fields.count)
       var response = HTTPResponse(status: try Self.status(first))
       for line in fields { response.headerFields.append(try Self.field(line)) }
       // 101 is a final response (RFC 9110, section 15.2).

@@ -31,10 +31,7 @@
       self.body = body
       hasBody = !body.isEmpty || [.post, .put, .patch].contains(request.method)
       hasEffect = !body.isEmpty || ![.get, .head, .options, .trace].contains(request.method)
-      let count = request.headerFields.count
-      guard count <= HTTPCacheError.largestFieldCount else {
-        throw HTTPCacheError.tooManyFields(count)
-      }
+      try HTTPCacheError.check(fieldCount: request.headerFields.count)
       lines = Self.lines(of: request.headerFields)
     }
 

@@ -78,27 +78,17 @@
       while true {
         _ = await readers.wait(
           unless: { state.withLock { $0.isReadable ? () : nil } }, onCancel: { self.abandon() })
-        let step = try state.withLock { state in
+        let arrival = try state.withLock { state -> Arrival?? in
           guard !state.isAbandoned else { throw CancellationError() }
-          if !state.heads.isEmpty { return Step.arrival(state.heads.removeFirst()) }
-          if !state.body.isEmpty { return .arrival(.piece(state.takeBody(room))) }
+          if !state.heads.isEmpty { return state.heads.removeFirst() }
+          if !state.body.isEmpty { return Arrival.piece(state.takeBody(room)) }
           // The thread woke this reader for a part that the reader had already taken.
-          guard let result = state.result else { return .nothing }
+          guard let result = state.result else { return nil }
           try result.get()
-          return .end
+          return .some(nil)
         }
-        switch step {
-        case .arrival(let arrival): return arrival
-        case .end: return nil
-        case .nothing: continue
-        }
+        if let arrival { return arrival }
       }
-    }
-
-    private enum Step {
-      case arrival(Arrival)
-      case nothing
-      case end
     }
 
     /// Ends the transfer. If curl waits for the server, the end may take a second.

@@ -74,16 +74,16 @@
     ) async {
       do {
         let body = try request.body(upTo: largestUpload)
-        var redirections = Redirections(of: request, body: body)
+        var redirections = Redirections(request: request, body: body)
         let (response, answer) = try await redirections.follow(in: cache)
-        events.receive(response)
+        events.report { $0.urlProtocol($1, didReceive: response, cacheStoragePolicy: .notAllowed) }
         #if canImport(FoundationNetworking)
           // A completion handler would get only the last piece of several.
           events.receive(Data(try await answer.bytes()))
         #else
           for try await piece in answer { events.receive(Data(piece)) }
         #endif
-        events.finish()
+        events.report { $0.urlProtocolDidFinishLoading($1) }
       } catch {
         events.fail(error)
       }
@@ -102,26 +102,18 @@
       client = identity.client
     }
 
-    func receive(_ response: HTTPURLResponse) {
-      if Task.isCancelled { return }
-      client?.urlProtocol(identity, didReceive: response, cacheStoragePolicy: .notAllowed)
+    func report(_ event: (any URLProtocolClient, URLProtocol) -> Void) {
+      if !Task.isCancelled, let client { event(client, identity) }
     }
 
     func receive(_ data: Data) {
-      if Task.isCancelled || data.isEmpty { return }
-      client?.urlProtocol(identity, didLoad: data)
-    }
-
-    func finish() {
-      if Task.isCancelled { return }
-      client?.urlProtocolDidFinishLoading(identity)
+      if !data.isEmpty { report { $0.urlProtocol($1, didLoad: data) } }
     }
 
     func fail(_ error: any Error) {
-      if Task.isCancelled { return }
       let error =
         if case HTTPCacheError.timedOut = error { URLError(.timedOut) as any Error } else { error }
-      client?.urlProtocol(identity, didFailWithError: error)
+      report { $0.urlProtocol($1, didFailWithError: error) }
     }
   }
 #endif

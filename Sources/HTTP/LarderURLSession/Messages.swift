@@ -75,9 +75,7 @@
       self.init(method: method, scheme: nil, authority: nil, path: nil)
       try setTarget(url)
       let fields = request.allHTTPHeaderFields ?? [:]
-      guard fields.count <= HTTPCacheError.largestFieldCount else {
-        throw HTTPCacheError.tooManyFields(fields.count)
-      }
+      try HTTPCacheError.check(fieldCount: fields.count)
       for (name, value) in fields {
         guard let name = HTTPField.Name(name) else { throw URLError(.badURL) }
         headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))

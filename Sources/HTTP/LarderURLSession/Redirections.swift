@@ -11,13 +11,8 @@
   struct Redirections {
     private static let most = 20
 
-    private var request: URLRequest
-    private var body: [UInt8]
-
-    init(of request: URLRequest, body: [UInt8]) {
-      self.request = request
-      self.body = body
-    }
+    var request: URLRequest
+    var body: [UInt8]
 
     /// The first response that is not a redirection.
     mutating func follow(in cache: HTTPCache) async throws -> (HTTPURLResponse, HTTPBody) {

@@ -1,12 +1,10 @@
 #if HTTP
+  public import Foundation
   public import HTTPTypes
   public import LarderHTTP
 
   #if canImport(FoundationNetworking)
-    import Foundation
     public import FoundationNetworking
-  #else
-    public import Foundation
   #endif
 
   /// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
@@ -58,9 +56,7 @@
       if asksForPlain, answer.isCoded, !answer.hasKnownEnd {
         throw URLError(.cannotDecodeRawData)
       }
-      guard answer.allHeaderFields.count <= HTTPCacheError.largestFieldCount else {
-        throw HTTPCacheError.tooManyFields(answer.allHeaderFields.count)
-      }
+      try HTTPCacheError.check(fieldCount: answer.allHeaderFields.count)
       return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
     }
 
@@ -90,6 +86,25 @@
       #else
         return false
       #endif
+    }
+  }
+
+  extension URLError: TransportFailure {
+    /// The kind of the failure, by its code, or on Linux sometimes by its description.
+    public var failure: TransportFailureKind {
+      switch code {
+      case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
+        .clientCertificateRejected, .clientCertificateRequired:
+        .insecure
+      case .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed, .callIsActive,
+        .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost:
+        .offline
+      case .timedOut, .networkConnectionLost: .interrupted
+      // On Linux, failures of TLS, some refused connections and bodies that were cut off have no code of their own.
+      case .unknown: CurlWords.tellOfInsecurity(localizedDescription) ? .insecure : .interrupted
+      default: .unusable
+      }
     }
   }
 

@@ -17,10 +17,7 @@
 
     /// A body in memory.
     public init(_ bytes: [UInt8] = []) {
-      whole = bytes
-      count = bytes.count
-      read = { nil }
-      rewindSource = { _ in false }
+      self.init(bytes, count: bytes.count, rewind: { _ in false }, next: { nil })
     }
 
     /// A body that is read piece by piece.
@@ -30,10 +27,7 @@
     ///   - next: waits for the next piece; nil at the end. Only one call is under way at a time, nothing is read ahead, and
     ///     the task of a call may be cancelled.
     public init(count: Int? = nil, next: @escaping @Sendable () async throws -> [UInt8]?) {
-      whole = nil
-      self.count = count
-      read = next
-      rewindSource = { _ in false }
+      self.init(nil, count: count, rewind: { _ in false }, next: next)
     }
 
     /// A body that another object holds, such as the store. If `whole` is not nil, the body has already been read.
@@ -134,26 +128,13 @@
     }
 
     private func beginning(with first: [UInt8]) -> HTTPBody {
-      let begin = Beginning(first)
+      let unread = Mutex<[UInt8]?>(first)
       return HTTPBody(
         count: count,
         next: { [read] in
-          if let first = begin.take() { return first }
+          if let first = unread.withLock({ $0.take() }) { return first }
           return try await read()
         })
-    }
-
-    private final class Beginning: Sendable {
-      private let piece: Mutex<[UInt8]?>
-
-      init(_ piece: [UInt8]) { self.piece = Mutex(piece) }
-
-      func take() -> [UInt8]? {
-        piece.withLock { piece in
-          defer { piece = nil }
-          return piece
-        }
-      }
     }
   }
 #endif

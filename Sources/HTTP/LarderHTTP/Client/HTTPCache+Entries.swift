@@ -55,9 +55,9 @@
       let permit = responses.permit(
         for: request, under: client.key, tags, policy: rules.policy)
       let exchange = OriginExchange(
-        CacheForward(request, because: .request, stored: []), for: client,
-        held: try responses.variants(under: client.key, policy: rules.policy), permit: permit,
-        in: self)
+        cache: self, client: client,
+        forward: CacheForward(request, because: .request, stored: []),
+        held: try responses.variants(under: client.key, policy: rules.policy), permit: permit)
       let arrival = OriginResponse(
         head: response, exchange: exchange, requested: now, received: now)
       return try await arrival.store(arrival.reception(bodySize: body.count), .whole(body)) != nil

@@ -141,12 +141,14 @@
       case .answerWhileRevalidating(let answer, let forward):
         let result = try result(answer, from: held, &client)
         if result != nil {
-          OriginExchange(forward, for: client, held: held, permit: permit, in: self).refresh()
+          OriginExchange(cache: self, client: client, forward: forward, held: held, permit: permit)
+            .refresh()
         }
         return result
       case .forward(let forward):
-        return try await OriginExchange(forward, for: client, held: held, permit: permit, in: self)
-          .result(&client)
+        return try await OriginExchange(
+          cache: self, client: client, forward: forward, held: held, permit: permit
+        ).result(&client)
       }
     }
 

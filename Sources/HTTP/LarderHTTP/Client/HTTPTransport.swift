@@ -95,7 +95,7 @@
     /// which traps beyond 65,535 fields.
     public static let largestFieldCount = 1_000
 
-    static func check(fieldCount: Int) throws(HTTPCacheError) {
+    package static func check(fieldCount: Int) throws(HTTPCacheError) {
       if fieldCount > largestFieldCount { throw tooManyFields(fieldCount) }
     }
 

@@ -32,18 +32,6 @@
     /// The clients that wait for this exchange; nil if no client may wait.
     private(set) var flight: Flight?
 
-    init(
-      _ forward: CacheForward, for client: ClientRequest, held: [StoredVariant],
-      permit: StorePermit,
-      in cache: HTTPCache
-    ) {
-      self.cache = cache
-      self.client = client
-      self.forward = forward
-      self.held = held
-      self.permit = permit
-    }
-
     /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again.
     ///
     /// - Parameter waiting: the client. The call records there whether the client has waited, and the retry that it shares.

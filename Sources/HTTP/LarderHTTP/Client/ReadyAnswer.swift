@@ -10,14 +10,13 @@
   public final class ReadyAnswer: Sendable {
     private let cache: HTTPCache
     /// The stored response. Other responses of the URI are not held: until the next write, equal requests select this response.
-    private let response: StoredResponse
+    private let variant: StoredVariant
     /// The fields of the request; nil if any plain request of the URI selects the response.
     private let selecting: HTTPFields?
     /// The time from which all stored responses of the URI are there.
     private let written: Timestamp
     private let expires: Timestamp?
-    private let key: String
-    private let version: UInt64
+
     /// The newest write when the responses were read; see `EntryReader.moment`.
     private let transaction: UInt64
     private let lifetime: FreshnessLifetime
@@ -34,15 +33,13 @@
     ) {
       self.cache = cache
       self.transaction = transaction
-      response = held[index].response
-      written = held.map(\.written).max() ?? held[index].written
+      variant = held[index]
+      written = held.map(\.written).max() ?? variant.written
       expires = held.compactMap(\.expires).min()
-      key = held[index].key
-      version = held[index].version
-      lifetime = response.lifetime(policy: cache.rules.policy)
-      initialAge = response.age
+      lifetime = variant.response.lifetime(policy: cache.rules.policy)
+      initialAge = variant.response.age
       clock = cache.clock
-      bodySize = response.bodySize
+      bodySize = variant.response.bodySize
       let isVaried = held.contains { !$0.response.vary.fields.isEmpty }
       self.isVaried = isVaried
       selecting = isVaried ? request.headerFields : nil
@@ -61,7 +58,8 @@
     /// The result that `send` would return now to a plain request of the URI, without the body; nil if only `send` can answer.
     public func result(to request: HTTPRequest) -> HTTPCacheResult? {
       guard age != nil, selecting == nil || selecting == request.headerFields,
-        case .answer(let answer) = cache.rules.decide(request, stored: [response], at: clock.now),
+        case .answer(let answer) = cache.rules.decide(
+          request, stored: [variant.response], at: clock.now),
         answer.reason == .fresh, answer.body == .stored(0)
       else { return nil }
       return HTTPCacheResult(answer, body: HTTPBody())
@@ -71,7 +69,8 @@
     ///
     /// The bytes are in the memory map of the store, in a snapshot that ends with the call: `body` must not wait.
     public func withBody<Result>(_ body: (Span<UInt8>) throws -> Result) throws -> Result? {
-      let result = try cache.namespace.withValue(of: key, version: version) { bytes in
+      let result = try cache.namespace.withValue(of: variant.key, version: variant.version) {
+        bytes in
         bytes.count == bodySize ? try body(bytes) : nil
       }
       guard let result = result ?? nil else { return nil }

@@ -71,11 +71,10 @@
     }
 
     private func entries(with prefix: String) throws -> [Store.Entry] {
-      var page = try namespace.page(limit: 100, prefix: prefix)
-      var entries = page.items
-      while let cursor = page.next {
-        page = try namespace.page(limit: 100, after: cursor, prefix: prefix)
-        entries += page.items
+      var entries: [Store.Entry] = []
+      try namespace.scanEntries(prefix: Array(prefix.utf8)) { entry, _ in
+        entries.append(entry)
+        return true
       }
       return entries
     }
@@ -142,6 +141,34 @@
         }
       }
       return removal
+    }
+
+    /// Removes the responses of an origin: the responses of one user and the responses without a user, or all responses.
+    ///
+    /// - Parameter credential: the credential of the user; nil for all users.
+    func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {
+      let tag = ResponseTags.origin(key)
+      let flights = permits.revoke(tag)
+      defer { for flight in flights { flight.complete(.abandoned) } }
+      try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
+      let prefix = key.origin + "/"
+      // With a longer prefix, some keys contain only its beginning, so all responses of the host are removed.
+      guard prefix.utf8.count <= ResponseKey.shortestBeginning else {
+        _ = try invalidate(ResponseTags.host(key.host))
+        return
+      }
+      var cursor: PageCursor?
+      repeat {
+        let page = try namespace.page(limit: 100, after: cursor, prefix: prefix)
+        for entry in page.items {
+          let response = entry.metadata.flatMap {
+            StoredResponse(metadata: $0, bodySize: entry.size)
+          }
+          if let credential, let own = response?.credential, own != credential { continue }
+          _ = try await remove(entry.key)
+        }
+        cursor = page.next
+      } while cursor != nil
     }
 
     /// Removes all responses with a tag, and revokes the permits of requests under way for such responses.

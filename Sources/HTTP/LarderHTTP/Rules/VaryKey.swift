@@ -50,10 +50,7 @@
     }
 
     func hash(into hasher: inout Hasher) {
-      for (name, value) in fields {
-        hasher.combine(name)
-        hasher.combine(value)
-      }
+      hasher.combine(fields.map(\.name))
     }
   }
 

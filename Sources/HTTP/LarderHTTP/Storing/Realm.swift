@@ -12,12 +12,7 @@
   public struct Realm: Sendable {
     /// The store that holds the data.
     public let store: Store
-    private let digest: String
-
-    fileprivate init(_ store: Store, _ digest: String) {
-      self.store = store
-      self.digest = digest
-    }
+    fileprivate let digest: String
 
     /// The name that this realm's namespace `name` has in the store: `name` (at most 67 bytes), a dot, and the digest.
     public func name(of name: String) -> String { name + suffix }
@@ -51,7 +46,7 @@
     ///
     /// If a store has data of several services, the secret must name the service, too.
     public func realm(of secret: String) -> Realm {
-      Realm(self, Secrets.digest("realm\n\n" + secret, in: self))
+      Realm(store: self, digest: Secrets.digest("realm\n\n" + secret, in: self))
     }
   }
 #endif

@@ -106,8 +106,7 @@
         if isAllowed(byte) {
           bytes.append(byte)
         } else {
-          let digits = Array("0123456789ABCDEF".utf8)
-          bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+          bytes += ("%" + Secrets.hexadecimal(CollectionOfOne(byte)).uppercased()).utf8
         }
       }
       return String(decoding: bytes, as: UTF8.self)

@@ -1,6 +1,7 @@
 #if HTTP
   import HTTPTypes
   public import Larder
+  import LarderSystem
 
   /// Digests of secrets; the store holds digests instead of credentials.
   ///
@@ -10,7 +11,7 @@
     static let fields: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie]
 
     /// The key of digests that belong to no store: random bytes of this process.
-    static let processKey = SystemRandomNumberGenerator.bytes(16)
+    static let processKey = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
 
     /// 128 bits of SHA-256 of `text`, in hexadecimal, keyed with random bytes of the store.
     ///
@@ -48,13 +49,6 @@
     }
   }
 
-  extension SystemRandomNumberGenerator {
-    fileprivate static func bytes(_ count: Int) -> [UInt8] {
-      var generator = SystemRandomNumberGenerator()
-      return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    }
-  }
-
   /// SHA-256 by FIPS 180-4, for digests of short texts and bodies: too little use for a dependency.
   enum SHA256 {
     private static let constants: [UInt32] = [
@@ -76,7 +70,7 @@
       padded.reserveCapacity(message.count + zeros + 9)
       padded.append(0x80)
       for _ in 0..<zeros { padded.append(0) }
-      append(UInt64(message.count) &* 8, to: &padded)
+      padded.append(bigEndian: UInt64(message.count) &* 8)
 
       var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
@@ -88,16 +82,8 @@
       }
       var hash: [UInt8] = []
       hash.reserveCapacity(32)
-      for word in state { append(word, to: &hash) }
+      for word in state { hash.append(bigEndian: word) }
       return hash
-    }
-
-    private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
-      var rest = number
-      for _ in 0..<number.bitWidth / 8 {
-        bytes.append(UInt8(truncatingIfNeeded: rest >> (number.bitWidth - 8)))
-        rest <<= 8
-      }
     }
 
     /// - Parameter words: 64 words of any value; all blocks of a message use the same array.
@@ -106,12 +92,7 @@
     ) {
       let constants = constants.span
       var words = words.mutableSpan
-      for index in 0..<16 {
-        let at = 4 * index
-        words[index] =
-          UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16 | UInt32(bytes[at + 2]) << 8
-          | UInt32(bytes[at + 3])
-      }
+      for index in 0..<16 { words[index] = bytes.halfWord(at: 4 * index).byteSwapped }
       for index in 16..<64 {
         let early = words[index - 15]
         let late = words[index - 2]

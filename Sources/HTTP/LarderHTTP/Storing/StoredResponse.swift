@@ -46,7 +46,7 @@
     }
 
     func directives(for kind: HTTPCachePolicy.Kind) -> ResponseDirectives {
-      if let terms = terms.known, terms.policy.kind == kind { return terms.directives }
+      if let terms = terms.known, terms.kind == kind { return terms.directives }
       return ResponseDirectives(fields, for: kind)
     }
 
@@ -61,7 +61,11 @@
     }
 
     func lifetime(policy: HTTPCachePolicy) -> FreshnessLifetime {
-      if let terms = terms.known, terms.policy == .init(policy) { return terms.lifetime }
+      if let terms = terms.known, terms.kind == policy.kind,
+        terms.longestHeuristic == policy.longestHeuristic
+      {
+        return terms.lifetime
+      }
       return assignedFreshness.map(FreshnessLifetime.init(assigned:))
         ?? FreshnessLifetime(response, received: received, policy: policy)
     }
@@ -86,25 +90,17 @@
   /// The terms of reuse that the fields of a stored response state. The response and a policy decide the terms, so equal
   /// responses have equal terms under one policy.
   struct StoredTerms: Sendable, Hashable {
-    /// The parts of a policy on which the terms depend.
-    struct Policy: Equatable {
+    final class Known: Sendable {
+      // The parts of the policy on which the terms depend.
       let kind: HTTPCachePolicy.Kind
       let longestHeuristic: Duration
-
-      init(_ policy: HTTPCachePolicy) {
-        kind = policy.kind
-        longestHeuristic = policy.longestHeuristic
-      }
-    }
-
-    final class Known: Sendable {
-      let policy: Policy
       let age: ResponseAge
       let lifetime: FreshnessLifetime
       let directives: ResponseDirectives
 
       init(of stored: StoredResponse, for policy: HTTPCachePolicy) {
-        self.policy = Policy(policy)
+        kind = policy.kind
+        longestHeuristic = policy.longestHeuristic
         age = stored.age
         lifetime = stored.lifetime(policy: policy)
         directives = stored.directives(for: policy.kind)
