@@ -58,11 +58,10 @@ package struct ArgumentState {
         }
       }
     }
-    let takesMany = command.parameters.last.map { $0.arity == .many || $0.arity == .any } ?? false
     if filled < command.parameters.count {
       parameter = command.parameters[filled]
-    } else if takesMany {
-      parameter = command.parameters.last
+    } else if let last = command.parameters.last, last.isRepeated {
+      parameter = last
     }
   }
 
