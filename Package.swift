@@ -174,7 +174,7 @@ let testing: [Target] = [
   module(
     "Testing", "LarderHTTPTesting",
     ["LarderHTTP", httpTypes, flyingSocks, with("HTTPTesting", "FlyingFox", of: "FlyingFox")]),
-  module("Testing", "LarderSharedTesting", ["Larder", "LarderShared"]),
+  module("Testing", "LarderSharedTesting", ["Larder", "LarderShared", "LarderSystem"]),
 ]
 
 // MARK: - Tests

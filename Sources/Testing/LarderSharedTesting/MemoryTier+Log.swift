@@ -1,17 +1,12 @@
 public import Larder
 public import LarderShared
-import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import LarderSystem
 
 /// The log of changes, and the machines that wait for its next record.
 extension MemoryTier {
   public func newestRecord() async throws(LarderError) -> LogRecord {
-    try await perform(counts: false) { image, now in image.log.last ?? image.advance(now, .nothing)
+    try await perform(counts: false) { image, now in
+      image.log.last ?? image.advance(now, .nothing)
     }
   }
 
@@ -34,38 +29,16 @@ extension MemoryTier {
   }
 
   private func waitForRecord(after position: Position, for time: Duration) async {
-    let name = UUID()
-    let timer = Task { [self] in
-      do { try await Task.sleep(for: time) } catch {
-        // A cancelled wait ends too.
-      }
-      wake(name)
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if timer.isCancelled || (state.image.head ?? .zero) > position { return true }
-          state.waiting[name] = continuation
-          return false
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { [self] in await readers.wait(unless: { (newest ?? .zero) > position }) }
+      group.addTask {
+        do { try await Task.sleep(for: time) } catch {
+          // A cancelled wait ends too.
         }
-        if isOver { continuation.resume() }
       }
-    } onCancel: {
-      timer.cancel()
+      _ = await group.next()
+      group.cancelAll()
     }
-    timer.cancel()
-  }
-
-  private func wake(_ name: UUID) {
-    state.withLock { $0.waiting.removeValue(forKey: name) }?.resume()
-  }
-
-  func wakeReaders() {
-    let waiting = state.withLock { state in
-      defer { state.waiting = [:] }
-      return state.waiting
-    }
-    for continuation in waiting.values { continuation.resume() }
   }
 }
 

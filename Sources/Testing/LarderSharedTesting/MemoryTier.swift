@@ -1,12 +1,7 @@
 public import Larder
 public import LarderShared
+import LarderSystem
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A tier in the memory of one process, with faults on demand, for tests without a server.
 ///
@@ -47,13 +42,13 @@ public final class MemoryTier: SharedTier {
     var faults: [Fault] = []
     var permanent: Fault?
     var requests = 0
-    /// Callers that wait for a record of the log.
-    var waiting: [UUID: CheckedContinuation<Void, Never>] = [:]
   }
 
   public let application: String
   private let clock: any LarderClock
-  let state = Mutex(State())
+  private let state = Mutex(State())
+  /// The callers that wait for a record of the log.
+  let readers = Waiters<Void>()
 
   /// An empty tier.
   ///
@@ -87,7 +82,7 @@ public final class MemoryTier: SharedTier {
   /// Continues with older data, as after a failover to a replica that lagged behind. The image of a new tier has no data.
   public func failOver(to image: Image) {
     state.withLock { $0.image = image }
-    wakeReaders()
+    readers.resume()
   }
 
   /// Forgets all records of the log except the newest `count` records.
@@ -129,7 +124,7 @@ public final class MemoryTier: SharedTier {
       let result = request(&state.image, now)
       return (result, state.image.head != head)
     }
-    if hasRecords { wakeReaders() }
+    if hasRecords { readers.resume() }
     switch fault {
     case .lostReply:
       throw LarderError(.unanswered, "the tier in memory was told to lose a reply")
@@ -203,25 +198,18 @@ public final class MemoryTier: SharedTier {
 
   public func change(_ change: TierChange) async throws(LarderError) -> Position {
     try await perform { image, now in
+      let position = image.advance(now, change.subject).position
       switch change {
       case .set(let key, let value):
-        let position = image.advance(now, .key(key)).position
         _ = image.store(value, under: key, version: position, at: now)
         image.leases[key] = nil
-        return position
       case .remove(let key):
         image.values[key] = nil
         image.leases[key] = nil
-        return image.advance(now, .key(key)).position
-      case .clear(let namespace):
-        let position = image.advance(now, .namespace(namespace)).position
-        image.namespaces[Key(namespace)] = position
-        return position
-      case .invalidate(let tag):
-        let position = image.advance(now, .tag(tag)).position
-        image.tags[Key(tag)] = position
-        return position
+      case .clear(let namespace): image.namespaces[Key(namespace)] = position
+      case .invalidate(let tag): image.tags[Key(tag)] = position
       }
+      return position
     }
   }
 }

@@ -26,7 +26,7 @@ import Testing
       }
       #expect(recent.reader(at: clock.monotonic) == nil)
       #expect(recent.lead(nil, at: clock.monotonic, process: 1) != nil)
-      recent.note(RecentChanges.name(ofTag: "t"), at: .zero)
+      recent.note(.tag("t"), at: .zero)
     }
   }
 

@@ -242,8 +242,7 @@ import Testing
     let fetched = Position(milliseconds: 1_900_000_000_000, sequence: 2 << 20)
     #expect(machine.copies.isCurrent(key, tags: [], at: fetched))
     machine.copies.recent.note(
-      RecentChanges.name(of: key),
-      at: Position(milliseconds: 1_900_000_000_000, sequence: 3 << 20))
+      .key(key), at: Position(milliseconds: 1_900_000_000_000, sequence: 3 << 20))
     #expect(!machine.copies.isCurrent(key, tags: [], at: fetched))
     try machine.store.close()
   }

@@ -41,7 +41,7 @@ extension SharedCache {
     }
     let stamp = ValueStamp(version: position, written: 0)
     attributes.metadata = stamp.bytes
-    copies.recent.note(RecentChanges.name(of: key), at: position)
+    copies.recent.note(.key(key), at: position)
     try await store.commit(size: bytes.count) { [self, attributes] batch in
       guard
         try copies.mayStore(
@@ -65,7 +65,7 @@ extension SharedCache {
     // No store has an impossible key. The log would send every machine the key, of any length.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
-    try await change(.remove(key)) { position in try await copies.remove(key, at: position) }
+    try await change(.remove(key))
   }
 
   /// Removes every value of the namespace from this store and from the tier.
@@ -73,9 +73,7 @@ extension SharedCache {
   /// - Throws: as ``remove(_:)``.
   public func clear() async throws {
     defer { store.leaveLoads(in: name) }
-    try await change(.clear(namespace: name)) { position in
-      try await copies.clear(name, at: position)
-    }
+    try await change(.clear(namespace: name))
   }
 
   /// Removes every value with the tag from this store and from the tier, in every namespace of the application.
@@ -84,36 +82,31 @@ extension SharedCache {
   public func invalidate(tag: String) async throws {
     _ = try EntryAttributes.validated(tag)
     defer { store.leaveLoads() }
-    try await change(.invalidate(tag: tag)) { position in
-      try await copies.invalidate(tag, at: position)
-    }
+    try await change(.invalidate(tag: tag))
   }
 
   /// Makes a removal in the tier and in this store, or in this store and the outbox.
-  ///
-  /// - Parameter here: makes the removal in this store. It gets the removal's position; nil if the removal waits in the outbox.
-  private func change(
-    _ change: TierChange, here: @escaping @Sendable (Position?) async throws -> Void
-  ) async throws {
+  private func change(_ change: TierChange) async throws {
     try checkName()
-    // The tier may have made the change even if the caller's task is cancelled, so this store must make it, too.
-    let here: (Position?) async throws -> Void = { position in
-      try await Task { try await here(position) }.value
-    }
-    let position: Position
+    var position: Position?
+    var failure: LarderError?
     do throws(LarderError) {
       position = try await ask { () throws(LarderError) in
         try await shared.tier.change(change)
       }
     } catch {
       try copies.outbox.checkRoom()
-      try await here(nil)
-      throw LarderError(
-        .pending,
-        "a removal in namespace \(name) acts on this machine alone so far: \(error.message)",
-        hint: "nothing: it is sent when the server can be reached again")
+      failure = error
     }
-    try await here(position)
+    // The tier may have made the change even if the caller's task is cancelled, so this store must make it, too.
+    try await Task { [copies, position] in
+      try await copies.remove(change.subject, at: position)
+    }.value
+    guard let failure else { return }
+    throw LarderError(
+      .pending,
+      "a removal in namespace \(name) acts on this machine alone so far: \(failure.message)",
+      hint: "nothing: it is sent when the server can be reached again")
   }
 
   /// Throws if the namespace is one of the tier's own: the records in it must not be removed like copies.

@@ -100,7 +100,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil) {
       guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else { return .changed }
       // Later, a replica that lags behind must not answer with an older value.
-      copies.recent.note(RecentChanges.name(of: key), at: copy.stamp.version)
+      copies.recent.note(.key(key), at: copy.stamp.version)
       return copy.isAnswer ? .use(copy) : .loadAlone(copy.stamp.version)
     }
     let answer = try await cache.ask { () throws(LarderError) in
@@ -233,7 +233,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
         try await shared.tier.fill(key, cache.tierValue(frame, key), lease)
       }
       guard let stamp else { return nil }
-      copies.recent.note(RecentChanges.name(of: key), at: stamp.version)
+      copies.recent.note(.key(key), at: stamp.version)
       return loaded(answer, stamp, ticket)
     } catch {
       return unshared(answer, ValueStamp(version: lease.head, written: 0), ticket, error)

@@ -18,12 +18,7 @@ extension LocalCopies {
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       var removed = 0
       for change in try changesOfCopies(changes) {
-        switch change.subject {
-        case .key(let key):
-          if try removeCopy(of: key, olderThan: change.position, in: &batch) { removed += 1 }
-        case .namespace(let name): removed += try batch.clear(store.namespace(name)).entries
-        case .tag, .nothing: break
-        }
+        removed += try removeCopies(of: change.subject, olderThan: change.position, in: &batch)
       }
       if removed > 0 || keepsProgress { try state.set(progress, in: &batch) }
       return removed

@@ -101,13 +101,20 @@ struct LocalCopies: Sendable {
 
   // MARK: Changes of this machine
 
-  /// Removes a key from this store, at the position of the removal; a nil position puts the removal into the outbox, too.
-  func remove(_ key: SharedKey, at position: Position?) async throws {
-    if let position { recent.note(RecentChanges.name(of: key), at: position) }
-    try await store.commit { [self] batch in
-      if position == nil { try outbox.add(.key(key), in: &batch) }
-      try removeCopy(of: key, olderThan: position, in: &batch)
+  /// Removes copies from this store, at the position of the removal; a nil position puts the removal into the outbox, too.
+  func remove(_ subject: LogRecord.Subject, at position: Position?) async throws {
+    if let position { recent.note(subject, at: position) }
+    guard case .tag(let tag) = subject else {
+      try await store.commit { [self] batch in
+        if position == nil { try outbox.add(subject, in: &batch) }
+        _ = try removeCopies(of: subject, olderThan: position, in: &batch)
+      }
+      return
     }
+    if position == nil {
+      try await store.commit { [self] batch in try outbox.add(subject, in: &batch) }
+    }
+    try await store.invalidateInSteps(tag: tag)
   }
 
   /// Removes a key from this store, because the state of the key in the tier is unknown.
@@ -119,22 +126,17 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Removes every copy in a namespace.
-  func clear(_ namespace: String, at position: Position?) async throws {
-    if let position { recent.note(RecentChanges.name(ofNamespace: namespace), at: position) }
-    try await store.commit { [self] batch in
-      if position == nil { try outbox.add(.namespace(namespace), in: &batch) }
-      _ = try batch.clear(store.namespace(namespace))
+  /// Removes the copies of a key or of a namespace; the copies with a tag are too many for one batch.
+  ///
+  /// - Returns: the number of removed copies.
+  func removeCopies(
+    of subject: LogRecord.Subject, olderThan position: Position?, in batch: inout WriteBatch
+  ) throws -> Int {
+    switch subject {
+    case .key(let key): try removeCopy(of: key, olderThan: position, in: &batch) ? 1 : 0
+    case .namespace(let name): try batch.clear(store.namespace(name)).entries
+    case .tag, .nothing: 0
     }
-  }
-
-  /// Removes every entry with a tag.
-  func invalidate(_ tag: String, at position: Position?) async throws {
-    if let position { recent.note(RecentChanges.name(ofTag: tag), at: position) }
-    if position == nil {
-      try await store.commit { [self] batch in try outbox.add(.tag(tag), in: &batch) }
-    }
-    try await store.invalidateInSteps(tag: tag)
   }
 
   /// Removes a copy, unless its version is the position or a later position. False if nothing was removed.

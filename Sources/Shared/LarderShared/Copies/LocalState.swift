@@ -75,12 +75,8 @@ struct LocalState: Sendable {
 
   /// Notes that a namespace has copies of the tier. In other namespaces, the log removes only entries with invalidated tags.
   func note(_ namespace: String, in batch: inout WriteBatch) throws {
-    if try isNoted(namespace, in: &batch) { return }
-    try put([], for: Self.namePrefix + namespace, in: &batch)
-  }
-
-  func isNoted(_ namespace: String, in batch: inout WriteBatch) throws -> Bool {
-    try batch.value(for: Self.namePrefix + namespace, in: records) != nil
+    let key = Self.namePrefix + namespace
+    if try batch.value(for: key, in: records) == nil { try put([], for: key, in: &batch) }
   }
 
   func isNoted(_ namespace: String, in snapshot: borrowing Snapshot) throws -> Bool {

@@ -18,10 +18,8 @@ extension RecentChanges {
 
   /// Notes a change. Names with the same slot share the newest position: a value may be refused without need, but no outdated
   /// value is kept.
-  func note(_ name: [UInt8], at position: Position) {
-    let view = words.view
-    guard view.isWritable else { return }
-    Self.note(Self.slot(name), at: position, in: view)
+  func note(_ subject: LogRecord.Subject, at position: Position) {
+    note([LogRecord(position: position, digest: 0, previous: nil, subject: subject)])
   }
 
   /// Notes the changes in records.
@@ -30,16 +28,10 @@ extension RecentChanges {
     guard view.isWritable else { return }
     var slots = ChangeSlots()
     for change in changes {
-      if let slot = slots.slot(of: change.subject) {
-        Self.note(slot, at: change.position, in: view)
-      }
-    }
-  }
-
-  private static func note(_ slot: Int, at position: Position, in view: SharedTable.View) {
-    while true {
-      let known = view.acquire(slot)
-      if known >= position.word || view.exchange(known, for: position.word, at: slot) { return }
+      guard let slot = slots.slot(of: change.subject) else { continue }
+      let word = change.position.word
+      var known = view.acquire(slot)
+      while known < word, !view.exchange(known, for: word, at: slot) { known = view.acquire(slot) }
     }
   }
 

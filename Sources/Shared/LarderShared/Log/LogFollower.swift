@@ -111,11 +111,13 @@ struct LogFollower {
     }
   }
 
+  /// Begins with a new history: the log lacks records that this machine has missed, or has another history.
   private mutating func beginAnew() async throws {
     // A server that loses each new history at once must not be asked without a pause.
     if hasBegun { try await reader.clock.sleep(until: now + Self.interval) }
     hasBegun = true
-    progress = try await reader.beginAnew(insteadOf: progress)
+    reader.count { $0.gaps += 1 }
+    progress = try await reader.begin(insteadOf: progress)
     (goal, looked) = (nil, nil)
   }
 

@@ -91,13 +91,7 @@ struct LogReader: Sendable {
     return try await begin(insteadOf: known)
   }
 
-  /// Begins with a new history: the log lacks records that this machine has missed, or has another history.
-  func beginAnew(insteadOf known: LocalState.Progress) async throws -> LocalState.Progress {
-    count { $0.gaps += 1 }
-    return try await begin(insteadOf: known)
-  }
-
-  private func begin(insteadOf known: LocalState.Progress?) async throws -> LocalState.Progress {
+  func begin(insteadOf known: LocalState.Progress?) async throws -> LocalState.Progress {
     let begun = try await copies.begin(tier.application, insteadOf: known?.epoch) {
       try await tier.newestRecord()
     }

@@ -172,4 +172,13 @@ public enum TierChange: Sendable {
   case clear(namespace: String)
   /// The removal of every key with a tag, in every namespace.
   case invalidate(tag: String)
+
+  /// The data that the change concerns, as the log names the data.
+  package var subject: LogRecord.Subject {
+    switch self {
+    case .set(let key, _), .remove(let key): .key(key)
+    case .clear(let namespace): .namespace(namespace)
+    case .invalidate(let tag): .tag(tag)
+    }
+  }
 }
