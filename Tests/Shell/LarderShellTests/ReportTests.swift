@@ -106,8 +106,8 @@ import Testing
       }
     }
     for option in ProgramOptions.all { #expect(page.contains(ManualPage.escaped(option.name))) }
-    for topic in HelpTopic.allCases {
-      #expect(page.contains(".SH \(topic.rawValue.uppercased())\n"))
+    for topic in HelpTopic.all {
+      #expect(page.contains(".SH \(topic.name.uppercased())\n"))
     }
   }
 

@@ -42,17 +42,10 @@ package struct Completer: Sendable {
   package init(_ table: CommandTable) { self.table = table }
 
   /// - Parameter line: The line up to the cursor.
-  package func completion(
-    of line: [UInt8], find: (Request) -> Found
-  ) -> Completion {
+  package func completion(of line: [UInt8], find: (Request) -> Found) -> Completion {
     var lexer = Lexer()
-    do throws(ShellError) {
-      try lexer.scan(line)
-    } catch {
-      return Completion(range: line.count..<line.count, candidates: [], isCut: false)
-    }
-    let word =
-      lexer.current ?? Word(bytes: [], pieces: [], range: line.count..<line.count)
+    guard (try? lexer.scan(line)) != nil else { return .none(at: line.count) }
+    let word = lexer.current ?? Word(bytes: [], pieces: [], range: line.count..<line.count)
     guard let first = lexer.words.first else { return list(word, table.names) }
     guard let name = first.bareText, let command = table.command(named: name) else {
       return list(word, [])
@@ -64,9 +57,7 @@ package struct Completer: Sendable {
     of word: Word, behind words: [Word], _ command: CommandSpec, _ find: (Request) -> Found
   ) -> Completion {
     let state = ArgumentState(words, of: command)
-    if let option = state.openOption {
-      return complete(word, option.kind, command, state, find)
-    }
+    if let option = state.openOption { return complete(word, option.kind, command, state, find) }
     if !state.optionsEnded, word.leads(with: "-") {
       return completeOption(word, command, state, find)
     }
@@ -74,8 +65,7 @@ package struct Completer: Sendable {
       guard command.namespaces.count.upperBound > 0 || state.parameter?.kind == .namespace else {
         return list(word, [])
       }
-      let found = find(.namespaces(prefix: Array(word.bytes.dropFirst())))
-      return names(word, found, mark: "@")
+      return names(word, find(.namespaces(prefix: Array(word.bytes.dropFirst()))), mark: "@")
     }
     if let parameter = state.parameter {
       return complete(word, parameter.kind, command, state, find)
@@ -110,12 +100,11 @@ package struct Completer: Sendable {
     case .countOrNone, .sizeOrNone: list(word, ["none"])
     case .deadline, .expiry: list(word, Self.times + ["never"])
     case .ahead, .ago: list(word, Self.times)
-    case .subject: list(word, table.names + HelpTopic.allCases.map(\.rawValue))
-    case .namespace: names(word, find(.namespaces(prefix: word.bytes)), mark: "")
-    case .file: names(word, find(.files(prefix: word.bytes)), mark: "")
-    case .key: names(word, keys(of: word, state.namespaces, find), mark: "")
-    case .expression, .columns, .operand, .order, .path:
-      completeOperand(word, kind!, state, find)
+    case .subject: list(word, table.names + HelpTopic.all.map(\.name))
+    case .namespace: names(word, find(.namespaces(prefix: word.bytes)))
+    case .file: names(word, find(.files(prefix: word.bytes)))
+    case .key: names(word, keys(of: word, state.namespaces, find))
+    case .expression, .columns, .operand, .order, .path: completeOperand(word, kind!, state, find)
     case .data, .text, .glob, .regex, .duration, .size, .number, nil: list(word, [])
     }
   }
@@ -140,8 +129,7 @@ package struct Completer: Sendable {
     return names.filter { !parts.dropLast().contains($0[...]) }.map { head + $0 }
   }
 
-  private static let times =
-    ["now", "midnight", "noon"] + Wording.weekdays.map { $0.lowercased() }
+  private static let times = ["now", "midnight", "noon"] + Wording.weekdays.map { $0.lowercased() }
 
   /// Completes a word of the language, which must be bare.
   private func list(_ word: Word, _ names: [String]) -> Completion {
@@ -152,7 +140,7 @@ package struct Completer: Sendable {
       isCut: false)
   }
 
-  private func names(_ word: Word, _ found: Found, mark: String) -> Completion {
+  private func names(_ word: Word, _ found: Found, mark: String = "") -> Completion {
     let candidates = found.names.map { name in
       Candidate(text: mark + Quoting.typed(name), isWhole: name.last != UInt8(ascii: "/"))
     }
@@ -167,7 +155,10 @@ extension Completer {
   func completeOperand(
     _ word: Word, _ kind: ValueKind, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {
-    let tail = Array(word.bytes.reversed().prefix { Self.isOfOperand($0) }.reversed())
+    let tail = word.bytes.suffix(
+      word.bytes.reversed().prefix {
+        QueryToken.isIdentifierByte($0) || $0 == UInt8(ascii: ".")
+      }.count)
     let end = word.range.upperBound
     let isOpen = !word.isBare
     // With an escape in the word, its end would have another length in the line.
@@ -192,11 +183,6 @@ extension Completer {
     return Completion(
       range: range, candidates: fitting.map { Candidate(text: lead + $0, isWhole: false) },
       isCut: false)
-  }
-
-  private static func isOfOperand(_ byte: UInt8) -> Bool {
-    byte.isLetter || byte.isDigit || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-      || byte == UInt8(ascii: "-")
   }
 }
 

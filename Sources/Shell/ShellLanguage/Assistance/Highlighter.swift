@@ -30,8 +30,7 @@ package struct Highlighter: Sendable {
     var runs: [Run] = []
     for (index, segment) in lexer.segments.enumerated() {
       let isLast = index == lexer.segments.count - 1
-      let current = isLast ? lexer.current : nil
-      runs += self.runs(of: segment.words, current: current)
+      runs += self.runs(of: segment.words, current: isLast ? lexer.current : nil)
     }
     if let error {
       runs.removeAll { $0.range.overlaps(error) }
@@ -47,12 +46,11 @@ package struct Highlighter: Sendable {
   private func runs(of words: [Word], current: Word?) -> [Run] {
     let all = words + [current].compactMap(\.self)
     guard let first = all.first else { return [] }
-    let isTyping = words.isEmpty
     let command = first.bareText.flatMap(table.command(named:))
     var runs: [Run] = []
     if command != nil {
       runs.append(Run(range: first.range, color: .command))
-    } else if !isTyping || !begins(first, table.names) {
+    } else if !words.isEmpty || !begins(first, table.names) {
       runs.append(Run(range: first.range, color: .wrong))
     }
     var optionsEnded = false
@@ -92,16 +90,6 @@ package struct Highlighter: Sendable {
     let digits = word.bytes.first == UInt8(ascii: "+") ? word.bytes.dropFirst() : word.bytes[...]
     guard digits.first?.isDigit == true else { return false }
     let word = Word(Array(digits), isBare: true, at: word.range)
-    do throws(ShellError) {
-      _ = try word.size()
-      return true
-    } catch {
-      do throws(ShellError) {
-        _ = try word.duration()
-        return true
-      } catch {
-        return false
-      }
-    }
+    return (try? word.size()) != nil || (try? word.duration()) != nil
   }
 }

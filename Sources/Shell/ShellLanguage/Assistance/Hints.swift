@@ -8,13 +8,8 @@ package struct Hints: Sendable {
   package func hint(behind line: [UInt8]) -> String? {
     guard line.last == .space || line.last == .tab else { return nil }
     var lexer = Lexer()
-    do throws(ShellError) {
-      try lexer.scan(line)
-    } catch {
-      return nil
-    }
-    guard lexer.open == nil, lexer.current == nil, let first = lexer.words.first,
-      let name = first.bareText, let command = table.command(named: name)
+    guard (try? lexer.scan(line)) != nil, lexer.open == nil, lexer.current == nil,
+      let name = lexer.words.first?.bareText, let command = table.command(named: name)
     else { return nil }
     let state = ArgumentState(Array(lexer.words.dropFirst()), of: command)
     if let option = state.openOption { return option.placeholder }
@@ -32,7 +27,7 @@ package struct Hints: Sendable {
 }
 
 /// The meaning of the words before the cursor, for completion and hints. Wrong words are allowed.
-package struct ArgumentState {
+struct ArgumentState {
   /// An option whose value comes next.
   private(set) var openOption: OptionSpec?
   /// The parameter that the next word fills; nil if the word belongs to the selection or is one too many.
@@ -43,19 +38,17 @@ package struct ArgumentState {
   private(set) var optionsEnded = false
   private(set) var namespaces = NamespaceChoice.unnamed
 
-  package init(_ words: [Word], of command: CommandSpec) {
+  init(_ words: [Word], of command: CommandSpec) {
     for word in words {
       if openOption != nil {
         openOption = nil
       } else if !optionsEnded, word.bareText == "--" {
         optionsEnded = true
+      } else if let argument = try? Argument(optionsEnded ? word.quoted : word) {
+        consume(argument, command)
       } else {
-        do throws(ShellError) {
-          consume(try Argument(optionsEnded ? word.quoted : word), command)
-        } catch {
-          // A wrong word is reported when the line runs; here it only counts as a word.
-          filled += 1
-        }
+        // A wrong word is reported when the line runs; here it only counts as a word.
+        filled += 1
       }
     }
     if filled < command.parameters.count {
@@ -67,14 +60,12 @@ package struct ArgumentState {
 
   private mutating func consume(_ argument: Argument, _ command: CommandSpec) {
     switch argument {
-    case .word:
-      filled += 1
+    case .word: filled += 1
     case .option(let option):
       given.insert(option.spelling)
       guard let spec = command.option(named: option.spelling) else { return }
       if spec.kind != nil, option.value == nil { openOption = spec }
-    case .namespace(.all):
-      namespaces = .all
+    case .namespace(.all): namespaces = .all
     case .namespace(.named(let name)):
       if command.parameters.contains(where: { $0.kind == .namespace }) { filled += 1 }
       if case .named(let names) = namespaces {

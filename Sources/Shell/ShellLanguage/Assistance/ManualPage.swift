@@ -3,7 +3,6 @@ package struct ManualPage {
   private let table: CommandTable
   private var lines: [String] = []
 
-  /// - Parameter version: The version of the program.
   package init(_ table: CommandTable, version: String) {
     self.table = table
     lines.append(".TH LARDER 1 \"\" \"larder \(Self.escaped(version))\" \"User Commands\"")
@@ -22,8 +21,8 @@ package struct ManualPage {
     verbatim(DisplayWidth.wrapColumns(ProgramOptions.list, columns: 78))
     lines.append(".SH COMMANDS")
     for group in CommandSpec.Group.allCases { commands(of: group) }
-    for topic in HelpTopic.allCases {
-      lines.append(".SH \(topic.rawValue.uppercased())")
+    for topic in HelpTopic.all {
+      lines.append(".SH \(topic.name.uppercased())")
       verbatim(topic.text)
     }
     section(
@@ -77,23 +76,19 @@ package struct ManualPage {
   package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\\": result += "\\e"
-      case "-": result += "\\-"
-      case "'": result += "\\(aq"
-      case "`": result += "\\(ga"
-      case "^": result += "\\(ha"
-      case "~": result += "\\(ti"
-      case "\"": result += "\\(dq"
-      case let scalar where scalar.isASCII: result.unicodeScalars.append(scalar)
-      case let scalar: result += "\\[u" + Self.hex(scalar) + "]"
+      if let escape = escapes[scalar] {
+        result += escape
+      } else if scalar.isASCII {
+        result.unicodeScalars.append(scalar)
+      } else {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        result += "\\[u" + String(repeating: "0", count: max(4 - digits.count, 0)) + digits + "]"
       }
     }
     return result.hasPrefix(".") ? "\\&" + result : result
   }
 
-  private static func hex(_ scalar: Unicode.Scalar) -> String {
-    let digits = String(scalar.value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: max(4 - digits.count, 0)) + digits
-  }
+  private static let escapes: [Unicode.Scalar: String] = [
+    "\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", "\"": "\\(dq",
+  ]
 }

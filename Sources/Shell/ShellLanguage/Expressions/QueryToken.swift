@@ -28,7 +28,7 @@ struct QueryToken {
     return bytes.allSatisfy(isIdentifierByte)
   }
 
-  fileprivate static func isIdentifierByte(_ byte: UInt8) -> Bool {
+  static func isIdentifierByte(_ byte: UInt8) -> Bool {
     byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
   }
 }
