@@ -59,6 +59,7 @@ struct Color: Codable, Equatable, Sendable {
     let colors = store.cache(of: Color.self, in: "colors", rules: Rules(expires: .after(.days(1))))
     let red = Color(id: 4, name: "Red")
     var attributes = EntryAttributes(codec: .bytes, expires: .after(.hours(1)))
+    attributes.stale = .hours(2)
     attributes.tags = ["a"]
     attributes.metadata = [1]
     attributes.entityTag = [2]
@@ -73,6 +74,7 @@ struct Color: Codable, Equatable, Sendable {
       #expect(entry.codec == .json && entry.tags == ["a"])
       #expect(entry.metadata == [1] && entry.entityTag == [2])
       #expect(entry.expires == clock.now.advanced(by: .hours(1)))
+      #expect(entry.staleUntil == clock.now.advanced(by: .hours(3)))
       #expect(try colors.value(for: key) == red)
     }
     #expect(try colors.namespace.info()?.declared.expires == .after(.days(1)))

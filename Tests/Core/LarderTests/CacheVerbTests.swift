@@ -108,10 +108,7 @@ import Testing
   @Test func `counters add up, keep their end, and say what cannot be added`() async throws {
     let store = try Store.temporary(options: Store.Options(clock: clock))
     let visits = store.namespace("visits")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<200 { group.addTask { try await visits.increment("zurich") } }
-      try await group.waitForAll()
-    }
+    try await inTasks(200) { _ in _ = try await visits.increment("zurich") }
     #expect(try visits.value(for: "zurich") == "200")
     #expect(try await visits.increment("zurich", by: -50) == 150)
     #expect(try await visits.increment("short", by: 2, expires: .after(.seconds(10))) == 2)

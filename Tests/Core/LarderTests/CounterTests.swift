@@ -95,30 +95,6 @@ import Testing
     }
   }
 
-  @Test func `entries and bytes are exact after every commit, chunked values included`() throws {
-    try withStore(chunksAbove: 2000) { store, clock in
-      var expected: [String: Int] = [:]
-      var random = SeededRNG(seed: 11)
-      let notes = store.namespace("notes")
-      for _ in 0..<300 {
-        let key = "\(random.next(in: 0..<20))"
-        let size = random.next(in: 0..<6000)
-        if random.chance(percent: 70) {
-          try notes.set([UInt8](repeating: 1, count: size), for: key)
-          expected[key] = size
-        } else {
-          try notes.remove(key)
-          expected[key] = nil
-        }
-        let facts = try #require(try store.namespaces().first)
-        #expect(facts.entries == expected.count)
-        #expect(facts.bytes == expected.values.reduce(0, +))
-        #expect(try store.statistics().entries == facts.entries)
-        #expect(try store.statistics().storedSize == facts.storedSize)
-      }
-    }
-  }
-
   @Test func `counters of a write that was not committed are not used by the next one`() throws {
     struct Failed: Error {}
     let store = try Store.temporary()

@@ -34,21 +34,6 @@ import Testing
     }
   }
 
-  @Test func `a large value that changes after it was read is a miss from the next second on`()
-    throws
-  {
-    try withEntries { store, notes, values, clock in
-      let value = try #require(values["large"])
-      #expect(try notes.bytes("large") == value)
-      try notes.tamper("large") { $0[$0.count - 1] ^= 0x40 }
-      clock.advance(by: .seconds(1))
-      #expect(try notes.bytes("large") == nil)
-      try notes.put(value.span, for: "large", attributes: Self.attributes)
-      #expect(try notes.bytes("large") == value)
-      #expect(try store.verify().faults == [])
-    }
-  }
-
   @Test func `a flip of any byte of a record makes a counted miss and never a wrong value`() throws
   {
     try withEntries { store, notes, values, _ in

@@ -42,125 +42,77 @@ extension FaultTests {
   }
 
   static let entries = [
-    Damage(
-      "an entry cut short", { $0 == .unreadableEntry },
-      { transaction, _, notes in
-        try transaction.put([1, 2, 3], for: try notes.slot("k"), in: .entries)
-      }),
-    Damage(
-      "a changed value", { $0 == .wrongChecksum },
-      { transaction, _, notes in
-        var record = try notes.record("k")
-        record[record.count - 1] ^= 1
-        try transaction.put(record, for: try notes.slot("k"), in: .entries)
-      }),
-    Damage(
-      "an entry that is gone", { if case .danglingQueueRecord = $0 { true } else { false } },
-      {
-        transaction, _, notes in
-        try transaction.remove(try notes.slot("l"), from: .entries)
-      }),
-    Damage(
-      "a key of two bytes", { $0 == .shortKey([0, 1]) },
-      { transaction, _, _ in
-        try transaction.put([1], for: [0, 1], in: .entries)
-      }),
-    Damage(
-      "a header that denies its tags", { $0 == .contradictedTags },
-      { transaction, _, notes in
-        try reseal("k", &transaction, notes) { $0.flags.remove(.tagged) }
-      }),
-    Damage(
-      "an end that lies before the deadline", { $0 == .lateDeadline },
-      {
-        transaction, _, notes in
-        try reseal("k", &transaction, notes) { $0.deadline = $0.staleUntil + 1 }
-      }),
-    Damage(
-      "a lost chunk", { $0 == .missingChunk },
-      { transaction, indexes, notes in
-        try change(indexes.chunks, &transaction, notes) { key, _ in key = [] }
-      }),
+    Damage("an entry cut short", .unreadableEntry) { transaction, _, notes in
+      try transaction.put([1, 2, 3], for: try notes.slot("k"), in: .entries)
+    },
+    Damage("a changed value", .wrongChecksum) { transaction, _, notes in
+      var record = try notes.record("k")
+      record[record.count - 1] ^= 1
+      try transaction.put(record, for: try notes.slot("k"), in: .entries)
+    },
+    Damage("an entry that is gone", like: .danglingQueueRecord(at: [])) { transaction, _, notes in
+      try transaction.remove(try notes.slot("l"), from: .entries)
+    },
+    Damage("a key of two bytes", .shortKey([0, 1])) { transaction, _, _ in
+      try transaction.put([1], for: [0, 1], in: .entries)
+    },
+    Damage("a header that denies its tags", .contradictedTags) { transaction, _, notes in
+      try reseal("k", &transaction, notes) { $0.flags.remove(.tagged) }
+    },
+    Damage("an end that lies before the deadline", .lateDeadline) { transaction, _, notes in
+      try reseal("k", &transaction, notes) { $0.deadline = $0.staleUntil + 1 }
+    },
+    Damage("a lost chunk", .missingChunk) { transaction, indexes, notes in
+      try change(indexes.chunks, &transaction, notes) { key, _ in key = [] }
+    },
   ]
 
   static let indexes = [
-    Damage(
-      "a lost deadline", { $0 == .missingDeadline },
-      { transaction, indexes, notes in
-        try change(indexes.deadlines, &transaction, notes) { key, _ in key = [] }
-      }),
-    Damage(
-      "another deadline", { if case .danglingDeadline = $0 { true } else { false } },
-      {
-        transaction, indexes, notes in
-        try change(indexes.deadlines, &transaction, notes, adding: true) { key, _ in key[7] ^= 1 }
-      }),
-    Damage(
-      "a deadline that cannot be", { if case .damagedDeadline = $0 { true } else { false } },
-      {
-        transaction, indexes, notes in
-        try change(indexes.deadlines, &transaction, notes, adding: true) { key, _ in key = [1] }
-      }),
-    Damage(
-      "a lost position", { $0 == .missingInQueue },
-      { transaction, indexes, notes in
-        try change(indexes.queue, &transaction, notes) { key, _ in key = [] }
-      }),
-    Damage(
-      "another position", { if case .danglingQueueRecord = $0 { true } else { false } },
-      {
-        transaction, indexes, notes in
-        try change(indexes.queue, &transaction, notes, adding: true) { key, _ in
-          key[key.count - 1] ^= 0x10
-        }
-      }),
-    Damage(
-      "a position that cannot be", { if case .damagedQueueRecord = $0 { true } else { false } },
-      { transaction, indexes, notes in
-        try change(indexes.queue, &transaction, notes, adding: true) { key, _ in key.append(1) }
-      }),
-    Damage(
-      "a lost tag", { if case .missingTag = $0 { true } else { false } },
-      {
-        transaction, indexes, notes in
-        try change(indexes.tags, &transaction, notes, where: { $0[0] == UInt8(ascii: "a") }) {
-          key, _ in key = []
-        }
-      }),
-    Damage(
-      "a lost owner", { if case .missingOwner = $0 { true } else { false } },
-      {
-        transaction, indexes, notes in
-        try change(indexes.tags, &transaction, notes, where: { $0[0] == 0 }) { key, _ in key = [] }
-      }),
-    Damage(
-      "another tag", { if case .danglingTag = $0 { true } else { false } },
-      {
-        transaction, indexes, notes in
-        let key = IndexKey.tag([0x7A], entry: try notes.slot("k"))
-        try transaction.put([], for: key, in: indexes.tags)
-      }),
-    Damage(
-      "a tag that cannot be", { $0 == .damagedTag(at: [1]) },
-      { transaction, indexes, _ in
-        try transaction.put([], for: [1], in: indexes.tags)
-      }),
-    Damage(
-      "a chunk behind the end", { if case .danglingChunk = $0 { true } else { false } },
-      {
-        transaction, indexes, notes in
-        try change(indexes.chunks, &transaction, notes, adding: true) { key, _ in key[15] += 3 }
-      }),
-    Damage(
-      "a chunk of no value", { if case .danglingChunk = $0 { true } else { false } },
-      {
-        transaction, indexes, notes in
-        try change(indexes.chunks, &transaction, notes, adding: true) { key, _ in key[11] ^= 0x40 }
-      }),
-    Damage(
-      "a chunk that cannot be", { $0 == .damagedChunkKey(at: [1]) },
-      {
-        transaction, indexes, _ in try transaction.put([1], for: [1], in: indexes.chunks)
-      }),
+    Damage("a lost deadline", .missingDeadline) { transaction, indexes, notes in
+      try change(indexes.deadlines, &transaction, notes) { key, _ in key = [] }
+    },
+    Damage("another deadline", like: .danglingDeadline(at: [])) { transaction, indexes, notes in
+      try change(indexes.deadlines, &transaction, notes, adding: true) { key, _ in key[7] ^= 1 }
+    },
+    Damage("a deadline that cannot be", like: .damagedDeadline(at: [])) {
+      transaction, indexes, notes in
+      try change(indexes.deadlines, &transaction, notes, adding: true) { key, _ in key = [1] }
+    },
+    Damage("a lost position", .missingInQueue) { transaction, indexes, notes in
+      try change(indexes.queue, &transaction, notes) { key, _ in key = [] }
+    },
+    Damage("another position", like: .danglingQueueRecord(at: [])) { transaction, indexes, notes in
+      try change(indexes.queue, &transaction, notes, adding: true) { key, _ in
+        key[key.count - 1] ^= 0x10
+      }
+    },
+    Damage("a position that cannot be", like: .damagedQueueRecord(at: [])) {
+      transaction, indexes, notes in
+      try change(indexes.queue, &transaction, notes, adding: true) { key, _ in key.append(1) }
+    },
+    Damage("a lost tag", like: .missingTag([])) { transaction, indexes, notes in
+      try change(indexes.tags, &transaction, notes, where: { $0[0] == UInt8(ascii: "a") }) {
+        key, _ in key = []
+      }
+    },
+    Damage("a lost owner", like: .missingOwner(Key([]))) { transaction, indexes, notes in
+      try change(indexes.tags, &transaction, notes, where: { $0[0] == 0 }) { key, _ in key = [] }
+    },
+    Damage("another tag", like: .danglingTag(at: [])) { transaction, indexes, notes in
+      let key = IndexKey.tag([0x7A], entry: try notes.slot("k"))
+      try transaction.put([], for: key, in: indexes.tags)
+    },
+    Damage("a tag that cannot be", .damagedTag(at: [1])) { transaction, indexes, _ in
+      try transaction.put([], for: [1], in: indexes.tags)
+    },
+    Damage("a chunk behind the end", like: .danglingChunk(at: [])) { transaction, indexes, notes in
+      try change(indexes.chunks, &transaction, notes, adding: true) { key, _ in key[15] += 3 }
+    },
+    Damage("a chunk of no value", like: .danglingChunk(at: [])) { transaction, indexes, notes in
+      try change(indexes.chunks, &transaction, notes, adding: true) { key, _ in key[11] ^= 0x40 }
+    },
+    Damage("a chunk that cannot be", .damagedChunkKey(at: [1])) { transaction, indexes, _ in
+      try transaction.put([1], for: [1], in: indexes.chunks)
+    },
   ]
 }

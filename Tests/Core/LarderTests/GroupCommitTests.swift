@@ -13,15 +13,10 @@ struct GroupCommitTests {
     let notes = store.namespace("notes")
     let before = try store.statistics().file.transaction
     try await whileHeld(store, until: 64) {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for task in 0..<64 {
-          group.addTask {
-            try await notes.set("\(task)", for: "\(task)")
-            let found: String? = try notes.value(for: "\(task)")
-            #expect(found == "\(task)")
-          }
-        }
-        try await group.waitForAll()
+      try await inTasks(64) { task in
+        try await notes.set("\(task)", for: "\(task)")
+        let found: String? = try notes.value(for: "\(task)")
+        #expect(found == "\(task)")
       }
     }
     #expect(try notes.count() == 64)
@@ -61,59 +56,6 @@ struct GroupCommitTests {
     try store.close()
   }
 
-  @Test func `a write that fails takes none of its neighbours with it`() async throws {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
-    try store.declare(Rules(largestValue: 100), for: "notes")
-    let refused = Tally()
-    try await whileHeld(store, until: 20) {
-      await withTaskGroup(of: Void.self) { group in
-        for task in 0..<20 {
-          group.addTask {
-            do {
-              try await notes.set([UInt8](repeating: 1, count: task * 10), for: "\(task)")
-            } catch let error as LarderError {
-              #expect(error.code == .overLimit && task > 10)
-              refused.add()
-            } catch {
-              Issue.record(error)
-            }
-          }
-        }
-      }
-    }
-    #expect(refused.value == 9)
-    #expect(try notes.count() == 11)
-    #expect(try store.verify().faults == [])
-  }
-
-  @Test func `a change that throws midway is undone alone`() async throws {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
-    let stopped = Tally()
-    try await whileHeld(store, until: 10) {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for task in 0..<10 {
-          group.addTask {
-            do {
-              try await store.engine.commit(
-                SharedWrite { batch in
-                  try batch.set("\(task)", for: "\(task)", in: notes)
-                  if task % 2 == 1 { throw Stop() }
-                })
-            } catch is Stop {
-              stopped.add()
-            }
-          }
-        }
-        try await group.waitForAll()
-      }
-    }
-    #expect(stopped.value == 5)
-    #expect(try notes.keysByPages(of: 20).map(\.description) == ["0", "2", "4", "6", "8"])
-    #expect(try store.verify().faults == [])
-  }
-
   @Test func `a cancelled write that has not begun is not written`() async throws {
     let store = try Store.patient()
     let notes = store.namespace("notes")
@@ -125,58 +67,31 @@ struct GroupCommitTests {
       for task in tasks {
         await #expect(throws: CancellationError.self) { try await task.value }
       }
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for index in 0..<20 { group.addTask { try await notes.set("x", for: "kept \(index)") } }
-        try await group.waitForAll()
-      }
+      try await inTasks(20) { index in try await notes.set("x", for: "kept \(index)") }
     }
     #expect(try notes.count() == 20 && notes.contains("kept 7"))
     #expect(try store.verify().faults == [])
   }
 
-  @Test func `threads that wait join as well`() throws {
+  @Test func `a task that is cancelled already writes nothing`() async throws {
     let store = try Store.patient()
-    let notes = store.namespace("notes")
-    DispatchQueue.concurrentPerform(iterations: 8) { thread in
-      for index in 0..<50 {
-        do {
-          try notes.set("x", for: "\(thread) \(index)")
-          #expect(try notes.contains("\(thread) \(index)"))
-        } catch {
-          Issue.record(error)
-        }
+    let (notes, cache) = (store.namespace("notes"), store.cache(TextCodec(), in: "notes"))
+    // A write to a known namespace goes to the write buffer.
+    for _ in 0..<3 { try await notes.set("x", for: "first") }
+    let writes: [@Sendable () async throws -> Void] = [
+      { try await notes.set("x", for: "a") }, { try await cache.set("x", for: "a") },
+    ]
+    for write in writes {
+      let goOn = DispatchSemaphore(value: 0)
+      let task = Task {
+        await goOn.signalled()
+        try await write()
       }
+      task.cancel()
+      goOn.signal()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(try notes.text("a") == nil)
     }
-    #expect(try notes.count() == 400)
-    #expect(try store.verify().faults == [])
-  }
-
-  @Test func `closing writes what was accepted`() async throws {
-    let path = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    var store = try Store(at: path)
-    let notes = store.namespace("notes")
-    let outcomes = await withTaskGroup(of: Bool.self) { group in
-      for task in 0..<100 {
-        group.addTask {
-          do {
-            try await notes.set("x", for: "\(task)")
-            return true
-          } catch {
-            return false
-          }
-        }
-      }
-      let closing = store
-      group.addTask {
-        try? closing.close()
-        return false
-      }
-      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
-    }
-    store = try Store(at: path)
-    #expect(try store.namespace("notes").count() == outcomes)
-    try store.close()
   }
 
   @Test func `a version decides whether a value is replaced`() throws {
@@ -196,18 +111,13 @@ struct GroupCommitTests {
   @Test func `concurrent updates lose none`() async throws {
     let store = try Store.patient()
     let notes = store.namespace("notes")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<16 {
-        group.addTask {
-          for _ in 0..<25 {
-            try await notes.update("count") { bytes in
-              let count = bytes.map { Int(String(decoding: $0, as: UTF8.self))! } ?? 0
-              return Array("\(count + 1)".utf8)
-            }
-          }
+    try await inTasks(16) { _ in
+      for _ in 0..<25 {
+        try await notes.update("count") { bytes in
+          let count = bytes.map { Int(String(decoding: $0, as: UTF8.self))! } ?? 0
+          return Array("\(count + 1)".utf8)
         }
       }
-      try await group.waitForAll()
     }
     #expect(try notes.text("count") == "400")
     try await notes.update("count") { _ in nil }

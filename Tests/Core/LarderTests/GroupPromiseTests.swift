@@ -134,27 +134,6 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  @Test func `a task that is cancelled already writes nothing`() async throws {
-    let store = try Store.patient()
-    let (notes, cache) = (store.namespace("notes"), store.cache(TextCodec(), in: "notes"))
-    // A write to a known namespace goes to the write buffer.
-    for _ in 0..<3 { try await notes.set("x", for: "first") }
-    let writes: [@Sendable () async throws -> Void] = [
-      { try await notes.set("x", for: "a") }, { try await cache.set("x", for: "a") },
-    ]
-    for write in writes {
-      let goOn = DispatchSemaphore(value: 0)
-      let task = Task {
-        await goOn.signalled()
-        try await write()
-      }
-      task.cancel()
-      goOn.signal()
-      await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(try notes.text("a") == nil)
-    }
-  }
-
   @Test func `each writer is held up by its own write, so no more wait than there are`()
     async throws
   {
@@ -162,20 +141,15 @@ import Testing
     let notes = store.namespace("notes")
     let most = Box(0)
     let writers = 7
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for writer in 0..<writers {
-        group.addTask {
-          for number in 0..<60 {
-            try await store.engine.commit(
-              SharedWrite { batch in
-                let waiting = store.engine.writes.queue.waitingCount
-                most.change { $0 = max($0, waiting) }
-                try batch.set("x", for: "\(writer) \(number)", in: notes)
-              })
-          }
-        }
+    try await inTasks(writers) { writer in
+      for number in 0..<60 {
+        try await store.engine.commit(
+          SharedWrite { batch in
+            let waiting = store.engine.writes.queue.waitingCount
+            most.change { $0 = max($0, waiting) }
+            try batch.set("x", for: "\(writer) \(number)", in: notes)
+          })
       }
-      try await group.waitForAll()
     }
     #expect(most.value < writers)
     #expect(try notes.count() == 60 * writers)
@@ -263,23 +237,18 @@ import Testing
           })
         ended.signal()
       }
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for key in 0..<20 {
-          group.addTask {
-            do {
-              let commit = try await store.engine.commit(
-                SharedWrite { batch in
-                  try batch.set("group", for: key, in: notes)
-                  if key == 7 { throw Stop() }
-                  return batch.session.transaction.id
-                })
-              commits.change { _ = $0.insert(commit) }
-            } catch is Stop {
-              #expect(key == 7)
-            }
-          }
+      try await inTasks(20) { key in
+        do {
+          let commit = try await store.engine.commit(
+            SharedWrite { batch in
+              try batch.set("group", for: key, in: notes)
+              if key == 7 { throw Stop() }
+              return batch.session.transaction.id
+            })
+          commits.change { _ = $0.insert(commit) }
+        } catch is Stop {
+          #expect(key == 7)
         }
-        try await group.waitForAll()
       }
       await ended.signalled()
     }
@@ -302,17 +271,11 @@ import Testing
     let other = try OtherProcess("hold-write", path)
     #expect(other.line() == "writing")
     let busy = Tally()
-    await withTaskGroup(of: Void.self) { group in
-      for number in 0..<10 {
-        group.addTask {
-          do {
-            try await notes.set("x", for: "\(number)")
-          } catch let error as LarderError where error.code == .busy {
-            busy.add()
-          } catch {
-            Issue.record(error)
-          }
-        }
+    try await inTasks(10) { number in
+      do {
+        try await notes.set("x", for: "\(number)")
+      } catch let error as LarderError where error.code == .busy {
+        busy.add()
       }
     }
     #expect(busy.value == 10)

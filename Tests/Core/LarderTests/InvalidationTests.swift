@@ -71,25 +71,6 @@ import Testing
     }
   }
 
-  @Test func `in one namespace the others keep theirs`() throws {
-    try withStore { store, _ in
-      let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
-      try notes.set([1], for: "a", attributes("t"))
-      try boards.set([2], for: "a", attributes("t"))
-      #expect(try boards.invalidate(tag: "t") == RemovalResult(entries: 1, bytes: 1))
-      #expect(try notes.bytes("a") == [1] && boards.bytes("a") == nil)
-      #expect(try store.namespace("none").invalidate(tag: "t") == RemovalResult())
-    }
-  }
-
-  @Test func `a tag that cannot be one is refused`() throws {
-    try withStore { store, _ in
-      for tag in ["", "a\u{0}b", String(repeating: "x", count: 201)] {
-        #expect(failure { try store.invalidate(tag: tag) } == .invalidArgument)
-      }
-    }
-  }
-
   @Test func `thousands of entries go in bounded transactions`() throws {
     try withNotes { store, notes, _ in
       try store.write { batch in
@@ -191,16 +172,6 @@ import Testing
       #expect(try notes.setIfAbsent([9], for: 15))
       #expect(try notes.bytes(15) == [9])
       #expect(try !notes.touch(16) && !notes.remove(17))
-    }
-  }
-
-  @Test func `what belongs to an entry leaves with it`() throws {
-    try withStore { store, _ in
-      let (articles, images) = (store.namespace("articles"), store.namespace("images"))
-      try articles.set([1], for: "a", attributes("user"))
-      try images.set([2], for: "i", attributes(owners: [Owner(Key("a"), in: "articles")]))
-      #expect(try store.invalidate(tag: "user").entries == 1)
-      #expect(try images.bytes("i") == nil && images.removals[.orphaned] == 1)
     }
   }
 

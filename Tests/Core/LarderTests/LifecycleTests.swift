@@ -6,20 +6,6 @@ import Testing
 @testable import Larder
 
 @Suite struct LifecycleTests {
-  @Test func `what was written is there after closing and opening`() throws {
-    try withTemporaryDirectory { path in
-      for round in 0..<3 {
-        let store = try Store(at: path + "/s")
-        let notes = store.namespace("notes")
-        for old in 0..<round { #expect(try notes.text(old) == "\(old)") }
-        try notes.set("\(round)", for: round)
-        try store.sync()
-        #expect(try store.verify().faults == [])
-        try store.close()
-      }
-    }
-  }
-
   @Test func `opening the same place twice gives the same store, by any path`() throws {
     try withTemporaryDirectory { path in
       let clock = ManualClock()
@@ -98,34 +84,24 @@ import Testing
     }
   }
 
-  @Test func `a temporary store leaves nothing behind`() throws {
-    var path = ""
-    try withStore { store, _ in
-      path = store.path
-      try store.namespace("notes").set("v", for: "k")
-      #expect(FileManager.default.fileExists(atPath: path))
+  @Test(arguments: [false, true])
+  func `a temporary store and a store in memory leave nothing behind`(isInMemory: Bool) throws {
+    for isClosed in [false, true] {
+      var path = ""
+      do {
+        let store = try isInMemory ? Store.inMemory() : Store.temporary()
+        path = store.path
+        try store.namespace("notes").set("v", for: "k")
+        #expect(try store.namespace("notes").text("k") == "v" && store.verify().faults == [])
+        #expect(FileManager.default.fileExists(atPath: path))
+        if isClosed { try store.close() }
+      }
+      #expect(!FileManager.default.fileExists(atPath: path))
+      if isInMemory {
+        let hasMemory = FileManager.default.isWritableFile(atPath: "/dev/shm")
+        #expect(path.hasPrefix("/dev/shm/") == hasMemory)
+      }
     }
-    #expect(!FileManager.default.fileExists(atPath: path))
-    do {
-      let store = try Store.temporary()
-      path = store.path
-      try store.close()
-    }
-    #expect(!FileManager.default.fileExists(atPath: path))
-  }
-
-  @Test func `a store in memory leaves nothing behind`() throws {
-    var path = ""
-    do {
-      let store = try Store.inMemory()
-      path = store.path
-      try store.namespace("notes").set("v", for: "k")
-      #expect(try store.namespace("notes").text("k") == "v" && store.verify().faults == [])
-      #expect(FileManager.default.fileExists(atPath: path))
-    }
-    #expect(
-      path.hasPrefix("/dev/shm/") == FileManager.default.isWritableFile(atPath: "/dev/shm"))
-    #expect(!FileManager.default.fileExists(atPath: path))
   }
 
   @Test func `letting go of the last handle while another thread opens the store harms nobody`()

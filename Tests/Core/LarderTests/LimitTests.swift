@@ -67,17 +67,6 @@ struct LimitTests {
     }
   }
 
-  @Test func `what has expired leaves before anything is evicted`() throws {
-    try withNotes(Rules(limits: Limits(entries: 10), eviction: .fifo)) { _, notes, clock in
-      for index in 0..<9 { try notes.set("x", for: "\(index)") }
-      try notes.set("x", for: "short", expires: .after(.seconds(1)))
-      clock.advance(by: .seconds(1))
-      try notes.set("x", for: "new")
-      #expect(try notes.count() == 10 && notes.contains("0"))
-      #expect(try notes.removals.evicted == 0)
-    }
-  }
-
   @Test func `a pinned entry is never evicted, and an overwrite keeps the pin`() throws {
     try withNotes(Rules(limits: Limits(entries: 3), eviction: .fifo)) { _, notes, _ in
       try notes.set("x", for: "pinned")

@@ -22,22 +22,13 @@ import Testing
     }
   }
 
-  private func code(_ body: () throws -> Void) -> LarderError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? LarderError)?.code
-    }
-  }
-
   @Test func `a kill while a store is made leaves nothing in the way of the next`() throws {
     let peer = try OtherProcess("make", path)
     #expect(peer.line() == "half")
     #expect(try names == [".new.unfinished"])
-    #expect(code { try make(at: path) } == .busy, "the other process is at it")
+    #expect(failure { try make(at: path) } == .busy, "the other process is at it")
     peer.kill()
-    #expect(code { _ = try Store(at: path, options: Store.Options(create: false)) } == .notFound)
+    #expect(failure { _ = try Store(at: path, options: Store.Options(create: false)) } == .notFound)
     try make(at: path + "/", 3)
     #expect(try names == ["new"])
     let store = try Store(at: path)
@@ -46,12 +37,29 @@ import Testing
     try store.close()
   }
 
+  @Test func `a store that could not be completed leaves nothing in the way of the next`() throws {
+    var error: LarderError?
+    do {
+      try Store.making(at: path, Store.Options()) { store in
+        try store.namespace("notes").set("x", for: "k")
+        throw LarderError(.full, "no space left", hint: "the store is intact")
+      }
+    } catch let thrown as LarderError {
+      error = thrown
+    }
+    #expect(error?.code == .full && error?.hint?.contains("intact") == false)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    try Store.making(at: path, Store.Options()) { try $0.namespace("notes").set("x", for: "k") }
+    #expect(throws: LarderError.self) { try Store.making(at: path, Store.Options()) { _ in } }
+    #expect(try Store(at: path).namespace("notes").count() == 1)
+  }
+
   @Test func `of two that make a store at a place one does, whenever the other comes`() throws {
     let peer = try OtherProcess("make", path)
     #expect(peer.line() == "half")
     try peer.endInput()
     #expect(peer.line() == "made")
-    #expect(code { try make(at: path) } == .exists)
+    #expect(failure { try make(at: path) } == .exists)
     #expect(try names == ["new"])
     #expect(try Store(at: path).namespace("notes").value(for: "k") == "half")
   }
@@ -63,7 +71,7 @@ import Testing
       try store.close()
     }
     #expect(
-      code {
+      failure {
         try Store.making(at: path, Store.Options()) { _ in
           let other = try Store(at: path)
           try other.namespace("notes").set("own", for: "k")
@@ -95,6 +103,6 @@ import Testing
     let path = directory.path + "/" + String(repeating: "\u{20AC}", count: 85)
     try make(at: path)
     #expect(try Store(at: path).namespace("notes").count() == 1)
-    #expect(code { try make(at: directory.path + "/no/new") } == .notFound)
+    #expect(failure { try make(at: directory.path + "/no/new") } == .notFound)
   }
 }

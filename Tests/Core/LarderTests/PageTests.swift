@@ -134,6 +134,7 @@ import Testing
       try store.declare(Rules(), for: "absent")
       #expect(try absent.page().next == nil)
       #expect(failure { _ = try absent.page(after: cursor) } == .badCursor)
+      #expect(failure { _ = try absent.cursor(after: "") } == .invalidArgument)
       for limit in [0, -1, Int.min] {
         #expect(failure { _ = try absent.page(limit: limit) } == .invalidArgument)
       }

@@ -24,17 +24,6 @@ import Testing
     }
   }
 
-  @Test func `reading an expired entry gives nil and the count falls`() throws {
-    try withNotes { _, notes, clock in
-      try notes.set("1", for: "k", expires: .after(.seconds(1)))
-      #expect(try notes.count() == 1)
-      clock.advance(by: .seconds(1))
-      #expect(try notes.text("k") == nil)
-      #expect(try notes.count() == 0)
-      #expect(try notes.removals[.expired] == 1)
-    }
-  }
-
   @Test func `the count of a purge includes what reads have asked to be removed`() throws {
     try withNotes { store, notes, clock in
       let other = store.namespace("other")
@@ -49,20 +38,6 @@ import Testing
       #expect(try notes.purge().entries == 2000)
       #expect(try store.namespaces().map(\.entries) == [0, 2000])
       #expect(try store.purge().entries == 2000)
-    }
-  }
-
-  @Test func `a namespace's purge leaves the others alone`() throws {
-    try withStore { store, clock in
-      for name in ["a", "b"] {
-        for number in 0..<10 {
-          try store.namespace(name).set("v", for: number, expires: .after(.seconds(number)))
-        }
-      }
-      clock.advance(by: .seconds(4))
-      #expect(try store.namespace("a").purge().entries == 5)
-      #expect(try store.namespaces().map(\.entries) == [5, 10])
-      #expect(try store.namespace("none").purge() == RemovalResult())
     }
   }
 
@@ -92,17 +67,6 @@ import Testing
       clock.advance(by: .seconds(10))
       #expect(try store.purge().entries == 50)
       #expect(try records() == 0)
-    }
-  }
-
-  @Test func `a deadline that moved earlier is known at once`() throws {
-    try withNotes { store, notes, clock in
-      try notes.set("v", for: "set", expires: .after(.hours(5)))
-      try notes.set("v", for: "expire", expires: .never)
-      try notes.set("v", for: "set", expires: .after(.seconds(1)))
-      try notes.touch("expire", expires: .after(.seconds(1)))
-      clock.advance(by: .seconds(1))
-      #expect(try store.purge().entries == 2)
     }
   }
 
@@ -136,17 +100,6 @@ import Testing
       #expect(try store.purge().entries == 2600)
       let batches = try store.statistics().file.transaction - before
       #expect(batches == 6)
-    }
-  }
-
-  @Test func `0, 2, clear, 0`() throws {
-    try withNotes { _, notes, _ in
-      #expect(try notes.count() == 0)
-      try notes.set("v", for: "a")
-      try notes.set("v", for: "b")
-      #expect(try notes.count() == 2)
-      try notes.clear()
-      #expect(try notes.count() == 0)
     }
   }
 }

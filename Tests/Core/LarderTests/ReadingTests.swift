@@ -29,15 +29,6 @@ import Testing
     }
   }
 
-  @Test func `a value of no bytes is a value`() throws {
-    try withNotes { _, notes, _ in
-      try notes.set([], for: "k")
-      #expect(try notes.bytes("k") == [])
-      #expect(try notes.withValue(for: "k") { bytes in bytes.count } == 0)
-      #expect(try notes.contains("k"))
-    }
-  }
-
   @Test func `looking at facts counts nothing and removes nothing`() throws {
     try withNotes { store, notes, clock in
       try notes.set("abc", for: "fresh")

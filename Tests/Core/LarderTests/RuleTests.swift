@@ -127,9 +127,12 @@ import Testing
       try store.declare(Rules(expires: .at(moment), jitter: 0.5), for: "notes")
       try notes.set("v", for: "k")
       #expect(try notes.entry(for: "k")?.expires == moment)
-      for jitter in [-0.1, 1.1, .nan, .infinity] {
-        #expect(
-          failure { try store.declare(Rules(jitter: jitter), for: "notes") } == .invalidArgument)
+      let impossible =
+        ([-0.1, 1.1, .nan, .infinity] as [Double]).map { Rules(jitter: $0) } + [
+          Rules(expires: .after(.seconds(-5)))
+        ]
+      for rules in impossible {
+        #expect(failure { try store.declare(rules, for: "notes") } == .invalidArgument)
       }
     }
   }
@@ -145,6 +148,7 @@ import Testing
       #expect(try notes.text("k") == nil)
       let entry = try #require(try notes.entry(for: "k"))
       #expect(entry.state == .stale && entry.staleUntil == start.advanced(by: .hours(24)))
+      #expect(try store.purge().entries == 0)
       clock.advance(by: .hours(24) - .minutes(5) - .milliseconds(1))
       #expect(try notes.entry(for: "k")?.state == .stale)
       clock.advance(by: .milliseconds(1))

@@ -35,19 +35,6 @@ import Testing
     }
   }
 
-  @Test func `two caches with different rules declare them once each`() throws {
-    try withStore { store, _ in
-      let first = store.cache(TextCodec(), in: "notes", rules: Rules(limits: Limits(entries: 10)))
-      let second = store.cache(TextCodec(), in: "notes", rules: Rules(limits: Limits(entries: 20)))
-      for index in 0..<100 {
-        try first.set("v", for: "a\(index)")
-        try second.set("v", for: "b\(index)")
-      }
-      #expect(try first.namespace.info()?.declared.limits == Limits(entries: 20))
-      #expect(try first.count() == 20)
-    }
-  }
-
   @Test
   func `a cache that lowers a limit evicts a thousand entries with each write, and it is reported`()
     throws

@@ -11,6 +11,9 @@ import Testing
   let clock = ManualClock()
   init() throws { directory = try TemporaryDirectory() }
 
+  private var path: String { directory.path + "/old" }
+  private var target: String { directory.path + "/new" }
+
   private var options: Store.Options {
     var options = Store.Options()
     options.clock = clock
@@ -57,26 +60,7 @@ import Testing
     try data.write(to: file)
   }
 
-  @Test func `a store that could not be completed leaves nothing in the way of the next`() throws {
-    let path = directory.path + "/new"
-    var error: LarderError?
-    do {
-      try Store.making(at: path, options) { store in
-        try store.namespace("notes").set("x", for: "k")
-        throw LarderError(.full, "no space left", hint: "the store is intact")
-      }
-    } catch let thrown as LarderError {
-      error = thrown
-    }
-    #expect(error?.code == .full && error?.hint?.contains("intact") == false)
-    #expect(!FileManager.default.fileExists(atPath: path))
-    try Store.making(at: path, options) { try $0.namespace("notes").set("x", for: "k") }
-    #expect(throws: LarderError.self) { try Store.making(at: path, options) { _ in } }
-    #expect(try Store(at: path, options: options).namespace("notes").count() == 1)
-  }
-
   @Test(arguments: [1, 4]) func `a salvage that is stopped leaves nothing`(looks: Int) throws {
-    let (path, target) = (directory.path + "/old", directory.path + "/new")
     try makeStore(path)
     var left = looks
     let salvage = try Store.salvage(from: path, to: target, options: options) { _ in
@@ -89,7 +73,6 @@ import Testing
   }
 
   @Test func `everything in a sound store is saved as it was`() throws {
-    let (path, target) = (directory.path + "/old", directory.path + "/new")
     try makeStore(path)
     let salvage = try Store.salvage(from: path, to: target, options: options)
     #expect(salvage.isComplete)
@@ -114,7 +97,6 @@ import Testing
 
   @Test(arguments: Durability.allCases)
   func `the new store has the durability of the old one`(durability: Durability) throws {
-    let (path, target) = (directory.path + "/old", directory.path + "/new")
     var options = options
     options.durability = durability
     let old = try Store(at: path, options: options)
@@ -128,7 +110,6 @@ import Testing
   /// The main database has the record under the database's name. The last 8 bytes of the record are the root page number.
   @Test(arguments: [false, true])
   func `entries whose database has lost its record or root are saved`(losesName: Bool) throws {
-    let (path, target) = (directory.path + "/old", directory.path + "/new")
     try makeStore(path)
     try damage(path) { data in
       let name = Data("entries".utf8)
@@ -153,7 +134,6 @@ import Testing
   @Test func `limits and rules that came after the entries do not stop it, and hold afterwards`()
     throws
   {
-    let (path, target) = (directory.path + "/old", directory.path + "/new")
     let old = try Store(at: path, options: options)
     let limits = StoreLimits(entries: 300, disk: 40_000_000)
     try old.declare(limits)
@@ -182,7 +162,6 @@ import Testing
   @Test func `rules and names that cannot be cost their namespace its name, not its entries`()
     throws
   {
-    let (path, target) = (directory.path + "/old", directory.path + "/new")
     let ids = try makeStore(path)
     let old = try Store(at: path, options: options)
     let seal = old.engine.seal
@@ -207,7 +186,6 @@ import Testing
   }
 
   @Test func `an entry with an attribute that cannot be does not cost the others`() throws {
-    let (path, target) = (directory.path + "/old", directory.path + "/new")
     try makeStore(path)
     let old = try Store(at: path, options: options)
     let notes = old.namespace("notes")
@@ -248,12 +226,11 @@ import Testing
   }
 
   @Test func `a pipe in place of the data file is an error`() throws {
-    let path = directory.path + "/old"
     try makeStore(path)
     try FileManager.default.removeItem(atPath: path + "/data.mdb")
     #expect(unsafe mkfifo(path + "/data.mdb", 0o600) == 0)
     #expect(
-      failure { _ = try Store.salvage(from: path, to: directory.path + "/new") } == .cannotOpen)
+      failure { _ = try Store.salvage(from: path, to: target) } == .cannotOpen)
   }
 
   @Test func `what damaged pages leave is saved, and no value is wrong`() throws {
@@ -297,7 +274,6 @@ import Testing
   }
 
   @Test func `verify names damaged pages and goes on`() throws {
-    let path = directory.path + "/old"
     try makeStore(path)
     let store = try Store(at: path, options: options)
     let sound = try store.verify()

@@ -127,3 +127,11 @@ func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) t
   group.wait()
   try outcomes.check()
 }
+
+/// Runs `body` in `count` tasks at once, waits for all of them, and throws their first error.
+func inTasks(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
+  try await withThrowingTaskGroup(of: Void.self) { group in
+    for index in 0..<count { group.addTask { try await body(index) } }
+    try await group.waitForAll()
+  }
+}

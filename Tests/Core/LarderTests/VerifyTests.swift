@@ -10,19 +10,10 @@ import Testing
   private func planting(
     _ damage: (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
   ) throws -> Set<Verification.Inconsistency.Kind> {
-    var options = Store.Options(clock: ManualClock())
-    options.hooks.chunksAbove = 5000
-    let store = try Store.temporary(options: options)
-    let notes = store.namespace("notes")
-    var attributes = EntryAttributes(expires: .after(.hours(1)))
-    attributes.tags = ["a", "b"]
-    for key in ["k", "l"] { try notes.put([1, 2, 3].span, for: key, attributes: attributes) }
-    try notes.put([UInt8](repeating: 1, count: 9000).span, for: "c", attributes: attributes)
-    try store.namespace("cleared").set("v", for: "k")
-    try store.namespace("other").set("v", for: "k")
-    try store.namespace("cleared").clear()
-    #expect(try store.verify().faults == [])
-    try store.tamper { transaction, indexes in try damage(&transaction, indexes, notes) }
+    let store = try FaultTests.makeStore()
+    try store.tamper { transaction, indexes in
+      try damage(&transaction, indexes, store.namespace("notes"))
+    }
     return try store.faults
   }
 
@@ -68,7 +59,7 @@ import Testing
   @Test func `an entry that is missing or too many is found in the indexes and the counts`() throws
   {
     let missing = try planting { transaction, _, notes in
-      try transaction.remove(try notes.slot("k"), from: .entries)
+      try transaction.remove(try notes.slot("l"), from: .entries)
     }
     #expect(missing == [.deadlines, .queue, .tags, .counters])
     let copied = try planting { transaction, _, notes in

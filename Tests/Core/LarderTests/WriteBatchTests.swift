@@ -160,22 +160,4 @@ import Testing
       #expect(try store.verify().garbage == 0)
     }
   }
-
-  @Test func `a typed value can say all that an entry can`() throws {
-    let clock = ManualClock()
-    let store = try Store.temporary(options: Store.Options(clock: clock))
-    let names = store.cache(of: String.self, in: "names", rules: Rules(expires: .after(.hours(1))))
-    var attributes = EntryAttributes(codec: .bytes)
-    attributes.stale = .hours(2)
-    attributes.entityTag = Array("\"v1\"".utf8)
-    attributes.tags = ["a"]
-    try store.write { batch in try batch.set("Red", for: "4", in: names, attributes) }
-    let entry = try #require(try names.entry(for: "4"))
-    #expect(entry.codec == .json && entry.tags == ["a"])
-    #expect(entry.expires == clock.now.advanced(by: .hours(1)))
-    #expect(entry.staleUntil == clock.now.advanced(by: .hours(3)))
-    #expect(try names.value(for: "4") == "Red")
-    #expect(try store.namespaces().map(\.rules.expires) == [.after(.hours(1))])
-    #expect(try store.verify().faults == [])
-  }
 }

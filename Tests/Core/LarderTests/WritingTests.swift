@@ -90,6 +90,7 @@ import Testing
         attributes.tags = [tag]
         #expect(
           failure { try notes.put([1].span, for: "k", attributes: attributes) } == .invalidArgument)
+        #expect(failure { try store.invalidate(tag: tag) } == .invalidArgument)
       }
       #expect(try store.namespaces().isEmpty)
       attributes.tags = [String(repeating: "t", count: 200)]

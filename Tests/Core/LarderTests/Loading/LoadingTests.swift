@@ -50,19 +50,14 @@ import Testing
   @Test func `ten thousand tasks that ask for a hundred keys make a hundred loads`() async throws {
     let boards = try cache()
     let loads = Shared<[String: Int]>([:])
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for task in 0..<10_000 {
-        let key = "key \(task % 100)"
-        group.addTask {
-          let loaded = try await boards.result(for: key, options: .committed) {
-            loads.withLock { $0[key, default: 0] += 1 }
-            await Task.yield()
-            return "of \(key)"
-          }
-          #expect(loaded.value == "of \(key)")
-        }
+    try await inTasks(10_000) { task in
+      let key = "key \(task % 100)"
+      let loaded = try await boards.result(for: key, options: .committed) {
+        loads.withLock { $0[key, default: 0] += 1 }
+        await Task.yield()
+        return "of \(key)"
       }
-      try await group.waitForAll()
+      #expect(loaded.value == "of \(key)")
     }
     #expect(
       loads.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", 1) }))
@@ -180,24 +175,6 @@ import Testing
       #expect(loaded.value == "load \(started + 1)" && loaded.source == .loaded)
       #expect(try boards.value(for: key) == "written")
     }
-    try await check(boards)
-  }
-
-  @Test func `what is loaded while its namespace is cleared is not stored`() async throws {
-    let boards = try cache()
-    try await boards.set("old", for: "thun", expires: .after(.seconds(1)))
-    try await boards.set("other", for: "bern")
-    clock.advance(by: .milliseconds(999))
-    origin.close()
-    let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
-    let task = Task {
-      try await boards.result(for: "thun", options: options) { try await origin.text() }
-    }
-    try await origin.waitForLoads(1)
-    try boards.clear()
-    origin.open()
-    #expect(try await task.value.value == "load 1")
-    #expect(try boards.count() == 0)
     try await check(boards)
   }
 
