@@ -88,7 +88,8 @@ public struct LegoClient: Sendable {
     }
     let plan = self.cache.plan
     let options = LoadOptions(
-      policy: policy, expires: expires, stale: Staleness(onError: plan.staleness(of: kind)),
+      policy: policy, expires: expires,
+      stale: Staleness(onError: plan.rules(of: kind)?.stale ?? .zero),
       absent: .after(plan.absence), waitsForCommit: true)
     let found = try await cache.result(for: key, options: options) { stored in
       let reply = try await service.send(address, fields: stored?.conditionalFields ?? [:])

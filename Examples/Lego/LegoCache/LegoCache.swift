@@ -39,7 +39,7 @@ public struct LegoCache: Sendable {
       store.cache(
         // Entities have only strings, integers and flags, so an encoded value decodes to an equal value.
         JSONCodec<Entity>(isLossless: true), in: namespace(of: Entity.kind).name, rules: rules,
-        memory: plan.memory.limits)
+        memory: plan.memory)
     }
   }
 

@@ -10,7 +10,7 @@ public protocol LegoEntity: Codable, Sendable, Equatable {
 }
 
 /// The seven kinds of entities. The raw value is the name in commands and of the namespace.
-public enum EntityKind: String, CaseIterable, Sendable, Codable, CodingKeyRepresentable {
+public enum EntityKind: String, CaseIterable, Sendable {
   case colors, themes, categories, parts, sets, elements
   case partColors = "partcolors"
 

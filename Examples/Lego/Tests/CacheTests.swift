@@ -34,7 +34,7 @@ import ExampleTesting
   @Test func `three entries, two of them expired: clearExpired returns 2, then count is 1`() throws
   {
     var plan = CachePlan.default
-    plan.disk[.sets] = EntityRule(.after(.milliseconds(100)), servesStaleOnError: false)
+    plan.disk[.sets] = Rules(expires: .after(.milliseconds(100)))
     let lego = LegoCache(store, plan: plan)
     try lego.keep(["1-1", "2-1"].map { ModelSet(setNum: $0, name: "A") })
     try lego.keep([red])

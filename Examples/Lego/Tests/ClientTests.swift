@@ -137,7 +137,7 @@ import ExampleTesting
     fake.change { $0.refusals = [] }
     #expect(try await set()?.source == .loaded)
     var plan = CachePlan.default
-    plan.disk[.sets] = EntityRule(.after(.hours(1)), servesStaleOnError: false)
+    plan.disk[.sets] = Rules(expires: .after(.hours(1)))
     let strict = try fixture.client(plan, at: "strict")
     _ = try await strict.entity(ModelSet.self, "1-1")
     fixture.clock.advance(by: .hours(1))

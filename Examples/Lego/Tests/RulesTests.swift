@@ -14,14 +14,14 @@ import ExampleTesting
   }
 
   /// The lifetimes in hours, in the order of `EntityKind.allCases`; nil for entities that never expire.
-  static let presets: [(Lifetimes, [Int?])] = [
+  static let presets: [([EntityKind: Rules], [Int?])] = [
     (.default, [24, 24, 24, 24, 24, 24, 24]),
     (.longTerm, [nil, 30 * 24, 30 * 24, 7 * 24, 24, 7 * 24, 7 * 24]),
     (.shortTerm, [24, 12, 12, 2, 1, 2, 1]),
   ]
 
   @Test(arguments: presets) func `presets expire each type to the millisecond, or never`(
-    preset: Lifetimes, hours: [Int?]
+    preset: [EntityKind: Rules], hours: [Int?]
   ) throws {
     let lego = LegoCache(try Store.tested(clock: fixture.clock), plan: CachePlan(disk: preset))
     let (part, color) = (
@@ -52,9 +52,9 @@ import ExampleTesting
   @Test func `a type's rule overrides the default, a date and switched off included`() async throws
   {
     let end = fixture.clock.now.advanced(by: .hours(1))
-    var plan = CachePlan(disk: Lifetimes(.at(end)))
-    plan.disk[.themes] = EntityRule(nil)
-    plan.disk[.colors] = EntityRule(.after(.seconds(90)))
+    var plan = CachePlan(disk: .lifetimes(.at(end)))
+    plan.disk[.themes] = nil
+    plan.disk[.colors] = Rules(expires: .after(.seconds(90)))
     let lego = try fixture.client(plan)
     for _ in 1...3 {
       _ = try await lego.color(4)
@@ -69,13 +69,13 @@ import ExampleTesting
   }
 
   @Test(arguments: [
-    (MemoryTier.default, 300, 100), (.aggressive, 1800, 500), (.conservative, 60, 50),
-    (.development, 30, 50), (.production, 86_400, 1000), (.disabled, 0, 0),
+    (MemoryLimits.standard, 300, 100), (.aggressive, 1800, 500), (.conservative, 60, 50),
+    (.development, 30, 50), (.production, 86_400, 1000),
   ]) func `memory presets keep their number of entries`(
-    tier: MemoryTier, seconds: Int, entries: Int
+    limits: MemoryLimits, seconds: Int, entries: Int
   ) throws {
-    #expect(tier == MemoryTier(lifetime: .seconds(seconds), entries: entries))
-    let lego = LegoCache(try Store.tested(clock: fixture.clock), plan: CachePlan(memory: tier))
+    #expect(limits == MemoryLimits(entries: entries, lifetime: .seconds(seconds)))
+    let lego = LegoCache(try Store.tested(clock: fixture.clock), plan: CachePlan(memory: limits))
     try lego.keep((0..<1200).map { Color(id: $0, name: "", rgb: "") })
     for id in 0..<1200 { #expect(try lego.entities(Color.self)?.value(for: "\(id)") != nil) }
     #expect(try lego.counts().memory == entries)
@@ -88,7 +88,7 @@ import ExampleTesting
 
   @Test(arguments: [CachePlan.default, .performance, .storage, .databaseOnly])
   func `memory first, then the disk, at the place that is given`(plan: CachePlan) async throws {
-    let second = plan.memory.entries == 0 ? CacheResult<Color>.Source.disk : .memory
+    let second = plan.memory == .off ? CacheResult<Color>.Source.disk : .memory
     let lego = try fixture.client(plan)
     #expect(try await look(lego) == [.loaded, second])
     try lego.cache.store.close()
