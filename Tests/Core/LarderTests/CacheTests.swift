@@ -58,11 +58,9 @@ struct Color: Codable, Equatable, Sendable {
     let store = try Store.temporary(options: Store.Options(clock: clock))
     let colors = store.cache(of: Color.self, in: "colors", rules: Rules(expires: .after(.days(1))))
     let red = Color(id: 4, name: "Red")
-    var attributes = EntryAttributes(codec: .bytes, expires: .after(.hours(1)))
-    attributes.stale = .hours(2)
-    attributes.tags = ["a"]
-    attributes.metadata = [1]
-    attributes.entityTag = [2]
+    let attributes = EntryAttributes.with(
+      codec: .bytes, expires: .after(.hours(1)), stale: .hours(2), tags: ["a"], entityTag: [2],
+      metadata: [1])
     func setJoining(_ attributes: EntryAttributes) throws {
       try colors.set(red, for: 1, attributes)
     }

@@ -200,12 +200,9 @@ import Testing
   @Test func `an increment keeps the validators of the entry`() async throws {
     let store = try Store.temporary(options: Store.Options(clock: clock))
     let visits = store.cache(of: Int.self, in: "visits")
-    var attributes = EntryAttributes(codec: .text)
-    attributes.entityTag = Array("\"etag\"".utf8)
-    attributes.lastModified = Array("Thu, 01 Jan 2026 00:00:00 GMT".utf8)
-    attributes.metadata = [1, 2]
-    attributes.tags = ["tag"]
-    attributes.isPinned = true
+    let attributes = EntryAttributes.with(
+      codec: .text, tags: ["tag"], entityTag: Array("\"etag\"".utf8),
+      lastModified: Array("Thu, 01 Jan 2026 00:00:00 GMT".utf8), metadata: [1, 2], isPinned: true)
     try await visits.namespace.set(Array("1".utf8), for: "a", attributes)
     try await visits.increment("a")
     try await visits.namespace.increment("a")

@@ -9,10 +9,7 @@ import Testing
   private static let longKey = String(repeating: "long", count: 100)
 
   private static var attributes: EntryAttributes {
-    var attributes = EntryAttributes(expires: .after(.hours(1)))
-    attributes.tags = ["tag"]
-    attributes.entityTag = [1, 2, 3]
-    return attributes
+    EntryAttributes.with(expires: .after(.hours(1)), tags: ["tag"], entityTag: [1, 2, 3])
   }
 
   /// A store with one entry of each kind, all with the same attributes.
@@ -28,7 +25,7 @@ import Testing
         "chunked": [UInt8](repeating: 6, count: 10_000),
       ]
       for (key, value) in values {
-        try notes.put(value.span, for: key, attributes: Self.attributes)
+        try notes.set(value, for: key, Self.attributes)
       }
       try body(store, notes, values, clock)
     }
@@ -42,7 +39,7 @@ import Testing
         let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
         for place in places where place < count {
           // Makes a new version each time: a large value is verified only at the first read of each version in a second.
-          try notes.put(value.span, for: key, attributes: Self.attributes)
+          try notes.set(value, for: key, Self.attributes)
           try notes.tamper(key) { $0[place] ^= 0x40 }
           let before = try notes.reads
           #expect(try notes.bytes(key) == nil, "\(key) \(place)")
@@ -54,7 +51,7 @@ import Testing
           #expect(try notes.entry(for: key) == nil, "\(key) \(place)")
           #expect(try !notes.contains(key))
           #expect(try store.faults.isEmpty == false)
-          try notes.put(value.span, for: key, attributes: Self.attributes)
+          try notes.set(value, for: key, Self.attributes)
           #expect(try notes.bytes(key) == value)
           try #require(try store.verify().faults == [], "\(key) \(place)")
         }
@@ -161,19 +158,18 @@ import Testing
   @Test(arguments: ["set", "setIfAbsent", "remove", "purge", "clear"])
   func `whatever byte is damaged, the next write puts the store in order`(way: String) throws {
     try withEntries { store, notes, values, clock in
-      var life = EntryAttributes(expires: .after(.hours(1)))
-      life.tags = ["tag", "other"]
+      let life = EntryAttributes.with(expires: .after(.hours(1)), tags: ["tag", "other"])
       for (key, value) in values {
-        try notes.put(value.span, for: key, attributes: life)
+        try notes.set(value, for: key, life)
         let size = try notes.record(key).count
         // Up to 80 bytes of the header and the fields, and the last byte of the value.
         let header = try notes.header(key)
         let places = Array(0..<min(header.payloadStart, 80)) + [size - 1]
         for place in places where place < size {
-          try notes.put(value.span, for: key, attributes: life)
+          try notes.set(value, for: key, life)
           try notes.tamper(key) { $0[min(place, $0.count - 1)] ^= 0x21 }
           switch way {
-          case "set": try notes.put(value.span, for: key, attributes: life)
+          case "set": try notes.set(value, for: key, life)
           case "setIfAbsent":
             #expect(
               try notes.putIfAbsent(value.span, for: key, attributes: life), "\(key) \(place)")
@@ -184,7 +180,7 @@ import Testing
             clock.advance(by: .hours(2))
             try store.purge()
             // The damaged deadline may hide the entry from the purge, so a write replaces it.
-            try notes.put(value.span, for: key, attributes: life)
+            try notes.set(value, for: key, life)
           default:
             try notes.clear()
             try store.purge()

@@ -18,9 +18,8 @@ import Testing
   func `one lookup lends the facts and the value, of any kind of entry`(chunksAbove: Int?) throws {
     try withNotes(chunksAbove: chunksAbove) { _, notes, clock in
       let long = String(repeating: "long ", count: 100)
-      var attributes = EntryAttributes(expires: .after(.hours(1)))
-      attributes.tags = ["tag"]
-      attributes.stale = .hours(1)
+      let attributes = EntryAttributes.with(
+        expires: .after(.hours(1)), stale: .hours(1), tags: ["tag"])
       for (key, count) in [("short", 3), (long, 4), ("large", 9000)] {
         try notes.set([UInt8](repeating: 7, count: count), for: key, attributes)
         let before = try notes.reads

@@ -29,8 +29,8 @@ import Testing
         case .afterAccess: duration > .zero
         default: true
         }
-      var attributes = EntryAttributes(expires: expires)
-      attributes.stale = duration >= .zero ? duration : nil
+      let attributes = EntryAttributes.with(
+        expires: expires, stale: duration >= .zero ? duration : nil)
       do {
         try notes.set(Array("v".utf8), for: "\(index)", attributes)
         try notes.touch("\(index)", expires: expires)
@@ -127,8 +127,7 @@ import Testing
 
   @Test func `an entry with very many tags is written in a moment`() throws {
     let notes = try Store.temporary().namespace("notes")
-    var attributes = EntryAttributes()
-    attributes.tags = (0..<20_000).map { "t\($0)" } + ["t0", "t19999"]
+    let attributes = EntryAttributes.with(tags: (0..<20_000).map { "t\($0)" } + ["t0", "t19999"])
     let seconds = try processorTime {
       try notes.set(Array("v".utf8), for: "k", attributes)
     }
@@ -140,9 +139,8 @@ import Testing
   @Test func `the repair of an entry with very many tags takes a moment`() throws {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
-    var attributes = EntryAttributes()
-    attributes.tags = (0..<20_000).map { "t\($0)" }
-    attributes.owners = [Owner(Key("owner"), in: "notes")]
+    let attributes = EntryAttributes.with(
+      tags: (0..<20_000).map { "t\($0)" }, owners: [Owner(Key("owner"), in: "notes")])
     try notes.set("v", for: "owner")
     try notes.set(Array("v".utf8), for: "k", attributes)
     let slot = try notes.slot("k")

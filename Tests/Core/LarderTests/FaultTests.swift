@@ -118,12 +118,11 @@ import Testing
     options.hooks.chunksAbove = 5000
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
-    var attributes = EntryAttributes(expires: .after(.hours(1)))
-    attributes.tags = ["a", "b"]
-    for key in ["k", "l"] { try notes.put([1, 2, 3].span, for: key, attributes: attributes) }
-    try notes.put([UInt8](repeating: 1, count: 9000).span, for: "c", attributes: attributes)
+    var attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["a", "b"])
+    for key in ["k", "l"] { try notes.set([1, 2, 3], for: key, attributes) }
+    try notes.set([UInt8](repeating: 1, count: 9000), for: "c", attributes)
     attributes.owners = [Owner(Key("k"), in: "notes")]
-    try notes.put([4].span, for: "owned", attributes: attributes)
+    try notes.set([4], for: "owned", attributes)
     // The clear also reclaims some of these entries at once.
     try store.write { batch in
       for number in 0..<100 { try batch.set([1], for: number, in: store.namespace("cleared")) }

@@ -72,9 +72,8 @@ import Testing
   }
 
   private func put(_ key: String, in space: Store.Namespace, of owner: Owner? = nil) throws {
-    var attributes = EntryAttributes()
-    attributes.owners = owner.map { [$0] } ?? []
-    try space.set([UInt8](repeating: 1, count: 100), for: key, attributes)
+    try space.set(
+      [UInt8](repeating: 1, count: 100), for: key, .with(owners: owner.map { [$0] } ?? []))
   }
 
   /// An article of 100 bytes with three images of 100 bytes.

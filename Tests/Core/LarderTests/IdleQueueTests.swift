@@ -52,10 +52,9 @@ extension IdleTests {
       "pinned": [4],
     ]
     for (key, value) in values {
-      var attributes = EntryAttributes(expires: .afterAccess(.hours(16)))
-      attributes.tags = ["a", "b"]
-      attributes.isPinned = key == "pinned"
-      try notes.put(value.span, for: key, attributes: attributes)
+      try notes.set(
+        value, for: key,
+        .with(expires: .afterAccess(.hours(16)), tags: ["a", "b"], isPinned: key == "pinned"))
     }
     for _ in 0..<5 {
       clock.advance(by: .hours(16))

@@ -7,10 +7,7 @@ import Testing
 /// Tags, and the entries that an invalidation hides and removes.
 @Suite struct InvalidationTests {
   private func attributes(_ tags: String..., owners: [Owner] = []) -> EntryAttributes {
-    var attributes = EntryAttributes()
-    attributes.tags = tags
-    attributes.owners = owners
-    return attributes
+    EntryAttributes.with(tags: tags, owners: owners)
   }
 
   /// Invalidates a tag and stops after the first transaction, like a process that is killed at that moment.
@@ -228,9 +225,7 @@ import Testing
         case 0..<12:
           let tags = (0..<3).filter { _ in random.chance(percent: 40) }.map { "t\($0)" }
           let value = [UInt8(random.next(in: 0..<256))]
-          var attributes = EntryAttributes()
-          attributes.tags = tags
-          try spaces[space].set(value, for: key, attributes)
+          try spaces[space].set(value, for: key, .with(tags: tags))
           model[space][key] = (value, tags)
         case 12..<14:
           let wasThere = model[space].removeValue(forKey: key) != nil

@@ -19,9 +19,7 @@ import Testing
   }
 
   private func tagged(_ expires: Expiration? = nil) -> EntryAttributes {
-    var attributes = EntryAttributes(expires: expires)
-    attributes.tags = ["even", "all"]
-    return attributes
+    EntryAttributes.with(expires: expires, tags: ["even", "all"])
   }
 
   private func filled(_ store: Store, _ eviction: Eviction) throws -> Store.Namespace {

@@ -14,12 +14,11 @@ struct MetadataTests {
       try articles.set("text", for: "1")
       let key = String(repeating: "long ", count: 300)
       let bytes = [UInt8](repeating: 7, count: size)
-      var attributes = EntryAttributes(expires: .after(.hours(1)))
-      attributes.stale = .hours(1)
-      attributes.owners = [Owner(Key("1"), in: "articles")]
-      attributes.tags = ["a"]
-      attributes.entityTag = [1, 2]
-      try images.set(bytes, for: key, attributes)
+      try images.set(
+        bytes, for: key,
+        .with(
+          expires: .after(.hours(1)), stale: .hours(1), tags: ["a"],
+          owners: [Owner(Key("1"), in: "articles")], entityTag: [1, 2]))
       let before = try images.entry(for: key)!
       clock.advance(by: .minutes(10))
       for metadata: [UInt8]? in [[9], nil, [UInt8](repeating: 1, count: 3_000), []] {

@@ -119,7 +119,7 @@ struct ModelRun {
 
   private mutating func put(_ key: [UInt8], in name: String) throws {
     let (value, attributes) = (value(), attributes())
-    try store.namespace(name).put(value.span, for: key, attributes: attributes)
+    try store.namespace(name).set(value, for: key, attributes)
     model.put(value, for: key, in: name, attributes: attributes)
     settleAfterWrite()
   }

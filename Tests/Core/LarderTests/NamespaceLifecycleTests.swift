@@ -149,11 +149,10 @@ import Testing
   @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws
   {
     try withNotes(chunksAbove: 3000) { store, notes, _ in
-      var attributes = EntryAttributes(expires: .after(.hours(1)))
-      attributes.tags = ["t"]
+      let attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["t"])
       for number in 0..<1500 {
         let value = [UInt8](repeating: 1, count: number % 100 == 0 ? 9000 : 10)
-        try notes.put(value.span, for: number, attributes: attributes)
+        try notes.set(value, for: number, attributes)
       }
       try store.declare(Rules(largestValue: 10_000), for: "notes")
       let bytes = try store.statistics().bytes

@@ -8,9 +8,7 @@ import Testing
 /// Removals of entries that own many other entries: bounded in each transaction, without recursion, and complete in the end.
 @Suite struct OwnerChainTests {
   private func owned(by key: String) -> EntryAttributes {
-    var attributes = EntryAttributes()
-    attributes.owners = [Owner(Key(key), in: "notes")]
-    return attributes
+    EntryAttributes.with(owners: [Owner(Key(key), in: "notes")])
   }
 
   /// Entries 0 to `count`, each owned by the entry before it.
@@ -168,9 +166,7 @@ import Testing
     let (cleared, notes) = (store.namespace("cleared"), store.namespace("notes"))
     for index in 0..<count { try cleared.set([1], for: "a \(index)") }
     try cleared.set([1], for: "z", expires: life)
-    var attributes = EntryAttributes()
-    attributes.owners = [Owner(Key("z"), in: "cleared")]
-    try notes.set([1], for: "0", attributes)
+    try notes.set([1], for: "0", .with(owners: [Owner(Key("z"), in: "cleared")]))
     try notes.set([1], for: "1", owned(by: "0"))
     try cleared.clear()
   }

@@ -5,9 +5,7 @@ import Testing
 
 struct OwnerTests {
   private func image(of owners: [Owner]) -> EntryAttributes {
-    var attributes = EntryAttributes()
-    attributes.owners = owners
-    return attributes
+    EntryAttributes.with(owners: owners)
   }
 
   @Test(arguments: ["removed", "expired", "evicted", "invalidated"])
@@ -16,9 +14,7 @@ struct OwnerTests {
       let articles = store.namespace("articles")
       let images = store.namespace("images")
       try store.declare(Rules(limits: Limits(entries: 2), eviction: .fifo), for: "articles")
-      var attributes = EntryAttributes(expires: .after(.seconds(10)))
-      attributes.tags = ["user"]
-      try articles.set([1], for: "1", attributes)
+      try articles.set([1], for: "1", .with(expires: .after(.seconds(10)), tags: ["user"]))
       for index in 0..<3 {
         try images.set([1, 2, 3], for: "1/\(index)", image(of: [Owner(Key("1"), in: "articles")]))
       }

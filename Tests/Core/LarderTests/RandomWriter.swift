@@ -38,9 +38,8 @@ struct RandomWriter {
     case 17:
       guard try notes.contains(key) else { return }
       // This entry has an owner, and is removed with that owner.
-      var attributes = EntryAttributes()
-      attributes.owners = [Owner(Key(key), in: notes.name)]
-      try store.namespace("a").put([1, 2, 3].span, for: "image \(key)", attributes: attributes)
+      try store.namespace("a").set(
+        [1, 2, 3], for: "image \(key)", .with(owners: [Owner(Key(key), in: notes.name)]))
     default: clock.advance(by: .milliseconds(random.next(in: 0..<2000)))
     }
   }

@@ -50,9 +50,8 @@ import Testing
 
   @Test func `facts tell what the write said`() throws {
     try withNotes { _, notes, clock in
-      var attributes = EntryAttributes(codec: .text, expires: .after(.seconds(9)))
-      attributes.stale = .seconds(3)
-      attributes.tags = ["a", "b", "a"]
+      var attributes = EntryAttributes.with(
+        codec: .text, expires: .after(.seconds(9)), stale: .seconds(3), tags: ["a", "b", "a"])
       try notes.set("owner", for: "owner")
       let owner = Owner(Key("owner"), in: "notes")
       attributes.owners = [owner]
@@ -60,7 +59,7 @@ import Testing
       attributes.lastModified = Array("then".utf8)
       attributes.metadata = [1, 2, 3]
       attributes.isPinned = true
-      try notes.put(Array("value".utf8).span, for: "k", attributes: attributes)
+      try notes.set(Array("value".utf8), for: "k", attributes)
       let entry = try #require(try notes.entry(for: "k"))
       #expect(entry.namespace == "notes" && entry.key == Key("k") && entry.size == 5)
       #expect(entry.written == clock.now)

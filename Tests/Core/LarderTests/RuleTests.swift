@@ -167,7 +167,7 @@ import Testing
       var attributes = EntryAttributes()
       for (key, window) in [("own", Duration.hours(3)), ("none", .zero), ("ruled", .minutes(10))] {
         attributes.stale = key == "ruled" ? nil : window
-        try notes.put([1].span, for: key, attributes: attributes)
+        try notes.set([1], for: key, attributes)
         clock.advance(by: .seconds(30))
         for expires in [nil, Expiration.after(.minutes(2))] {
           try notes.touch(key, expires: expires)

@@ -35,10 +35,9 @@ import Testing
     try store.declare(rules, for: "notes")
     try store.write { batch in
       for number in 0..<400 {
-        var attributes = EntryAttributes(expires: number % 3 == 0 ? .after(.hours(1)) : .never)
-        attributes.tags = ["tag\(number % 4)"]
-        attributes.metadata = [UInt8(number % 256)]
-        attributes.isPinned = number % 100 == 1
+        let attributes = EntryAttributes.with(
+          expires: number % 3 == 0 ? .after(.hours(1)) : .never, tags: ["tag\(number % 4)"],
+          metadata: [UInt8(number % 256)], isPinned: number % 100 == 1)
         try batch.set(
           Self.value(number), for: "key-\(number)", in: store.namespace("notes"), attributes)
         try batch.set("\(number)", for: number, in: store.namespace("numbers"))

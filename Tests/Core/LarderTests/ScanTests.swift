@@ -59,7 +59,7 @@ import Testing
       let put = { (key: String, value: String, change: (inout EntryAttributes) -> Void) in
         var attributes = EntryAttributes(expires: .after(.hours(1)))
         change(&attributes)
-        try notes.put(Array(value.utf8).span, for: key, attributes: attributes)
+        try notes.set(Array(value.utf8), for: key, attributes)
       }
       try put("plain", "1") { _ in }
       try put("pinned", "2") { $0.isPinned = true }

@@ -34,10 +34,9 @@ import Testing
     try store.declare(Rules(limits: Limits(entries: 50)), for: "notes")
     let notes = store.namespace("notes")
     for key in 0..<20 {
-      var attributes = EntryAttributes(expires: .after(.hours(1)))
-      attributes.tags = ["tag"]
+      var attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["tag"])
       if key % 5 == 0 { attributes.isPinned = true }
-      try notes.put([UInt8(key)].span, for: key, attributes: attributes)
+      try notes.set([UInt8(key)], for: key, attributes)
     }
     try store.namespace("boards").set("v", for: "k")
     return (store, notes, clock)

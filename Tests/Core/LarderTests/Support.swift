@@ -57,15 +57,27 @@ extension Store.Options {
   }
 }
 
+extension EntryAttributes {
+  static func with(
+    codec: CodecID = .bytes, expires: Expiration? = nil, stale: Duration? = nil,
+    tags: [String] = [], owners: [Owner] = [], entityTag: [UInt8]? = nil,
+    lastModified: [UInt8]? = nil, metadata: [UInt8]? = nil, isPinned: Bool? = nil
+  ) -> EntryAttributes {
+    var attributes = EntryAttributes(codec: codec, expires: expires)
+    attributes.stale = stale
+    attributes.isPinned = isPinned
+    if !tags.isEmpty { attributes.tags = tags }
+    if !owners.isEmpty { attributes.owners = owners }
+    if let entityTag { attributes.entityTag = entityTag }
+    if let lastModified { attributes.lastModified = lastModified }
+    if let metadata { attributes.metadata = metadata }
+    return attributes
+  }
+}
+
 extension Store.Namespace {
   func text(_ key: some StoreKey) throws -> String? { try value(for: key) }
   func bytes(_ key: some StoreKey) throws -> [UInt8]? { try value(for: key) }
-
-  func put(
-    _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
-  ) throws(LarderError) {
-    try write(putting(value.copied, for: key, attributes))
-  }
 
   func putIfAbsent(
     _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes

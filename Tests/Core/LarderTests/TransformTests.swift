@@ -44,10 +44,9 @@ import Testing
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     let long = String(repeating: "k", count: 400)
-    var attributes = EntryAttributes(codec: .text, expires: .afterAccess(.hours(1)))
-    attributes.tags = ["tag"]
-    attributes.entityTag = Array("\"etag\"".utf8)
-    attributes.metadata = Array("private metadata".utf8)
+    let attributes = EntryAttributes.with(
+      codec: .text, expires: .afterAccess(.hours(1)), tags: ["tag"],
+      entityTag: Array("\"etag\"".utf8), metadata: Array("private metadata".utf8))
     let texts = [
       "a": "a secret text of more than twenty bytes", "b": String(repeating: "x", count: 90),
     ]
@@ -104,8 +103,7 @@ import Testing
 
   @Test func `loads store and revalidate as without transforms`() async throws {
     let store = try Store.temporary(options: options([Runs(), Veil()]))
-    var attributes = EntryAttributes()
-    attributes.entityTag = Array("\"etag\"".utf8)
+    let attributes = EntryAttributes.with(entityTag: Array("\"etag\"".utf8))
     let cache = store.cache(TextCodec(), in: "loaded", memory: .off)
     let load = LoadOptions(expires: .after(.hours(1)), waitsForCommit: true)
     #expect(try await cache.value(for: "k", options: load) { "loaded" } == "loaded")
@@ -127,9 +125,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let path = directory + "/store"
       var store = try Store(at: path, options: options([Veil()]))
-      var attributes = EntryAttributes()
-      attributes.metadata = [1, 2, 3]
-      try store.namespace("notes").set(Array("secret".utf8), for: "k", attributes)
+      try store.namespace("notes").set(Array("secret".utf8), for: "k", .with(metadata: [1, 2, 3]))
       #expect(failure { _ = try Store(at: path, options: options([])) } == .invalidArgument)
       try store.close()
 

@@ -38,10 +38,11 @@ private struct Refusal: ValueTransform {
   /// Writes a store with the entry `k` of `notes`, and closes it.
   private func write(at path: String) throws {
     let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
-    var attributes = EntryAttributes(codec: .text, expires: .after(.hours(1)))
-    attributes.entityTag = Self.entityTag
-    attributes.metadata = Self.metadata
-    try store.namespace("notes").set(Self.value, for: "k", attributes)
+    try store.namespace("notes").set(
+      Self.value, for: "k",
+      .with(
+        codec: .text, expires: .after(.hours(1)), entityTag: Self.entityTag, metadata: Self.metadata
+      ))
     try store.namespace("notes").set("owner", for: "owner")
     try store.close()
   }
@@ -135,8 +136,7 @@ private struct Refusal: ValueTransform {
     let short: [UInt8] = [1]
     try notes.set(short, for: "a")
     let version = try #require(try notes.entry(for: "a")).version
-    var imported = EntryAttributes()
-    imported.owners = [Owner(Key("o"), in: "owners")]
+    var imported = EntryAttributes.with(owners: [Owner(Key("o"), in: "owners")])
     imported.awaitsOwners = true
     try store.write { [imported] batch in
       let before = batch.session.mutations

@@ -104,9 +104,7 @@ import Testing
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let changes = store.changes()
     let seal = store.engine.seal
-    var attributes = EntryAttributes()
-    attributes.tags = ["tag"]
-    try store.namespace("notes").set([1], for: "k", attributes)
+    try store.namespace("notes").set([1], for: "k", .with(tags: ["tag"]))
     let id = try store.namespace("notes").id
     var rules = NamespaceRecord.RuleSet()
     rules.overrides.limits = Limits(entries: -1)

@@ -88,12 +88,11 @@ import Testing
   @Test func `the work on an entry with many tags grows with their number`() throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let notes = store.namespace("notes")
-    var attributes = EntryAttributes()
-    attributes.tags = (0..<2000).map { "tag \($0)" }
-    attributes.owners = [Owner(Key("k"), in: "notes")]
+    let attributes = EntryAttributes.with(
+      tags: (0..<2000).map { "tag \($0)" }, owners: [Owner(Key("k"), in: "notes")])
     try notes.set("v", for: "k")
-    try notes.put([1, 2, 3].span, for: "many", attributes: attributes)
-    try store.namespace("cleared").put([1].span, for: "many", attributes: attributes)
+    try notes.set([1, 2, 3], for: "many", attributes)
+    try store.namespace("cleared").set([1], for: "many", attributes)
     try store.namespace("cleared").clear()
     let (faults, lookups) = try walk(store)
     #expect(faults == [] && lookups == 0)

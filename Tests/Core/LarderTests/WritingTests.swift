@@ -89,12 +89,12 @@ import Testing
       for tag in ["", String(repeating: "t", count: 201), "a\u{0}b"] {
         attributes.tags = [tag]
         #expect(
-          failure { try notes.put([1].span, for: "k", attributes: attributes) } == .invalidArgument)
+          failure { try notes.set([1], for: "k", attributes) } == .invalidArgument)
         #expect(failure { try store.invalidate(tag: tag) } == .invalidArgument)
       }
       #expect(try store.namespaces().isEmpty)
       attributes.tags = [String(repeating: "t", count: 200)]
-      try notes.put([1].span, for: String(repeating: "k", count: 1000), attributes: attributes)
+      try notes.set([1], for: String(repeating: "k", count: 1000), attributes)
     }
   }
 
@@ -134,8 +134,7 @@ import Testing
     let store = try Store.temporary(options: options)
     let (notes, owners) = (store.namespace("notes"), store.namespace("owners"))
     let cache = store.cache(of: Int.self, in: "cache", rules: Rules(expires: .after(.hours(1))))
-    var tagged = EntryAttributes()
-    tagged.tags = ["good", ""]
+    let tagged = EntryAttributes.with(tags: ["good", ""])
     var imported = tagged
     imported.awaitsOwners = true
     imported.owners = [Owner(Key("o"), in: "owners")]

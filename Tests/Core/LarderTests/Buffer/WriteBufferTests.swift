@@ -144,8 +144,7 @@ import Testing
       #expect(failure { try numbers.increment("m", by: .max) } == .invalidArgument)
       #expect(store.engine.environment.lastTransaction == commit)
       #expect(try numbers.value(for: "m") == 6)
-      var attributes = EntryAttributes()
-      attributes.tags = ["t"]
+      var attributes = EntryAttributes.with(tags: ["t"])
       try notes.set(Array("1".utf8), for: "tagged", attributes)
       #expect(try notes.increment("tagged") == 2)
       #expect(try notes.entry(for: "tagged")?.tags == ["t"])

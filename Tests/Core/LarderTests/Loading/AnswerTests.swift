@@ -66,9 +66,8 @@ import Testing
 
   @Test func `a value says itself how long it stays and what validates it`() async throws {
     let boards = try cache()
-    var attributes = EntryAttributes(expires: .after(.seconds(10)))
-    attributes.entityTag = Array("\"v1\"".utf8)
-    attributes.tags = ["line 1"]
+    let attributes = EntryAttributes.with(
+      expires: .after(.seconds(10)), tags: ["line 1"], entityTag: Array("\"v1\"".utf8))
     let (stored, stale) = (attributes, Staleness(onError: .minutes(1)))
     let options = LoadOptions(expires: .never, stale: stale, waitsForCommit: true)
     _ = try await boards.result(for: "thun", options: options) { _ in
@@ -85,10 +84,8 @@ import Testing
     async throws
   {
     let boards = try cache()
-    var attributes = EntryAttributes(expires: .after(.minutes(1)))
-    attributes.entityTag = Array("\"v1\"".utf8)
-    attributes.metadata = [1, 2, 3]
-    let stored = attributes
+    let stored = EntryAttributes.with(
+      expires: .after(.minutes(1)), entityTag: Array("\"v1\"".utf8), metadata: [1, 2, 3])
     let options = LoadOptions(
       expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     _ = try await boards.result(for: "thun", options: options) { _ in
@@ -119,10 +116,7 @@ import Testing
     let boards = try cache()
     let options = LoadOptions(
       expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
-    var attributes = EntryAttributes()
-    attributes.entityTag = [7]
-    attributes.tags = ["line 1"]
-    let stored = attributes
+    let stored = EntryAttributes.with(tags: ["line 1"], entityTag: [7])
     _ = try await boards.result(for: "thun", options: options) { _ in
       .value("board", stored)
     }

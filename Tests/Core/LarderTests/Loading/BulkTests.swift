@@ -11,9 +11,7 @@ import Testing
 
   /// Attributes of an entry that is fresh for a second, and stale for a minute after it.
   private var aging: EntryAttributes {
-    var attributes = EntryAttributes(expires: .after(.seconds(1)))
-    attributes.stale = .minutes(1)
-    return attributes
+    EntryAttributes.with(expires: .after(.seconds(1)), stale: .minutes(1))
   }
 
   /// Runs `body` with a cache over a new store, which is verified at the end.

@@ -95,9 +95,7 @@ import Testing
     let boards = try Store.temporary(options: Store.Options(clock: clock)).cache(
       TextCodec(), in: "boards")
     let stale = Staleness(whileRevalidating: .hours(1))
-    var attributes = EntryAttributes(expires: .after(.seconds(1)))
-    attributes.stale = .hours(1)
-    try await boards.set("old", for: "b", attributes)
+    try await boards.set("old", for: "b", .with(expires: .after(.seconds(1)), stale: .hours(1)))
     let options = LoadOptions(expires: .after(.seconds(1)), stale: stale, waitsForCommit: true)
     clock.advance(by: .seconds(2))
     let value = try await boards.value(for: "a") {

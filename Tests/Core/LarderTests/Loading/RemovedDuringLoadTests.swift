@@ -30,11 +30,11 @@ import Testing
   private func prepare(_ before: Before, _ boards: Larder.Cache<String>) async throws {
     try await boards.namespace.store.namespace("lines").set("line", for: "1")
     if before == .nowhere { return }
-    var attributes = EntryAttributes(expires: .after(.minutes(1)))
-    attributes.stale = before == .stale ? .hours(1) : .zero
-    attributes.tags = ["all"]
-    attributes.owners = [Owner(Key("1"), in: "lines")]
-    try await boards.set("old", for: before == .absent ? "bern" : "thun", attributes)
+    try await boards.set(
+      "old", for: before == .absent ? "bern" : "thun",
+      .with(
+        expires: .after(.minutes(1)), stale: before == .stale ? .hours(1) : .zero, tags: ["all"],
+        owners: [Owner(Key("1"), in: "lines")]))
     if before != .fresh { clock.advance(by: .minutes(1)) }
   }
 
@@ -132,9 +132,8 @@ import Testing
     var options = LoadOptions(
       stale: Staleness(whileRevalidating: .hours(1)), refreshAhead: .seconds(1))
     if isStale {
-      var attributes = EntryAttributes(expires: .after(.minutes(1)))
-      attributes.stale = .hours(1)
-      try await boards.set("old", for: "thun", attributes)
+      try await boards.set(
+        "old", for: "thun", .with(expires: .after(.minutes(1)), stale: .hours(1)))
     }
     clock.advance(by: isStale ? .minutes(1) : .seconds(59))
     origin.close()

@@ -50,9 +50,7 @@ import Testing
 
   @Test func `a caller that waits for a refresh does not get its time limit`() async throws {
     let boards = try cache()
-    var attributes = EntryAttributes(expires: .after(.minutes(1)))
-    attributes.stale = .hours(1)
-    try await boards.set("old", for: "thun", attributes)
+    try await boards.set("old", for: "thun", .with(expires: .after(.minutes(1)), stale: .hours(1)))
     clock.advance(by: .minutes(1))
     origin.close()
     let errors = Shared<[any Error]>([])
@@ -78,9 +76,7 @@ import Testing
     stale: Staleness(onError: .hours(1)), softTimeout: .milliseconds(300), waitsForCommit: true)
 
   private func putStale(_ boards: Larder.Cache<String>) async throws {
-    var attributes = EntryAttributes(expires: .after(.minutes(1)))
-    attributes.stale = .hours(1)
-    try await boards.set("old", for: "thun", attributes)
+    try await boards.set("old", for: "thun", .with(expires: .after(.minutes(1)), stale: .hours(1)))
     clock.advance(by: .minutes(1))
   }
 
