@@ -46,7 +46,7 @@ extension ArticleReader {
       }
       if let error = loaded?.error { throw error }
       // Another article may have waited for the same load, and the article `id` may have changed meanwhile.
-      try storage.settle([address], of: id)
+      try storage.store.write { try storage.settle([address], of: id, in: &$0) }
       return loaded?.source == .loaded
     } catch let error as LarderError where error.code == .noSuchOwner {
       // The article was removed meanwhile.

@@ -72,7 +72,9 @@ extension ArticleReader {
     readeck.service.note(id, in: storage.articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
       // The new version may lack some of the images.
-      _ = try ifRoom { try storage.settle(known.images, of: id) }
+      _ = try ifRoom {
+        try storage.store.write { try storage.settle(known.images, of: id, in: &$0) }
+      }
     }
     return loaded
   }

@@ -71,14 +71,9 @@ struct ArticleStore: Sendable {
 
   /// All stored articles, newest first. Reads no HTML.
   func list() throws -> [StoredArticle] {
-    var articles: [StoredArticle] = []
-    var cursor: PageCursor?
-    repeat {
-      let page = try self.articles.namespace.page(limit: 100, after: cursor)
-      articles += page.items.compactMap(StoredArticle.init)
-      cursor = page.next
-    } while cursor != nil
-    return articles.sorted { $0.bookmark.isNewer(than: $1.bookmark) }
+    // One page has room for the largest limit of articles.
+    try articles.namespace.page(limit: 1_000).items.compactMap(StoredArticle.init)
+      .sorted { $0.bookmark.isNewer(than: $1.bookmark) }
   }
 
   /// Clears the namespaces in one transaction. Loads under way, in any process, store nothing afterwards.
@@ -94,11 +89,7 @@ struct ArticleStore: Sendable {
 
   /// Makes an article an owner of the images that it shows and has room for, and of no other images. An image without owners is
   /// removed.
-  func settle(_ addresses: [String], of id: String) throws {
-    try store.write { try settle(addresses, of: id, in: &$0) }
-  }
-
-  private func settle(_ addresses: [String], of id: String, in batch: inout WriteBatch) throws {
+  func settle(_ addresses: [String], of id: String, in batch: inout WriteBatch) throws {
     let notes = try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)?.notes
     let shown = Set(notes?.imageLimit == nil ? notes?.images ?? [] : [])
     for address in addresses {

@@ -39,8 +39,6 @@ public struct ArticleList: Sendable, Hashable {
 public struct StoredArticle: Sendable, Hashable {
   /// The bookmark from the fetch of the HTML, with the changes that the user has made since.
   public var bookmark: Bookmark { notes.bookmark }
-  /// The size of the HTML in bytes.
-  public var size: Int
   /// When the article was stored, or found unchanged.
   public var written: Timestamp
   /// The addresses of all images in its HTML.
@@ -67,7 +65,7 @@ public struct StoredArticle: Sendable, Hashable {
   init?(_ entry: Store.Entry) {
     guard entry.state != .expired, let metadata = entry.metadata else { return nil }
     do { notes = try JSONDecoder().decode(Notes.self, from: Data(metadata)) } catch { return nil }
-    (size, written, isEdited) = (entry.size, entry.written, entry.state == .stale)
+    (written, isEdited) = (entry.written, entry.state == .stale)
   }
 }
 

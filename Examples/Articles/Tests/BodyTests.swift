@@ -7,32 +7,25 @@ import ExampleTesting
   private let fixture = Fixture.current
 
   @Test(arguments: [
-    ("text/html; charset=utf-8", "\n<!DOCTYPE html><html>log in", "login page"),
-    ("text/html", "<head><title>log in</title>", "login page"),
-    ("application/json", #"{"message": "sign in"}"#, "application/json"),
-    ("text/html", " \n", "its end is missing"),
-    ("text/html", "<section><p>One</p> two", "its end is missing"),
-    ("text/html", "<section><p title='</section>'>x</p>", "its end is missing"),
-    ("text/html", "<section><!-- </section> -->x", "its end is missing"),
-  ]) func `a body that is no whole article fails alone`(type: String, body: String, reason: String)
-    async throws
-  {
+    (200, "text/html; charset=utf-8", "\n<!DOCTYPE html><html>log in", "login page"),
+    (200, "text/html", "<head><title>log in</title>", "login page"),
+    (200, "application/json", #"{"message": "sign in"}"#, "application/json"),
+    (200, "text/html", " \n", "its end is missing"),
+    (200, "text/html", "<section><p>One</p> two", "its end is missing"),
+    (200, "text/html", "<section><p title='</section>'>x</p>", "its end is missing"),
+    (200, "text/html", "<section><!-- </section> -->x", "its end is missing"),
+    (302, "text/html", "", "answered 302"),
+  ]) func `a body that is no whole article fails alone`(
+    status: Int, type: String, body: String, reason: String
+  ) async throws {
     fixture.readeck.fill(2)
-    fixture.answer(Fixture.body(0)) { $0 = .init(200, ["Content-Type": type], text: body) }
+    fixture.answer(Fixture.body(0)) {
+      $0 = .init(status, ["Content-Type": type, "Location": "/moved"], text: body)
+    }
     let result = try await fixture.sync()
     #expect(result.stored == 1 && result.failed == 1 && !result.isStopped)
     #expect(result.failures.first?.contains(reason) == true, "\(result)")
     #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
-  }
-
-  @Test func `a redirection is no article`() async throws {
-    fixture.readeck.fill(1)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      request.path == Fixture.body(0)
-        ? .init(302, ["Location": "/moved"]) : readeck.answer(request)
-    }
-    let result = try await fixture.sync()
-    #expect(result.stored == 0 && result.failed == 1, "\(result)")
   }
 
   @Test func `difficult pages are stored as they are`() async throws {
@@ -63,5 +56,26 @@ import ExampleTesting
     let body = Data([0x41, 0xE9, 0x42, 0xC3, 0xA9])
     fixture.answer(Fixture.body(0)) { $0 = .init(200, ["Content-Type": "text/html"], body: body) }
     #expect(try await fixture.reader.article(FakeReadeck.id(0)).html == "A\u{FFFD}B\u{E9}")
+  }
+}
+
+/// The forms in which a service sends the fields of a bookmark.
+@Suite struct BookmarkTests {
+  private func bookmark(_ fields: String) throws -> Bookmark {
+    try JSONDecoder().decode(Bookmark.self, from: Data("{\(fields)}".utf8))
+  }
+
+  @Test func `an id may be a number, and a number text; all fields stay`() throws {
+    let read = try bookmark(#""id": 17, "updated": "", "read_progress": "100", "title": 5"#)
+    #expect(read.id == "17" && read.isRead && read.name == "17")
+    for id in ["1.5", "true", "null", #""""#, "[]"] {
+      #expect(throws: DecodingError.self, "\(id)") { try bookmark(#""id": \#(id), "updated": """#) }
+    }
+    let row = #"{"hash":9007199254740991,"id":7,"updated":"2026-01-01T10:00:00.123456Z"}"#
+    let large = try JSONDecoder().decode(Bookmark.self, from: Data(row.utf8))
+    #expect(large.changed.map { "\($0)" } == "2026-01-01T10:00:00.000Z")
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    #expect(try String(decoding: encoder.encode(large), as: UTF8.self) == row)
   }
 }

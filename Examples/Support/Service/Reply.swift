@@ -6,30 +6,21 @@ import LarderHTTP
 /// A service's answer with its whole body, from the network or the cache.
 public struct Reply: Sendable {
   let request: HTTPRequest
-  private let response: HTTPResponse
+  /// The answer without its body.
+  let result: HTTPCacheResult
   public var body: [UInt8]
   public var path: String { request.path ?? "/" }
-  public var status: Int { response.status.code }
-  public var fields: HTTPFields { response.headerFields }
+  public var status: Int { result.response.status.code }
+  public var fields: HTTPFields { result.response.headerFields }
   /// Whether the cache answered without a request.
-  public var isHit: Bool
+  public var isHit: Bool { result.isHit }
   /// Whether the service answered 304: the stored body is still valid.
-  public var isConfirmed: Bool
+  public var isConfirmed: Bool { result.originStatus == 304 && status != 304 }
   /// Whether the answer is past its freshness, because the service is unreachable or the refresh is not complete.
-  public var isStale: Bool
-  /// The age in seconds; nil for an answer that has just arrived.
-  public var age: Int?
-
-  init(_ result: HTTPCacheResult, body: [UInt8], to request: HTTPRequest) {
-    (self.request, self.response, self.body) = (request, result.response, body)
-    isHit = result.isHit
-    isConfirmed = result.originStatus == 304 && result.response.status != .notModified
-    isStale = result.reason?.isStale ?? false
-    age = result.age
-  }
+  public var isStale: Bool { result.reason?.isStale ?? false }
 
   var words: String {
-    let age = age.map { ", \($0) s old" } ?? ""
+    let age = result.age.map { ", \($0) s old" } ?? ""
     if isStale { return "stale" + age }
     if isHit { return "hit" + age }
     return isConfirmed ? "confirmed by the service" : "from the service, \(status)"
@@ -40,22 +31,11 @@ public struct Reply: Sendable {
   public var json: JSON? { try? JSONDecoder().decode(JSON.self, from: Data(body)) }
 
   /// The validators, to be stored with the decoded value.
-  public var validators: Validators { Validators(of: response) }
+  public var validators: Validators { Validators(of: result.response) }
 
   /// The second in which the service made the answer, by its own clock; nil without a `Date`.
   public func date(at now: Timestamp) -> Timestamp? {
     fields[.date].flatMap { HTTPDate(strictly: $0, now: now)?.timestamp }
-  }
-
-  func decoded<Value: Decodable>(
-    _ type: Value.Type, decoder: JSONDecoder
-  ) throws(ServiceError) -> Value {
-    do {
-      return try decoder.decode(type, from: Data(body))
-    } catch {
-      if isPage { throw .wrongContent(path: path, type: "a web page") }
-      throw .undecodable(path: path, reason: (error as? DecodingError)?.words ?? "\(error)")
-    }
   }
 
   /// The answer itself if its type is an image, or bytes. Throws for other content, such as a login page, and for an empty

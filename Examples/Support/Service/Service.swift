@@ -50,9 +50,10 @@ public struct Service: Sendable {
   ) async throws -> Reply {
     let request = try request(path, method: method, fields: fields)
     do {
-      let result = try await cache.send(request, body: HTTPBody(body), tags: tags)
-      let reply = Reply(
-        result, body: try await result.body.bytes(upTo: Self.largestBody), to: request)
+      var result = try await cache.send(request, body: HTTPBody(body), tags: tags)
+      let bytes = try await result.body.bytes(upTo: Self.largestBody)
+      result.body = HTTPBody()
+      let reply = Reply(request: request, result: result, body: bytes)
       // The query may contain a secret.
       log?("\(method) \(reply.path.prefix { $0 != "?" }): \(reply.words)")
       return reply
@@ -65,11 +66,9 @@ public struct Service: Sendable {
   ///
   /// - Parameter fault: the reason why a decoded value is of no use; nil for a good value.
   public func get<Value: Decodable>(
-    _ type: Value.Type, from path: String, fields: HTTPFields = [:],
-    decoder: JSONDecoder = JSONDecoder(), fault: (Value) -> String? = { _ in nil }
+    _ type: Value.Type, from path: String, fault: (Value) -> String? = { _ in nil }
   ) async throws -> Value {
-    let reply = try checked(await send(path, fields: fields))
-    return try await decoded(type, from: reply, decoder: decoder, fault: fault)
+    try await decoded(type, from: checked(send(path)), fault: fault)
   }
 
   /// The decoded body of an answer. If it cannot be decoded, the HTTP cache removes the answer.
@@ -78,12 +77,15 @@ public struct Service: Sendable {
     fault: (Value) -> String? = { _ in nil }
   ) async throws -> Value {
     do {
-      let value = try reply.decoded(type, decoder: decoder)
+      let value = try decoder.decode(type, from: Data(reply.body))
       guard let fault = fault(value) else { return value }
       throw ServiceError.undecodable(path: reply.path, reason: fault)
     } catch {
       try await cache.removeAll(for: reply.request)
-      throw error
+      if error is ServiceError { throw error }
+      if reply.isPage { throw ServiceError.wrongContent(path: reply.path, type: "a web page") }
+      throw ServiceError.undecodable(
+        path: reply.path, reason: (error as? DecodingError)?.words ?? "\(error)")
     }
   }
 
@@ -110,17 +112,10 @@ public struct Service: Sendable {
     log?("\(namespace) \(key): \(words ?? "nothing")")
   }
 
-  /// The part of an address after the base; nil if it belongs to another service.
-  public func path(of address: String) -> String? {
-    guard address.hasPrefix(base) else { return nil }
-    let path = String(address.dropFirst(base.count))
-    return path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?") ? path : nil
-  }
-
   private func request(
     _ path: String, method: HTTPRequest.Method, fields: HTTPFields
   ) throws(ServiceError) -> HTTPRequest {
-    let address = path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?") ? base + path : path
+    let address = Self.isPath(path[...]) ? base + path : path
     let parts = address.split(separator: "://", maxSplits: 1)
     let authority = parts.count == 2 ? parts[1].prefix { !"/?#".contains($0) } : ""
     // The message must not contain a password.
@@ -132,10 +127,15 @@ public struct Service: Sendable {
       method: method, scheme: String(parts[0]), authority: String(authority),
       path: target.hasPrefix("/") ? String(target) : "/" + target)
     // The address of an image may name another host, which must not get the credentials.
-    if self.path(of: address) != nil { request.headerFields = self.fields }
+    if address.hasPrefix(base), Self.isPath(address.dropFirst(base.count)) {
+      request.headerFields = self.fields
+    }
     for field in fields { request.headerFields[field.name] = field.value }
     return request
   }
+
+  /// Whether the text is the part of an address after the base.
+  private static func isPath(_ text: Substring) -> Bool { ["", "/", "?"].contains(text.prefix(1)) }
 }
 
 /// Calls `body`, which stores an optional value; nil if the store has no room for it.
