@@ -4,6 +4,7 @@ import ExampleTesting
 
 /// Boards of a station and a day.
 @Suite(.checkedStores) struct BoardTests {
+  /// A repeat is more than 10 times as fast, because it needs no request.
   @Test func `a board is keyed by station and day in Zurich, and is one request`() async throws {
     let fixture = try Fixture(at: "2025-07-12T00:30:00+0200")
     let first = try await fixture.cache.board(at: "08503651")

@@ -2,12 +2,13 @@ import ExampleTesting
 
 @testable import Departures
 
-/// Fetches of favourites ahead of use, at the start of an app and when it goes to the background.
+/// Fetches of favourites ahead of use, at the start of an app and when it goes to the background. Tests of Larder cover a
+/// prefetch that is cancelled, and a load that fails and stops no other.
 @Suite(.checkedStores) struct PrefetchTests {
   private let fixture: Fixture
   private var cache: DeparturesCache { fixture.cache }
   private var services: FakeServices { fixture.services }
-  init() throws { fixture = try Fixture(jumps: true) }
+  init() throws { fixture = try Fixture() }
   private func stations(_ count: Int) -> [String] { (0..<count).map { "\(8_500_000 + $0)" } }
 
   @Test(arguments: [0, 1, 2, 3, 200])
@@ -38,19 +39,6 @@ import ExampleTesting
     _ = try await cache.board(at: "1")
     fixture.clock.advance(by: .seconds(60))
     #expect(try await cache.prefetch(["1"]).finish().counts == [0, 1, 0, 0])
-  }
-
-  @Test func `a failing favourite stops no other, a cancelled prefetch ends`() async throws {
-    services.change { $0.unknown = ["8500001"] }
-    #expect(try await cache.prefetch(stations(4)).finish().counts == [0, 3, 1, 0])
-    let prefetch = try cache.prefetch((0..<200).map { "\(8_600_000 + $0)" })
-    var seen = 0
-    for await _ in prefetch {
-      seen += 1
-      if seen == 3 { prefetch.cancel() }
-    }
-    let summary = await prefetch.finish()
-    #expect(summary.remaining > 0 && summary.loaded + summary.failed + summary.remaining == 200)
   }
 
   @Test func `widget data is loaded when the app goes to the background, never at start`()

@@ -59,7 +59,7 @@ import ExampleTesting
     var clock: JumpingClock { fixture.clock }
 
     init(_ policy: RequestPolicy = .standard) throws {
-      fixture = try Fixture(at: "2025-07-07T06:00:00+0200", jumps: true)
+      fixture = try Fixture(at: "2025-07-07T06:00:00+0200")
       cache = fixture.with(policy)
       // The times at which boats were late, so that a board was right only for a minute.
       let news = try [
@@ -139,13 +139,5 @@ import ExampleTesting
     for session in sessions where session.start >= fall { try await app.run(session) }
     print("services down: \(app.reads) reads, \(app.failures) without an answer")
     #expect(app.reads > 1000 && Double(app.failures) <= 0.01 * Double(app.reads))
-  }
-
-  @Test func `a repeat needs no request, and so is more than 10 times as fast`() async throws {
-    let fixture = try Fixture()
-    for _ in 0..<2 {
-      for station in 0..<30 { _ = try await fixture.cache.board(at: "\(8_503_000 + station)") }
-      #expect(fixture.services.count == 30)
-    }
   }
 }

@@ -12,18 +12,13 @@ func day(_ text: String) throws -> CalendarDay {
   return day
 }
 
-/// A clock that moves when a test moves it. If it jumps, a pause does not wait: the clock moves to the end of the pause, and
-/// notes the pause's length.
+/// A clock that moves when a test moves it. A short pause does not wait: the clock moves to the end of the pause, and notes
+/// the pause's length.
 final class JumpingClock: LarderClock {
   private let manual: ManualClock
-  private let jumps: Bool
   let waits = Lines<Duration>()
 
-  init(now: Timestamp, jumps: Bool) {
-    manual = ManualClock(now: now)
-    self.jumps = jumps
-  }
-
+  init(now: Timestamp) { manual = ManualClock(now: now) }
   var now: Timestamp { manual.now }
   var monotonic: Duration { manual.monotonic }
   func advance(by duration: Duration) { manual.advance(by: duration) }
@@ -32,7 +27,7 @@ final class JumpingClock: LarderClock {
   func sleep(until moment: Duration) async throws {
     try Task.checkCancellation()
     // The time limit of an exchange is no pause: the answer cancels it.
-    guard jumps, moment > monotonic, moment - monotonic < .seconds(2) else {
+    guard moment > monotonic, moment - monotonic < .seconds(2) else {
       return try await manual.sleep(until: moment)
     }
     waits.add(moment - monotonic)
@@ -47,12 +42,10 @@ struct Fixture {
   var cache: DeparturesCache
   var widget: Widget { Widget(cache) }
 
-  /// - Parameter jumps: whether the clock jumps to the end of each pause.
   init(
-    at text: String = "2025-07-12T08:00:00+0200", jumps: Bool = false,
-    log: (@Sendable (String) -> Void)? = nil
+    at text: String = "2025-07-12T08:00:00+0200", log: (@Sendable (String) -> Void)? = nil
   ) throws {
-    let clock = JumpingClock(now: try moment(text), jumps: jumps)
+    let clock = JumpingClock(now: try moment(text))
     self.clock = clock
     services.change { $0.now = { clock.now } }
     let store = try Store.tested(clock: clock)

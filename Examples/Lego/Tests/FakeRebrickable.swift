@@ -80,10 +80,6 @@ struct Fixture: TestFixture {
     }
   }
 
-  private init(fake: FakeRebrickable, folder: TemporaryDirectory) {
-    (self.fake, self.folder) = (fake, folder)
-  }
-
   func client(_ plan: CachePlan = .default, at name: String = "store") throws -> LegoClient {
     let client = try LegoClient(
       at: folder.path + "/" + name, plan: plan, base: fake.base,
