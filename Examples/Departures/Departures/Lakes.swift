@@ -10,26 +10,30 @@ public struct Lake: Codable, Hashable, Sendable {
   /// The name in the simulations of Alplakes, the second source of the temperature; nil if the lake is not simulated.
   public var simulation: String?
 
-  public static let known =
-    ([
-      ("zuerichsee", "Z\u{FC}richsee", 47.366, 8.55, "upperzurich"),
-      ("vierwaldstaettersee", "Vierwaldst\u{E4}ttersee", 47.053, 8.31, "lucernealpnachersee"),
-      ("thunersee", "Thunersee", 46.688, 7.69, "thun"),
-      ("brienzersee", "Brienzersee", 46.735, 8.02, "brienz"),
-      ("zugersee", "Zugersee", 47.17, 8.51, "zug"),
-      ("walensee", "Walensee", 47.115, 9.22, "walensee"),
-      ("bielersee", "Bielersee", 47.08, 7.14, "biel"),
-      ("genfersee", "Genfersee", 46.4, 6.5, "geneva"),
-      ("neuenburgersee", "Neuenburgersee", 46.99, 6.93, "neuchatel"),
-      ("murtensee", "Murtensee", 46.93, 7.12, "murten"),
-      ("lagomaggiore", "Lago Maggiore", 46.17, 8.8, "maggiore"),
-      ("luganersee", "Luganersee", 46.0, 8.95, "upperlugano"),
-      ("bodensee", "Bodensee", 47.57, 9.38, "upperconstance"),
-      ("hallwilersee", "Hallwilersee", 47.28, 8.22, "hallwil"),
-      ("aegerisee", "\u{C4}gerisee", 47.13, 8.59, "aegeri"),
-    ] as [(String, String, Double, Double, String)]).map {
-      Lake(id: $0, name: $1, latitude: $2, longitude: $3, simulation: $4)
-    }
+  private init(
+    _ id: String, _ name: String, _ latitude: Double, _ longitude: Double, _ simulation: String
+  ) {
+    (self.id, self.name, self.simulation) = (id, name, simulation)
+    (self.latitude, self.longitude) = (latitude, longitude)
+  }
+
+  public static let known = [
+    Lake("zuerichsee", "Z\u{FC}richsee", 47.366, 8.55, "upperzurich"),
+    Lake("vierwaldstaettersee", "Vierwaldst\u{E4}ttersee", 47.053, 8.31, "lucernealpnachersee"),
+    Lake("thunersee", "Thunersee", 46.688, 7.69, "thun"),
+    Lake("brienzersee", "Brienzersee", 46.735, 8.02, "brienz"),
+    Lake("zugersee", "Zugersee", 47.17, 8.51, "zug"),
+    Lake("walensee", "Walensee", 47.115, 9.22, "walensee"),
+    Lake("bielersee", "Bielersee", 47.08, 7.14, "biel"),
+    Lake("genfersee", "Genfersee", 46.4, 6.5, "geneva"),
+    Lake("neuenburgersee", "Neuenburgersee", 46.99, 6.93, "neuchatel"),
+    Lake("murtensee", "Murtensee", 46.93, 7.12, "murten"),
+    Lake("lagomaggiore", "Lago Maggiore", 46.17, 8.8, "maggiore"),
+    Lake("luganersee", "Luganersee", 46.0, 8.95, "upperlugano"),
+    Lake("bodensee", "Bodensee", 47.57, 9.38, "upperconstance"),
+    Lake("hallwilersee", "Hallwilersee", 47.28, 8.22, "hallwil"),
+    Lake("aegerisee", "\u{C4}gerisee", 47.13, 8.59, "aegeri"),
+  ]
 }
 
 /// Sunrise and sunset of a day, computed to a minute or two.
