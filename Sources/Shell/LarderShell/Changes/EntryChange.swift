@@ -170,8 +170,8 @@ struct EntryChange {
 
   private var notFound: ShellError {
     get throws {
-      try ShellError.noSuchKeys(
-        missing, of: listed, in: scope.namespaces, verb: call.command.name, line: session.line)
+      try session.noSuchKeys(
+        missing, of: listed, in: scope.namespaces, verb: call.command.name)
     }
   }
 

@@ -41,7 +41,7 @@ extension Command {
     }
     let difference = ValueDifference(values[0], values[1])
     let arrow = session.output.presentation.arrow
-    func text(_ value: String?) -> Cell { value.map { .text($0) } ?? .null }
+    func text(_ value: String?) -> Cell { .optional(value, Cell.text) }
     try session.output.answer(
       Reply(
         .rows(

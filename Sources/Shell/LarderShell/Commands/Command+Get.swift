@@ -34,8 +34,6 @@ extension Command {
 
   private static func getValues(_ call: Invocation, in session: Session) throws {
     let selection = call.selection!
-    let style = call.choice("--as").flatMap(ValueStyle.init) ?? .auto
-    let head = call.number("--head")
     try checkDestination(call)
     if session.output.presentation.mode == .raw {
       if destination(of: call) == nil {
@@ -52,15 +50,14 @@ extension Command {
     if let path = call.path(".PATH") { return try answer(path, call, in: session) }
     if selection.isSingleKey, case .key(let key) = selection.patterns[0] {
       if let value = try session.singleValue(key, selection.namespaces) {
-        return try answer(value, style, head, call, in: session)
+        return try answer(value, call, in: session)
       }
       // The word may be the name of a namespace, but these options need a key.
       if destination(of: call) != nil {
-        throw try ShellError.noSuchKey(
-          key, in: session.namespaces(selection.namespaces), verb: "keys", line: session.line)
+        throw try session.noSuchKey(key, in: session.namespaces(selection.namespaces))
       }
     }
-    try answerAll(style, head, call, in: session)
+    try answerAll(call, in: session)
   }
 
   private static func destination(of call: Invocation) -> String? {
@@ -80,51 +77,36 @@ extension Command {
   }
 
   /// Writes the values of a selection, one below the other.
-  private static func answerAll(
-    _ style: ValueStyle, _ head: Int?, _ call: Invocation, in session: Session
-  ) throws {
+  private static func answerAll(_ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     var writer = ValueWriter(
-      session, style: style, head: head, isFull: call.has("--full"),
+      session, style: call.style, head: call.head, isFull: call.has("--full"),
       namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     try writer.begin()
     let unreadable = session.skipUnreadable()
-    guard scope.selection.listsKeys, !scope.selection.isArranged else {
-      let keys = try values(of: scope) { try writer.write($0) }
-      let missing = scope.selection.listsKeys ? try scope.missingKeys { $0.hasValue } : []
-      try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
-      try check(missing, scope)
-      try unreadable.check(others: writer.count)
-      return try keys.check()
-    }
-    var missing: [[UInt8]] = []
-    for case .key(let key) in scope.selection.patterns {
-      if try !writer.write(key, in: scope.namespaces, unreadable) { missing.append(key) }
+    var (missing, keys) = ([[UInt8]](), PipedKeys())
+    if scope.selection.listsKeys, !scope.selection.isArranged {
+      for case .key(let key) in scope.selection.patterns {
+        if try !writer.write(key, in: scope.namespaces, unreadable) { missing.append(key) }
+      }
+    } else {
+      keys = try values(of: scope) { try writer.write($0) }
+      if scope.selection.listsKeys { missing = try scope.missingKeys { $0.hasValue } }
     }
     try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
-    try check(missing, scope)
-    try unreadable.check(others: writer.count)
-  }
-
-  private static func check(_ missing: [[UInt8]], _ scope: Scope) throws {
-    guard !missing.isEmpty else { return }
-    throw try ShellError.noSuchKeys(
-      missing, of: scope.selection.patterns.count, in: scope.namespaces, verb: "get",
-      line: scope.session.line)
-  }
-
-  private static func answer(
-    _ value: StoredValue, _ style: ValueStyle, _ head: Int?, _ call: Invocation,
-    in session: Session
-  ) throws {
-    if call.has("--copy") { return try copy(value, style, head, in: session) }
-    if let path = call.bytes("--out") {
-      let file = try LocalFile(path, of: session)
-      return try save(
-        value, style, head, to: file, replaces: call.has("--force"), session)
+    guard missing.isEmpty else {
+      throw try session.noSuchKeys(
+        missing, of: scope.selection.patterns.count, in: scope.namespaces, verb: "get")
     }
+    try unreadable.check(others: writer.count)
+    try keys.check()
+  }
+
+  private static func answer(_ value: StoredValue, _ call: Invocation, in session: Session) throws {
+    if call.has("--copy") { return try copy(value, call, in: session) }
+    if let path = call.bytes("--out") { return try save(value, to: path, call, in: session) }
     var writer = ValueWriter(
-      session, style: style, head: head, isFull: call.has("--full"), isSingle: true)
+      session, style: call.style, head: call.head, isFull: call.has("--full"), isSingle: true)
     try writer.begin()
     try writer.write(value)
     try writer.end()
@@ -216,19 +198,14 @@ extension Command {
   }
 
   private static func save(
-    _ value: StoredValue, _ style: ValueStyle, _ head: Int?, to file: LocalFile,
-    replaces: Bool, _ session: Session
+    _ value: StoredValue, to path: [UInt8], _ call: Invocation, in session: Session
   ) throws {
-    let writer = try file.writer(replaces: replaces)
+    let file = try LocalFile(path, of: session)
+    let writer = try file.writer(replaces: call.has("--force"))
     var count = 0
-    func write(_ bytes: [UInt8]) throws {
+    try value.forEachPiece(as: call.style, most: call.head, in: session) { bytes in
       try writer.write(bytes)
       count += bytes.count
-    }
-    if style.isVerbatim {
-      try value.forEachPiece(most: head, in: session, write)
-    } else {
-      try write(value.reading(most: head, in: session).encoded(as: style, head: head))
     }
     try writer.finish()
     try session.output.acknowledge(
@@ -236,7 +213,7 @@ extension Command {
         [
           "namespace": .text(value.entry.namespace),
           Column("key", holdsBytes: true): .bytes(value.entry.key.bytes),
-          Column("file", holdsBytes: true): .bytes(Array(file.path.utf8)), "bytes": .size(count),
+          Column("file", holdsBytes: true): .bytes(path), "bytes": .size(count),
         ],
         sentences: ["wrote \(Wording.size(count)) to \(file.path)"]))
   }
@@ -246,10 +223,8 @@ extension Command {
   /// The most bytes to copy: some terminals drop sequences of more than 100,000 bytes, and base64 makes 98,668 of 74,000.
   private static let mostCopied = 74_000
 
-  private static func copy(
-    _ value: StoredValue, _ style: ValueStyle, _ head: Int?, in session: Session
-  ) throws {
-    let bytes = try value.reading(most: head, in: session).encoded(as: style, head: head)
+  private static func copy(_ value: StoredValue, _ call: Invocation, in session: Session) throws {
+    let bytes = try value.encoded(as: call.style, most: call.head, in: session)
     guard let copy = session.host.copy else {
       throw ShellError(
         .usage, "copying requires a terminal", hint: "`get KEY > FILE` writes a file")
@@ -262,4 +237,9 @@ extension Command {
     try copy(bytes)
     try session.host.notify("copied \(Wording.size(bytes.count))")
   }
+}
+
+extension Invocation {
+  fileprivate var style: ValueStyle { choice("--as").flatMap(ValueStyle.init) ?? .auto }
+  fileprivate var head: Int? { number("--head") }
 }

@@ -17,7 +17,7 @@ extension Command {
     let entries = try call.allBytes("KEY").map { key in
       // An expired entry has its facts until a purge removes the entry.
       guard let entry = try namespace.entry(for: key) else {
-        throw try ShellError.noSuchKey(key, in: [namespace], verb: "keys", line: session.line)
+        throw try session.noSuchKey(key, in: [namespace])
       }
       return entry
     }
@@ -67,14 +67,15 @@ extension Command {
   }
 
   private static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {
-    func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
-    return EntryForm.facts(entry, clock) + [
-      .bool(entry.isNegative), entry.timeToIdle.map { .span($0.milliseconds) } ?? .null,
+    let further: [Cell] = [
+      .bool(entry.isNegative), .optional(entry.timeToIdle?.milliseconds, Cell.span),
       entry.staleUntil.map { .expiry($0.unix) } ?? .null,
       .text(([entry.codec.name] + entry.transforms.map(\.name)).joined(separator: ", ")),
       .number(Int(clamping: entry.version)), .list(entry.tags.map { .text($0) }),
-      .bool(entry.isPinned), .list(entry.owners.map(Cell.owner)), bytes(entry.entityTag),
-      bytes(entry.lastModified), entry.metadata.map { .size($0.count) } ?? .null,
+      .bool(entry.isPinned), .list(entry.owners.map(Cell.owner)),
+      .optional(entry.entityTag, Cell.bytes), .optional(entry.lastModified, Cell.bytes),
+      .optional(entry.metadata?.count, Cell.size),
     ]
+    return EntryForm.facts(entry, clock) + further
   }
 }

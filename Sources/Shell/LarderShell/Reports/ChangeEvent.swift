@@ -73,38 +73,26 @@ struct ChangeEvent {
 }
 
 extension RemovalReason {
-  var name: String {
+  /// The name of the reason in data, and the words for a person; nil if the event already names the reason.
+  private var texts: (name: String, words: String?) {
     switch self {
-    case .expired: "expired"
-    case .evictedForEntries: "entry_limit"
-    case .evictedForBytes: "byte_limit"
-    case .evictedForStoreEntries: "store_entry_limit"
-    case .evictedForStoreBytes: "store_byte_limit"
-    case .evictedForDisk: "disk_limit"
-    case .orphaned: "owner_removed"
-    case .removed: "removed"
-    case .replaced: "replaced"
-    case .cleared: "cleared"
-    case .invalidated: "invalidated"
-    case .damaged: "damaged"
+    case .expired: ("expired", nil)
+    case .evictedForEntries: ("entry_limit", "entry limit")
+    case .evictedForBytes: ("byte_limit", "byte limit")
+    case .evictedForStoreEntries: ("store_entry_limit", "entry limit of the store")
+    case .evictedForStoreBytes: ("store_byte_limit", "byte limit of the store")
+    case .evictedForDisk: ("disk_limit", "disk limit")
+    case .orphaned: ("owner_removed", "owner removed")
+    case .removed: ("removed", nil)
+    case .replaced: ("replaced", "replaced")
+    case .cleared: ("cleared", nil)
+    case .invalidated: ("invalidated", "invalidated by tag")
+    case .damaged: ("damaged", "damaged")
     }
   }
 
-  /// The reason for a person; nil if the event already names the reason.
-  var words: String? {
-    switch self {
-    case .expired, .removed, .cleared: nil
-    case .evictedForEntries: "entry limit"
-    case .evictedForBytes: "byte limit"
-    case .evictedForStoreEntries: "entry limit of the store"
-    case .evictedForStoreBytes: "byte limit of the store"
-    case .evictedForDisk: "disk limit"
-    case .orphaned: "owner removed"
-    case .replaced: "replaced"
-    case .invalidated: "invalidated by tag"
-    case .damaged: "damaged"
-    }
-  }
+  var name: String { texts.name }
+  var words: String? { texts.words }
 }
 
 /// The form of changes: a line for a person, or a row of data.
@@ -129,21 +117,22 @@ struct ChangeForm {
 
   func cells(_ event: ChangeEvent) -> [Cell] {
     let change = event.change
-    func size(_ size: Int?) -> Cell { size.map { .size($0) } ?? .null }
-    func number(_ number: Int?) -> Cell { number.map { .number($0) } ?? .null }
     var (name, missed): (String?, Int?)
     if case .renamed(let other) = change.kind { name = other }
     if case .missed(let count) = change.kind { missed = count }
-    func text(_ text: String?) -> Cell { text.map { .text($0) } ?? .null }
-    func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
-    let time: Cell = change.time.map { .time($0.unix) } ?? .null
+    let reason = event.kind == .evicted ? change.reason?.name : nil
+    let transaction = change.transaction.map { Int(clamping: $0) }
     let expires: Cell = event.expires.map { .expiry($0?.unix) } ?? .blank
-    var cells: [Cell] = [time, text(event.kind.rawValue), text(change.namespace)]
-    cells += [bytes(change.key?.bytes), size(change.sizeAfter), size(change.sizeBefore), expires]
-    cells += [text(event.kind == .evicted ? change.reason?.name : nil), text(name), number(missed)]
-    cells += [.bool(change.isKeyCut), number(change.transaction.map { Int(clamping: $0) })]
-    cells.append(number(change.process))
-    if hasValues { cells.append(bytes(event.value)) }
+    var cells: [Cell] = [
+      .optional(change.time?.unix, Cell.time), .text(event.kind.rawValue),
+      .optional(change.namespace, Cell.text), .optional(change.key?.bytes, Cell.bytes),
+      .optional(change.sizeAfter, Cell.size), .optional(change.sizeBefore, Cell.size),
+      expires, .optional(reason, Cell.text),
+      .optional(name, Cell.text), .optional(missed, Cell.number), .bool(change.isKeyCut),
+      .optional(transaction, Cell.number),
+      .optional(change.process, Cell.number),
+    ]
+    if hasValues { cells.append(.optional(event.value, Cell.bytes)) }
     return cells + event.shown
   }
 

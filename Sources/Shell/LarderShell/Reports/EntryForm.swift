@@ -71,6 +71,11 @@ extension EntryForm {
 }
 
 extension Cell {
+  /// The cell of a value; null without a value.
+  static func optional<Value>(_ value: Value?, _ cell: (Value) -> Cell) -> Cell {
+    value.map(cell) ?? .null
+  }
+
   static func owner(_ owner: Owner) -> Cell {
     .entry(namespace: owner.namespace, key: owner.key.bytes)
   }

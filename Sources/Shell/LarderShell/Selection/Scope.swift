@@ -115,7 +115,7 @@ extension Scope {
     guard selection.isOfKeys else { return }
     for case .key(let key) in selection.patterns
     where try namespaces.allSatisfy({ try $0.entry(for: key) == nil }) {
-      throw try ShellError.noSuchKey(key, in: namespaces, verb: verb, line: session.line)
+      throw try session.noSuchKey(key, in: namespaces, verb: verb)
     }
   }
 }

@@ -96,7 +96,7 @@ extension Session {
     }
     guard let value = try StoredValue.find(key, in: namespace) else {
       guard choice != .unnamed else { return nil }
-      throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)
+      throw try noSuchKey(key, in: namespaces(choice))
     }
     try value.entry.checkValue(wallClock)
     return value
@@ -105,7 +105,7 @@ extension Session {
   /// The value under one key of one namespace; throws if the key has no value.
   func value(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue {
     guard let value = try singleValue(key, choice) else {
-      throw try ShellError.noSuchKey(key, in: namespaces(choice), verb: "keys", line: line)
+      throw try noSuchKey(key, in: namespaces(choice))
     }
     return value
   }

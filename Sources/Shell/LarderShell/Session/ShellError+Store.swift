@@ -55,54 +55,47 @@ extension ShellError {
 
 // MARK: Missing keys
 
-extension ShellError {
+extension Session {
   /// The error for a key that does not exist, with similar keys.
-  ///
-  /// - Parameter line: The running command.
-  static func noSuchKey(
-    _ key: [UInt8], in namespaces: [Store.Namespace], verb: String, line: CommandLine?
+  func noSuchKey(
+    _ key: [UInt8], in namespaces: [Store.Namespace], verb: String = "keys"
   ) throws -> ShellError {
     guard namespaces.count == 1 else {
       return ShellError(
         .noSuchKey, "no entry \(key) in \(namespaces.count) namespaces",
         hint: "`keys @*` lists the keys")
     }
-    if let error = pathWithoutKey(key, in: namespaces[0], line) { return error }
-    if key.contains(.backslash), let meant = try? Quoting.unescaped(plain: key),
-      try namespaces[0].entry(for: meant) != nil
-    {
-      return ShellError(
-        .noSuchKey, "no entry \(key) in \(namespaces[0].name)",
-        hint: "plain output escapes the key \(meant): `--stdin` reads it back")
-    }
-    let near = try KeySuggestions(key, in: namespaces[0])
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespaces[0].name)",
-      hint: near.hint(verb: verb, namespace: namespaces[0].name))
+      hint: try hint(for: key, in: namespaces[0], verb))
   }
 
-  /// The error for `get @ns .path`, which has a path but no key before it.
-  private static func pathWithoutKey(
-    _ key: [UInt8], in namespace: Store.Namespace, _ line: CommandLine?
-  ) -> ShellError? {
-    guard key.count > 1, key[0] == UInt8(ascii: "."),
-      let path = String(validating: key, as: UTF8.self), let line,
-      case .word(let name)? = line.arguments.first, let verb = name.bareText,
-      CommandTable.standard.command(named: verb)?.name == "get"
-    else { return nil }
-    let all = line.source == .command ? "'*'" : "*"
-    return ShellError(
-      .noSuchKey, "no entry \(key) in \(namespace.name)",
-      hint:
-        "`get \(Quoting.namespace(namespace.name)) \(all) \(path)` shows this field of each value")
+  private func hint(
+    for key: [UInt8], in namespace: Store.Namespace, _ verb: String
+  ) throws -> SafeText {
+    // `get @ns .path` has a path but no key before it.
+    if key.count > 1, key[0] == UInt8(ascii: "."),
+      let path = String(validating: key, as: UTF8.self),
+      case .word(let name)? = line?.arguments.first, let command = name.bareText,
+      CommandTable.standard.command(named: command)?.name == "get"
+    {
+      let all = line?.source == .command ? "'*'" : "*"
+      return
+        "`get \(Quoting.namespace(namespace.name)) \(all) \(path)` shows this field of each value"
+    }
+    if key.contains(.backslash), let meant = try? Quoting.unescaped(plain: key),
+      try namespace.entry(for: meant) != nil
+    {
+      return "plain output escapes the key \(meant): `--stdin` reads it back"
+    }
+    return try KeySuggestions(key, in: namespace).hint(verb: verb, namespace: namespace.name)
   }
 
-  static func noSuchKeys(
-    _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String,
-    line: CommandLine?
+  func noSuchKeys(
+    _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String
   ) throws -> ShellError {
     if all == 1 || missing.count == 1, namespaces.count == 1 {
-      return try noSuchKey(missing[0], in: namespaces, verb: verb, line: line)
+      return try noSuchKey(missing[0], in: namespaces, verb: verb)
     }
     let list = missing.prefix(3).map { SafeText(quoting: $0) }.joined()
     let more = missing.count > 3 ? ", ..." : ""

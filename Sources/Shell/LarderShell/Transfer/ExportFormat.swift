@@ -67,15 +67,15 @@ enum ExportFormat: String, CaseIterable {
   ]
 
   private static func cells(_ entry: Store.Entry, _ value: [UInt8]) -> [Cell] {
-    func bytes(_ bytes: [UInt8]?) -> Cell { bytes.map { .bytes($0) } ?? .null }
     return [
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
       moment(entry.written), entry.expires == nil ? .text(never) : moment(entry.expires),
       moment(entry.staleUntil),
-      entry.timeToIdle.map { .span($0.milliseconds) } ?? .null,
+      .optional(entry.timeToIdle?.milliseconds, Cell.span),
       entry.isPinned ? .bool(true) : .null, list(entry.owners.map(Cell.owner)),
       list(entry.tags.map { .text($0) }),
-      bytes(entry.entityTag), bytes(entry.lastModified), bytes(entry.metadata),
+      .optional(entry.entityTag, Cell.bytes), .optional(entry.lastModified, Cell.bytes),
+      .optional(entry.metadata, Cell.bytes),
     ]
   }
 

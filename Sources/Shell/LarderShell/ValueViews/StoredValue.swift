@@ -46,10 +46,12 @@ struct StoredValue {
     }
   }
 
-  /// Hands out the first `most` bytes. A body in entries of its own comes one part at a time, and is never whole in memory.
+  /// Hands out the first `most` bytes, or the requested form. In a verbatim style, a body in entries of its own comes one part
+  /// at a time, and is never whole in memory.
   func forEachPiece(
-    most: Int?, in session: Session, _ take: ([UInt8]) throws -> Void
+    as style: ValueStyle = .auto, most: Int?, in session: Session, _ take: ([UInt8]) throws -> Void
   ) throws {
+    guard style.isVerbatim else { return try take(encoded(as: style, most: most, in: session)) }
     guard let body else { return try take(Array(beginning(most))) }
     try body.forEachPart(of: entry, most: most ?? .max, in: session, take)
   }
@@ -68,6 +70,10 @@ struct StoredValue {
   }
 
   /// The value for a pipe: the bytes, or the requested form.
+  func encoded(as style: ValueStyle, most: Int?, in session: Session) throws -> [UInt8] {
+    try reading(most: most, in: session).encoded(as: style, head: most)
+  }
+
   func encoded(as style: ValueStyle, head: Int?) throws(ShellError) -> [UInt8] {
     switch style {
     case .auto, .text: Array(beginning(head))

@@ -37,16 +37,6 @@ struct ValueWriter {
   /// Whether the values are a column after the facts of their entries.
   private var hasRows: Bool { presentation.mode.isStructured || presentation.mode == .markdown }
 
-  /// Writes the bytes of a value, which may be longer than memory, or the requested form of the value.
-  private func writePieces(of value: StoredValue, to write: ([UInt8]) throws -> Void) throws {
-    guard style.isVerbatim else { return try write(encoded(value)) }
-    try value.forEachPiece(most: head, in: session, write)
-  }
-
-  private func encoded(_ value: StoredValue) throws -> [UInt8] {
-    try value.reading(most: head, in: session).encoded(as: style, head: head)
-  }
-
   func begin() throws { if hasRows { try session.output.write(rows.begin()) } }
 
   /// Writes the values of a key in these namespaces that can be read; false if no namespace has a value.
@@ -80,15 +70,19 @@ struct ValueWriter {
       if !isSingle { try output.write(Array("\(name)\(Quoting.brief(key))\n".utf8)) }
       try show(value)
     case .plain where presentation.endsWithNUL:
-      try output.write(key + [0] + encoded(value) + [0])
+      let bytes = try value.encoded(as: style, most: head, in: session)
+      try output.write(key + [0] + bytes + [0])
     case .plain where isSingle, .auto where isSingle:
-      try output.writeValue { try writePieces(of: value, to: $0) }
+      try output.writeValue {
+        try value.forEachPiece(as: style, most: head, in: session, $0)
+      }
     case .plain, .auto:
       var line = namesNamespaces ? Quoting.plain(Array(value.entry.namespace.utf8)) + "\t" : ""
-      line += Quoting.plain(key) + "\t" + Quoting.plainValue(try encoded(value)) + "\n"
+      let bytes = try value.encoded(as: style, most: head, in: session)
+      line += Quoting.plain(key) + "\t" + Quoting.plainValue(bytes) + "\n"
       try output.write(Array(line.utf8))
     case .raw:
-      try writePieces(of: value, to: output.write)
+      try value.forEachPiece(as: style, most: head, in: session, output.write)
     case .json, .jsonl, .csv, .markdown:
       try output.write(rows.write([cells(value)]))
     }
