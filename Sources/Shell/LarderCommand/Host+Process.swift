@@ -161,7 +161,7 @@ private enum HistoryFile {
     do throws(TerminalError) {
       return try body(file)
     } catch {
-      throw FileProblem(error).writeError("cannot \(verb) the history")
+      throw FileProblem(error).error(.writing, "cannot \(verb) the history")
     }
   }
 }

@@ -145,8 +145,8 @@ struct Options {
     }
   }
 
-  /// The clock for values of options. No option has a time, so the time of the clock does not matter.
-  private static let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
+  /// A clock for words whose times do not matter; no option has a time.
+  static let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
 
   private static func text(
     _ word: [UInt8], at position: Int, isStore: Bool = false

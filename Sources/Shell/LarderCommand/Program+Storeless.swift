@@ -43,8 +43,7 @@ extension Program {
     let settings = Settings(options, environment)
     return Presentation(
       settings.mode, isTerminal: settings.isTerminal, width: Terminal.size()?.columns,
-      hasUnicode: settings.hasUnicode,
-      clock: WallClock(now: UnixTime(milliseconds: 0), zone: .utc))
+      hasUnicode: settings.hasUnicode, clock: Options.clock)
   }
 
   /// The directory that `larder demo [DIRECTORY]` creates; nil if the arguments are not this command. A store with the name

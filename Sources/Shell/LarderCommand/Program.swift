@@ -109,9 +109,8 @@ extension Program {
         commands = try CommandReader.commands(
           in: text.utf8, from: .eval(1), variables: options.variables)
       }
-      let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
       guard commands.count == 1,
-        case let call = try CommandTable.standard.invocation(of: commands[0], clock: clock),
+        case let call = try CommandTable.standard.invocation(of: commands[0], clock: Options.clock),
         call.command.name == "salvage"
       else { return nil }
       return String(validating: call.bytes("DIRECTORY") ?? [], as: UTF8.self)
@@ -127,8 +126,8 @@ extension ShellError {
     self =
       if case .failed(let operation, _) = error, ["read", "write"].contains(operation) {
         operation == "read"
-          ? FileProblem(error).readError("cannot read standard input")
-          : FileProblem(error).writeError("cannot write standard output")
+          ? FileProblem(error).error(.reading, "cannot read standard input")
+          : FileProblem(error).error(.writing, "cannot write standard output")
       } else {
         ShellError(.io, "\(error.description)", hint: nil)
       }

@@ -33,8 +33,7 @@ enum SecretCommand {
   /// Whether a command names a secret. The value of a `set` is not tested.
   private static func matches(_ command: CommandLine) throws(ShellError) -> Bool {
     if case .program(let program, _) = command.output, names(program) { return true }
-    let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
-    let call = try CommandTable.standard.invocation(of: command, clock: clock)
+    let call = try CommandTable.standard.invocation(of: command, clock: Options.clock)
     guard call.command.name == "set" else { return false }
     var named = [call.bytes("KEY"), call.bytes("--from")].compactMap(\.self)
     if case .named(let namespaces) = call.namespaces {

@@ -22,9 +22,9 @@ extension LineEditor {
       unsafe LineEditor.perform(editor) { editor in editor.recall(.later) }
     }
     addClusterKeys()
-    bind("^I", to: "larder-complete")
+    unsafe cel_bind(editor, "^I", "larder-complete")
     guard !isVi else { return }
-    for (key, function) in Self.emacsKeys { bind(key, to: function) }
+    for (key, function) in Self.emacsKeys { unsafe cel_bind(editor, key, function) }
   }
 
   private func addClusterKeys() {
@@ -89,10 +89,6 @@ extension LineEditor {
     "\\e^J": "larder-newline",
     "\\e[200~": "larder-paste",
   ]
-
-  private func bind(_ key: String, to function: String) {
-    unsafe cel_bind(editor, key, function)
-  }
 
   @unsafe private func add(_ name: String, _ help: String, _ function: cel_function) {
     unsafe cel_add_function(editor, name, help, function)

@@ -81,8 +81,14 @@ import CEditline
 
     unsafe cel_set_client_data(editor, Unmanaged.passUnretained(self).toOpaque())
     unsafe cel_set_signals(editor, 0)
-    keepWrappedLinesWhole()
-    showPrompt()
+    // libedit 3.1-20221030 loses the rest of a wrapped line when libedit inserts characters with these terminal capabilities.
+    for capability in ["ic", "IC", "im", "ei"] {
+      unsafe cel_set_capability(editor, capability, "")
+    }
+    let prompt: cel_prompt_function = { editor in
+      unsafe LineEditor.of(editor)?.display.colored
+    }
+    unsafe cel_set_prompt(editor, prompt, 1)
     readKeysOurselves()
     bindKeys()
     unsafe history.use(in: editor)
@@ -130,20 +136,6 @@ import CEditline
     TerminalSignals.deferTermination()
     // libedit draws the prompt before it changes the mode: input typed in between would be shown twice.
     unsafe cel_prepare_terminal(editor, 1)
-  }
-
-  private func showPrompt() {
-    let function: cel_prompt_function = { editor in
-      unsafe LineEditor.of(editor)?.display.colored
-    }
-    unsafe cel_set_prompt(editor, function, 1)
-  }
-
-  /// libedit 3.1-20221030 loses the rest of a wrapped line when libedit inserts characters with these terminal capabilities.
-  private func keepWrappedLinesWhole() {
-    for capability in ["ic", "IC", "im", "ei"] {
-      unsafe cel_set_capability(editor, capability, "")
-    }
   }
 
   /// The editor to which a callback of libedit belongs.

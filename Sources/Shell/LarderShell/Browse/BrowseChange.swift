@@ -17,16 +17,13 @@ struct BrowseChange: Equatable {
   }
 
   /// The commands that make the change, one for each namespace, with `--yes`: the person has confirmed the change.
-  func commands() throws(ShellError) -> [CommandLine] {
+  func commands() throws -> [CommandLine] {
     let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
-    var commands: [CommandLine] = []
-    for (namespace, entries) in groups {
-      commands.append(
-        try CommandReader.command(
-          verb.rawValue, in: namespace, options: ["--yes"],
-          data: entries.map(\.key.bytes) + [time.map { Array($0.utf8) }].compactMap(\.self)))
+    let time = time.map { [Array($0.utf8)] } ?? []
+    return try groups.map { namespace, entries in
+      try CommandReader.command(
+        verb.rawValue, in: namespace, options: ["--yes"], data: entries.map(\.key.bytes) + time)
     }
-    return commands
   }
 
   func check(_ clock: WallClock) throws(ShellError) {

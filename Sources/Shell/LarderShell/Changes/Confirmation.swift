@@ -33,7 +33,9 @@ struct Confirmation {
   func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
     if isGiven || skipsQuestion { return }
     guard asks, let ask = session.host.ask else {
-      throw isEmpty ? Self.refusalOfNothing : Self.refusal(to: change)
+      guard isEmpty else { throw Self.refusal(to: change) }
+      // The words of a script decide whether the script needs `--yes`; the present content of the store does not.
+      throw Self.refusal("a bulk change needs `--yes` (0 entries would change now)")
     }
     guard try ask(question()) else { throw ShellError.declined }
   }
@@ -48,15 +50,12 @@ struct Confirmation {
     }
   }
 
-  // The words of a script decide whether the script needs `--yes`; the present content of the store does not.
-  static let refusalOfNothing = ShellError(
-    .needsYes, "a bulk change needs `--yes` (0 entries would change now)",
-    hint: "pass `--yes` to confirm, `--dry-run` to preview")
-
   static func refusal(to change: SafeText) -> ShellError {
-    ShellError(
-      .needsYes, "refusing to \(change) without confirmation",
-      hint: "pass `--yes` to confirm, `--dry-run` to preview")
+    refusal("refusing to \(change) without confirmation")
+  }
+
+  private static func refusal(_ message: SafeText) -> ShellError {
+    ShellError(.needsYes, message, hint: "pass `--yes` to confirm, `--dry-run` to preview")
   }
 
   /// `Evict 40 entries (31 kB) in departures, such as "a", "b", "c"?`

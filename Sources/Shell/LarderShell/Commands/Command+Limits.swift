@@ -97,11 +97,7 @@ extension Command {
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {
-    func evicted() throws -> Tally {
-      let after = try usage(name, in: session)
-      return Tally(
-        entries: max(before.entries - after.entries, 0), bytes: max(before.bytes - after.bytes, 0))
-    }
+    func evicted() throws -> Tally { try before - usage(name, in: session) }
     func shouldContinue() -> Bool { !session.host.isInterrupted() }
     let isDone: Bool
     do {

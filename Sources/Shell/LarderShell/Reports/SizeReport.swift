@@ -53,10 +53,8 @@ struct SizeReport {
   }
 
   mutating func add(_ tally: Tally, of namespace: String) throws {
-    var group = Group(name: Name(namespace: ExactString(namespace)))
-    group.tally = tally
     total += tally
-    try groups.add(group)
+    try groups.add(Group(name: Name(namespace: ExactString(namespace)), tally: tally))
   }
 
   mutating func add(_ scope: Scope) throws {
@@ -150,11 +148,12 @@ struct SizeReport {
       "compressed: \(Wording.count(stored.entries)) of \(Wording.entries(total.entries)), \(Wording.size(stored.bytes)) in place of \(Wording.size(plain)) (\(share))"
   }
 
+  private var showsNamespaces: Bool { grouping == .namespace || namesNamespaces }
+
   private var columns: [Column] {
-    let names = grouping == .namespace || namesNamespaces
     let isKeys = grouping == .key
     return [
-      Column("namespace", in: names ? .everywhere : .data),
+      Column("namespace", in: showsNamespaces ? .everywhere : .data),
       Column(
         isKeys ? "key" : "prefix", in: grouping == .namespace ? [] : .everywhere, holdsBytes: true),
       Column("entries", in: isKeys ? .data : .everywhere),
@@ -175,21 +174,21 @@ struct SizeReport {
     let entries = total.entries - shown.reduce(0) { $0 + $1.entries }
     let share = share(bytes)
     let words = "\(Wording.count(groups.count - shown.count)) more"
-    let names = grouping == .namespace || namesNamespaces
     return [
-      names ? .text(words) : .blank, names ? .blank : .text(words), .number(entries), .size(bytes),
+      showsNamespaces ? .text(words) : .blank, showsNamespaces ? .blank : .text(words),
+      .number(entries), .size(bytes),
       .share(share), .bar(share), .share(1), .blank,
     ]
   }
 
   /// `total  3,540  9.1 MB        of 64 MB (14 %)`
   private func sum(_ limit: Int?) -> [Cell] {
-    let names = grouping == .namespace || namesNamespaces
     let words = limit.map {
       "of \(Wording.size($0)) (\(Wording.percent($0 == 0 ? 1 : Double(total.bytes) / Double($0))))"
     }
     return [
-      names ? .text("total") : .blank, names ? .blank : .text("total"), .number(total.entries),
+      showsNamespaces ? .text("total") : .blank, showsNamespaces ? .blank : .text("total"),
+      .number(total.entries),
       .size(total.bytes), .blank, words.map { .text($0) } ?? .blank, .blank, .blank,
     ]
   }

@@ -140,13 +140,13 @@ final class AnswerWriter {
     let name: SafeText =
       if case .file(let word, _) = output { SafeText(quoting: word.bytes) } else { "the program" }
     let message: SafeText = "cannot write \(name)"
-    let sink = try FileProblem.explainingWrite(message) { try redirect(output) }
+    let sink = try FileProblem.explaining(.writing, message) { try redirect(output) }
     let before = (self.sink, separator)
     (self.sink, separator) = (sink, .none)
     defer { (self.sink, separator) = before }
     do {
-      let outcome = try FileProblem.explainingWrite(message, body)
-      try FileProblem.explainingWrite(message) {
+      let outcome = try FileProblem.explaining(.writing, message, body)
+      try FileProblem.explaining(.writing, message) {
         if let note = try sink.finish(true) { try host.notify("\(note)") }
       }
       return outcome

@@ -9,7 +9,7 @@ package final class CompletionSource {
   private static let longestPrefix = 238
 
   private let session: Session
-  private var fieldSample = FieldSample()
+  private var knownFields: [ExactString: Set<String>] = [:]
 
   package init(_ session: Session) { self.session = session }
 
@@ -25,7 +25,7 @@ package final class CompletionSource {
       case .files(let prefix):
         return try LocalFile.completions(of: prefix, atMost: Self.mostFound)
       case .fields(let choice):
-        return Completer.Found(try fieldSample.fields(of: session.namespaces(choice)))
+        return Completer.Found(try fields(of: session.namespaces(choice)))
       }
     } catch {
       return Completer.Found([])
@@ -76,23 +76,19 @@ package final class CompletionSource {
       start = try namespace.cursor(after: last)
     } while shared.count > prefix.count
   }
-}
 
-/// The names of the fields in the values of namespaces, for Tab. The names are read from a few values, once in a session.
-private struct FieldSample {
   private static let mostValues = 200
-  private static let mostTime = Duration.milliseconds(50)
+  private static let mostSampleTime = Duration.milliseconds(50)
   private static let largestValue = 100_000
 
-  private var known: [ExactString: [[UInt8]]] = [:]
-
-  /// The names of the fields of objects, and of nested objects as `a.b`, in order.
-  mutating func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
+  /// The names of the fields of objects, and of nested objects as `a.b`, in order. The names are read from a few values, once in
+  /// a session.
+  private func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
     var names: Set<String> = []
-    let end = ContinuousClock.now + Self.mostTime
+    let end = ContinuousClock.now + Self.mostSampleTime
     for namespace in namespaces {
-      if let fields = known[ExactString(namespace.name)] {
-        names.formUnion(fields.map { String(decoding: $0, as: UTF8.self) })
+      if let known = knownFields[ExactString(namespace.name)] {
+        names.formUnion(known)
         continue
       }
       var own: Set<String> = []
@@ -104,7 +100,7 @@ private struct FieldSample {
         }
         return values < Self.mostValues && ContinuousClock.now < end
       }
-      known[ExactString(namespace.name)] = own.sorted().map { Array($0.utf8) }
+      knownFields[ExactString(namespace.name)] = own
       names.formUnion(own)
     }
     return names.sorted().map { Array($0.utf8) }

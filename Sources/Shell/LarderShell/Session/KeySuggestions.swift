@@ -20,7 +20,9 @@ struct KeySuggestions {
     while keys.isEmpty, !prefix.isEmpty {
       prefix.removeLast()
       // A person cannot type half a character.
-      while let last = prefix.last, last & 0x80 != 0, prefix.characters == nil {
+      while let last = prefix.last, last & 0x80 != 0,
+        String(validating: prefix, as: UTF8.self) == nil
+      {
         prefix.removeLast()
       }
       keys = try Self.keys(with: prefix, in: namespace)
@@ -65,8 +67,4 @@ struct KeySuggestions {
   private static func text(_ key: [UInt8]) -> String {
     String(decoding: key.prefix(mostProbes), as: UTF8.self).lowercased()
   }
-}
-
-extension [UInt8] {
-  fileprivate var characters: String? { String(validating: self, as: UTF8.self) }
 }

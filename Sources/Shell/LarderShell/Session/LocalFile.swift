@@ -65,9 +65,9 @@ package struct LocalFile {
 
   func reader() throws -> Host.Reader {
     let message: SafeText = "cannot read \(Array(path.utf8))"
-    let reader = try FileProblem.explainingRead(message) { try host.read(path) }
+    let reader = try FileProblem.explaining(.reading, message) { try host.read(path) }
     return Host.Reader(size: reader.size) {
-      try FileProblem.explainingRead(message) { try reader.next() }
+      try FileProblem.explaining(.reading, message) { try reader.next() }
     }
   }
 
@@ -79,51 +79,40 @@ package struct LocalFile {
 
   func writer(replaces: Bool) throws -> Host.Writer {
     let message: SafeText = "cannot write \(Array(path.utf8))"
-    let writer = try FileProblem.explainingWrite(message) { try host.make(path, replaces) }
+    let writer = try FileProblem.explaining(.writing, message) { try host.make(path, replaces) }
     return Host.Writer(
-      write: { bytes in try FileProblem.explainingWrite(message) { try writer.write(bytes) } },
-      finish: { try FileProblem.explainingWrite(message) { try writer.finish() } })
+      write: { bytes in try FileProblem.explaining(.writing, message) { try writer.write(bytes) } },
+      finish: { try FileProblem.explaining(.writing, message) { try writer.finish() } })
   }
 
   /// The path at which to create a directory with this name.
   func directory() throws -> String {
-    try FileProblem.explainingWrite("cannot create \(Array(path.utf8))") {
+    try FileProblem.explaining(.writing, "cannot create \(Array(path.utf8))") {
       try host.directory(path)
     }
   }
 }
 
 extension FileProblem {
-  /// Runs `body`. If `body` cannot read a file, the error becomes an error of the shell.
-  static func explainingRead<Result>(
-    _ message: SafeText, _ body: () throws -> Result
+  package enum Access { case reading, writing }
+
+  /// Runs `body`. If `body` cannot read, make or write a file, the error becomes an error of the shell.
+  static func explaining<Result>(
+    _ access: Access, _ message: SafeText, _ body: () throws -> Result
   ) throws -> Result {
-    do { return try body() } catch let problem as FileProblem { throw problem.readError(message) }
+    do { return try body() } catch let problem as FileProblem {
+      throw problem.error(access, message)
+    }
   }
 
-  /// Runs `body`. If `body` cannot make or write a file, the error becomes an error of the shell.
-  static func explainingWrite<Result>(
-    _ message: SafeText, _ body: () throws -> Result
-  ) throws -> Result {
-    do { return try body() } catch let problem as FileProblem { throw problem.writeError(message) }
-  }
-
-  package func readError(_ message: SafeText) -> ShellError {
-    error(message, absent: "no such file")
-  }
-
-  package func writeError(_ message: SafeText) -> ShellError {
-    error(message, absent: "no such directory")
-  }
-
-  private func error(_ message: SafeText, absent: SafeText) -> ShellError {
+  package func error(_ access: Access, _ message: SafeText) -> ShellError {
     func error(_ code: ShellError.Code, _ reason: SafeText, _ hint: SafeText?) -> ShellError {
       ShellError(code, "\(message): \(reason)", hint: hint)
     }
     return switch self {
     case .absent:
       error(
-        .io, absent,
+        .io, access == .reading ? "no such file" : "no such directory",
         "names are relative to the directory where the shell was started")
     case .danglingLink(let link, let path): error(.io, link.words(for: path), DanglingLink.hint)
     case .exists: error(.exists, "it exists", "pass `--force` to replace it")

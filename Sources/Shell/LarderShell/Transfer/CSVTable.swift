@@ -4,6 +4,7 @@ import ShellLanguage
 struct CSVTable {
   /// The columns whose fields are JSON; the fields of other columns are strings, or times as numbers.
   private static let ofJSON: Set<String> = ["idle", "pinned", "owners", "tags"]
+  private static let ofTime: Set<String> = ["written", "expires", "stale_until"]
 
   private let names: [String]
   /// The namespace of the rows if there is no column of namespaces.
@@ -37,15 +38,11 @@ struct CSVTable {
         throw ImportLine.ParseError("\(name) is not UTF-8; bytes go into \(name)_base64")
       }
       // A time outside the calendar of RFC 3339 is written as a number.
-      let isNumber = name != "key" && name != "value" && Int64(text) != nil && isMoment(name)
+      let isNumber = Self.ofTime.contains(name) && Int64(text) != nil
       line.append(
         .init(name, isNumber || Self.ofJSON.contains(name) ? .verbatim(text) : .string(text)))
     }
     return Array(JSON.object(line).text.utf8)
-  }
-
-  private func isMoment(_ name: String) -> Bool {
-    ["written", "expires", "stale_until"].contains(name)
   }
 
   /// The fields of a record (RFC 4180); nil for an empty field without quotes.
