@@ -29,9 +29,8 @@ public final class StoreMonitor: Sendable {
     }
   }
 
-  private struct State {
-    var task: Task<Void, Never>?
-    var last: Observation?
+  private struct Look {
+    var observation: Observation?
     var isUnreadable = false
   }
 
@@ -39,9 +38,9 @@ public final class StoreMonitor: Sendable {
   private let name: String
   private let interval: Duration
   private let report: Report
-  private let state = Mutex(State())
-  /// Held during a look at the store, so that two looks do not report the same event.
-  private let looking = Mutex<Void>(())
+  private let task = Mutex<Task<Void, Never>?>(nil)
+  /// The last look at the store; locked during the next look, so that two looks do not report the same event.
+  private let last = Mutex(Look())
 
   /// Makes a monitor that does nothing before ``start()`` or ``lookOnce()``.
   ///
@@ -59,13 +58,13 @@ public final class StoreMonitor: Sendable {
     self.report = report
   }
 
-  deinit { state.withLock { $0.task?.cancel() } }
+  deinit { stop() }
 
   /// Starts to look at the store, at once and then at intervals; does nothing if the monitor has started.
   public func start() {
-    state.withLock { state in
-      guard state.task == nil else { return }
-      state.task = Task.detached(priority: .utility) { [weak self, clock = store.clock, interval] in
+    task.withLock { task in
+      guard task == nil else { return }
+      task = Task.detached(priority: .utility) { [weak self, clock = store.clock, interval] in
         while !Task.isCancelled {
           let next = clock.monotonic + interval
           guard let self, self.lookOnce() else { return }
@@ -77,9 +76,9 @@ public final class StoreMonitor: Sendable {
 
   /// Stops the monitor; ``start()`` starts it again.
   public func stop() {
-    state.withLock { state in
-      state.task?.cancel()
-      state.task = nil
+    task.withLock { task in
+      task?.cancel()
+      task = nil
     }
   }
 
@@ -88,28 +87,19 @@ public final class StoreMonitor: Sendable {
   /// - Returns: false for a store that is closed.
   @discardableResult
   public func lookOnce() -> Bool {
-    looking.withLock { _ in
+    last.withLock { last in
       do throws(LarderError) {
         let now = Observation(statistics: try store.statistics(), health: try store.health())
-        let last = state.withLock { state in
-          defer {
-            state.last = now
-            state.isUnreadable = false
-          }
-          return state.last
-        }
         report.metrics(MetricList(now.statistics, now.health, store: name).all)
-        for event in now.events(since: last) { report.event(event) }
+        for event in now.events(since: last.observation) { report.event(event) }
+        last = Look(observation: now)
       } catch {
         if error.code == .closed { return false }
-        let wasUnreadable = state.withLock { state in
-          defer { state.isUnreadable = true }
-          return state.isUnreadable
-        }
-        if !wasUnreadable {
+        if !last.isUnreadable {
           report.event(
             MonitoringEvent("unreadable", .error, "the statistics cannot be read: \(error.code)"))
         }
+        last.isUnreadable = true
       }
       return true
     }

@@ -63,7 +63,7 @@
     /// - Parameter asking: whether to send `ASKING`, so that the server serves a key that is moving to this server.
     func send(_ command: Command, asking: Bool) async throws(LarderError) -> Reply {
       let reply = PendingReply()
-      let deadline = NIODeadline.now() + .nanoseconds(command.timeout.nanoseconds)
+      let deadline = NIODeadline.now() + TimeAmount(min(max(command.timeout, .zero), .hours(1)))
       let pending = PendingConnection(
         command: command, asking: asking, deadline: deadline, reply: reply)
       let connection = try admit(pending)
@@ -161,15 +161,6 @@
       LarderError(
         .unreachable, "the server \(address) cannot be reached: \(reason)",
         hint: "check the address, the password and that the server runs")
-    }
-  }
-
-  extension Duration {
-    /// The duration for deadlines of NIO, cut to an hour.
-    var nanoseconds: Int64 {
-      let bounded = min(max(self, .zero), .seconds(3600))
-      return bounded.components.seconds * 1_000_000_000
-        + bounded.components.attoseconds / 1_000_000_000
     }
   }
 #endif

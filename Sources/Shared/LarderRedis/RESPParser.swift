@@ -36,7 +36,11 @@ package struct RESPParser {
   /// The next whole reply; nil if more bytes are needed. After an error no further reply can be read.
   package mutating func next() throws(ProtocolError) -> Reply? {
     defer { discardRead() }
-    while let item = try item() {
+    while true {
+      var cursor = start
+      guard let item = try item(&cursor) else { break }
+      size += cursor - start
+      start = cursor
       if case .array(let count) = item, count > 0 {
         guard unfinished.count < Self.deepestNesting else {
           throw ProtocolError(reason: "arrays are too deep")
@@ -82,14 +86,6 @@ package struct RESPParser {
       reply = .list(array.list)
     }
     return reply
-  }
-
-  private mutating func item() throws(ProtocolError) -> Item? {
-    var cursor = start
-    guard let item = try item(&cursor) else { return nil }
-    size += cursor - start
-    start = cursor
-    return item
   }
 
   private mutating func item(_ cursor: inout Int) throws(ProtocolError) -> Item? {

@@ -69,22 +69,11 @@
       // The client may send a command late, after a long wait for a connection. The caller has then been told that nothing
       // happened, so the client sends a command that changes nothing instead.
       let words = reply.markSent() ? command.words : [Array("TIME".utf8)]
-      commandEncoder.encodeArray(words.map(Word.init))
+      commandEncoder.encodeArray(words.map { ValkeyKey(ByteBuffer(bytes: $0)) })
     }
 
     static func == (left: Self, right: Self) -> Bool { left.reply === right.reply }
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(reply)) }
-  }
-
-  private struct Word: RESPRenderable {
-    let bytes: [UInt8]
-    let respEntries = 1
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    func encode(into commandEncoder: inout ValkeyCommandEncoder) {
-      bytes.encode(into: &commandEncoder)
-    }
   }
 
   extension Reply {

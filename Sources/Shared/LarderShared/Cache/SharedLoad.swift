@@ -44,7 +44,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       case .use(let copy):
         shared.count { $0.hits += 1 }
         return stored(copy, ticket, .shared)
-      case .changed, .answer(.changed, _):
+      case .answer(.changed, _):
         change = "it changes with each look"
       case .loadAlone(let version):
         return try await loadAlone(held, ticket, version: version, because: nil)
@@ -83,8 +83,6 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// The outcome of one attempt to use the tier.
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The found value is already outdated.
-    case changed
     /// The tier takes no value of this key. The position is the version of the tier's note; zero for a value in a newer layout.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
@@ -95,10 +93,13 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let found = try await cache.ask { () throws(LarderError) in
       try await cache.find(key, tags: options.tags)
     }
-    if case .newer = found { return .loadAlone(.zero) }
+    if found.isNewer { return .loadAlone(.zero) }
     if rejected == nil { rejected = .some(found.stamp) }
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil) {
-      guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else { return .changed }
+      // A value that is already outdated counts as changed.
+      guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else {
+        return .answer(.changed, nil)
+      }
       // Later, a replica that lags behind must not answer with an older value.
       copies.recent.note(.key(key), at: copy.stamp.version)
       return copy.isAnswer ? .use(copy) : .loadAlone(copy.stamp.version)

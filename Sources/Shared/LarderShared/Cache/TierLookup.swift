@@ -33,22 +33,13 @@ struct TierCopy<Value: Sendable>: Sendable {
 }
 
 /// The result of a look into the tier.
-enum TierLookup<Value: Sendable>: Sendable {
-  /// The tier has no usable value. The stamp belongs to an invalidated or damaged value; nil if the tier has no value.
-  case nothing(ValueStamp?)
-  case copy(TierCopy<Value>)
-  /// The tier has a value in a newer layout, which this version must not overwrite.
-  case newer
-
-  var stamp: ValueStamp? {
-    switch self {
-    case .nothing(let stamp): stamp
-    case .copy(let copy): copy.stamp
-    case .newer: nil
-    }
-  }
-
-  var copy: TierCopy<Value>? { if case .copy(let copy) = self { copy } else { nil } }
+struct TierLookup<Value: Sendable>: Sendable {
+  /// The stamp of a value, which may be invalidated or damaged; nil if the tier has no value.
+  var stamp: ValueStamp?
+  /// The value; nil if the tier has no usable value.
+  var copy: TierCopy<Value>?
+  /// Whether the tier has a value in a newer layout, which this version must not overwrite.
+  var isNewer = false
 }
 
 extension SharedCache {
@@ -57,20 +48,16 @@ extension SharedCache {
     var named = Set(tags.map(ExactString.init))
     // Each time the tier may have another value with other tags.
     for _ in 0..<4 {
-      guard
-        let fetched = try await shared.tier.fetch(
-          key, tags: named.map(\.string).sorted())
-      else {
-        return .nothing(nil)
-      }
-      if fetched.isInvalidated { return .nothing(fetched.stamp) }
+      guard let fetched = try await shared.tier.fetch(key, tags: named.map(\.string).sorted())
+      else { return TierLookup() }
+      if fetched.isInvalidated { return TierLookup(stamp: fetched.stamp) }
       switch Frame.parse(fetched.frame, for: key, of: shared.tier.application) {
       case .damaged:
         shared.count { $0.damaged += 1 }
-        return .nothing(fetched.stamp)
+        return TierLookup(stamp: fetched.stamp)
       case .newer:
         shared.count { $0.newer += 1 }
-        return .newer
+        return TierLookup(isNewer: true)
       case .frame(let frame):
         let tags = frame.tags.map(ExactString.init)
         if !named.isSuperset(of: tags) {
@@ -87,16 +74,17 @@ extension SharedCache {
   private func lookup(_ fetched: FetchedValue, _ frame: Frame) -> TierLookup<Value> {
     var copy = TierCopy<Value>(
       stamp: fetched.stamp, age: fetched.age, frame: frame, head: fetched.head)
-    guard let bytes = frame.value else { return .copy(copy) }
     do {
-      guard frame.codec == codec.id else {
-        throw LarderError(.undecodable, "another codec wrote the value")
+      if let bytes = frame.value {
+        guard frame.codec == codec.id else {
+          throw LarderError(.undecodable, "another codec wrote the value")
+        }
+        copy.value = try codec.decode(bytes.span)
       }
-      copy.value = try codec.decode(bytes.span)
+      return TierLookup(stamp: fetched.stamp, copy: copy)
     } catch {
       shared.count { $0.damaged += 1 }
-      return .nothing(fetched.stamp)
+      return TierLookup(stamp: fetched.stamp)
     }
-    return .copy(copy)
   }
 }

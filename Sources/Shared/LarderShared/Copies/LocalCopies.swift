@@ -39,7 +39,9 @@ struct LocalCopies: Sendable {
 
   /// Whether a value that was current at a position is still current, as far as the applied records show.
   func isCurrent(_ key: SharedKey, tags: [String], at position: Position) -> Bool {
-    recent.isCurrent(Self.names(of: key, tags: tags), at: position)
+    recent.isCurrent(
+      [RecentChanges.name(of: key), RecentChanges.name(ofNamespace: key.namespace)]
+        + tags.map(RecentChanges.name(ofTag:)), at: position)
   }
 
   /// Whether a value may be stored: the ticket is valid, no newer change is known, and the store has no newer fresh value.
@@ -154,10 +156,5 @@ struct LocalCopies: Sendable {
     // An expired entry is removed, too, so that no stale window serves it.
     try batch.remove(key.bytes, from: namespace)
     return true
-  }
-
-  private static func names(of key: SharedKey, tags: [String]) -> [[UInt8]] {
-    [RecentChanges.name(of: key), RecentChanges.name(ofNamespace: key.namespace)]
-      + tags.map(RecentChanges.name(ofTag:))
   }
 }

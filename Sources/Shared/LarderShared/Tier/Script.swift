@@ -158,20 +158,12 @@ struct Script: Sendable {
     return version
     """)
 
-  /// `KEYS`: lease. `ARGV`: token, length. Returns 1, or 0 if the lease is gone.
+  /// `KEYS`: lease. `ARGV`: token, length; a lease with a length of 0 ends. Returns 1, or 0 if the lease is gone.
   static let renew = Script(
     "renew",
     """
     if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
     return redis.call('PEXPIRE', KEYS[1], ARGV[2])
-    """)
-
-  /// `KEYS`: lease. `ARGV`: token. Returns 1, or 0 if the lease is gone.
-  static let release = Script(
-    "release",
-    """
-    if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-    return redis.call('DEL', KEYS[1])
     """)
 }
 

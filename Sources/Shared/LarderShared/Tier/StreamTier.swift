@@ -99,7 +99,7 @@ public struct StreamTier: SharedTier {
   }
 
   public func release(_ key: SharedKey, _ token: LeaseToken) async throws(LarderError) {
-    _ = try await run(.release, [names.lease(key)], [token.bytes])
+    _ = try await run(.renew, [names.lease(key)], [token.bytes, Array("0".utf8)])
   }
 
   public func fill(
