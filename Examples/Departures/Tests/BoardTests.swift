@@ -117,7 +117,7 @@ import ExampleTesting
     _ = try await fixture.cache.board(at: "1")
     fixture.services.change { $0.isHanging = true }
     let asking = Task { [cache = fixture.with(.revalidate)] in try await cache.board(at: "1") }
-    try await fixture.settle(requests: 2)
+    try await waitUntil { fixture.services.count == 2 }
     fixture.clock.advance(by: .seconds(15))
     let board = try await asking.value
     #expect(board.source == .stale && (board.error as? ServiceError)?.isOffline == true)

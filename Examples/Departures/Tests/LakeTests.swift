@@ -7,15 +7,29 @@ import ExampleTesting
   private let lake = Lake.known[0]
   private let simulated = Lake.known[2]
 
-  @Test func `weather is fresh for six hours`() async throws {
+  /// Weather 6 h, a water level 24 h, a water temperature until midnight, ship names until 04:00; times are of Zurich.
+  @Test func `each kind is fresh for as long as its rule says`() async throws {
+    let fixture = try Fixture()
+    _ = try await fixture.cache.forecasts(for: lake)
+    _ = try await fixture.cache.ships(on: fixture.cache.today)
+    let water = try await fixture.cache.temperature(of: lake)?.value
+    #expect(water == WaterTemperature(celsius: 22, origin: .report))
+    #expect(try await fixture.cache.level(of: lake)?.value == 405.96)
+    for (namespace, key, end) in [
+      (BoatNamespace.weather, "zuerichsee", "12T14:00"), (.levels, "zuerichsee", "13T08:00"),
+      (.temperatures, "zuerichsee", "13T00:00"), (.ships, "2025-07-12", "13T04:00"),
+    ] {
+      let entry = try fixture.namespace(namespace).entry(for: key)
+      #expect(entry?.expires == (try moment("2025-07-\(end):00+0200")), "\(namespace)")
+    }
+  }
+
+  @Test func `weather is asked for by place, with a key that no name in the store has`()
+    async throws
+  {
     let fixture = try Fixture()
     fixture.services.change { $0.etag = "\"1\"" }
     let first = try await fixture.cache.forecasts(for: lake).value
-    fixture.clock.advance(by: .hours(6) - .milliseconds(1))
-    #expect(try await fixture.cache.forecasts(for: lake).source == .disk)
-    fixture.clock.advance(by: .milliseconds(1))
-    #expect(try await fixture.cache.forecasts(for: lake).source == .stale)
-    try await fixture.settle(requests: 2)
     #expect(fixture.services.asked[0].contains("lat=47.366&lon=8.55&appid=key%207"))
     let keys = try fixture.cache.store.namespace("boat.http").page().items.compactMap(\.key.string)
     #expect(keys.count == 1 && !keys[0].contains("key%207"), "no secret in a key")
@@ -26,15 +40,11 @@ import ExampleTesting
     #expect(first.nearest(to: first[39].time.advanced(by: .hours(4))) == nil)
   }
 
-  @Test func `names of ships are fresh until 04:00 in Zurich, of all days of an answer`()
-    async throws
-  {
+  @Test func `an answer has the names of ships for several days`() async throws {
     let fixture = try Fixture(at: "2025-07-10T20:00:00+0200")
     let (today, tomorrow) = (try day("2025-07-10"), try day("2025-07-11"))
     #expect(try await fixture.cache.ships(on: today).value == ["90": "Limmat"])
     #expect(try await fixture.cache.ships(on: tomorrow).source != .loaded)
-    let entry = try fixture.namespace(.ships).entry(for: "2025-07-10")
-    #expect(entry?.expires == (try moment("2025-07-11T04:00:00+0200")))
     fixture.clock.set(to: try moment("2025-07-11T03:59:59+0200"))
     #expect(try await fixture.cache.ships(on: tomorrow).source != .stale)
     fixture.services.change { $0.ship = "Linth" }
@@ -42,20 +52,6 @@ import ExampleTesting
     #expect(try await fixture.cache.ships(on: tomorrow).source == .stale)
     try await waitUntil { try await fixture.cache.ships(on: tomorrow).value == ["90": "Linth"] }
     #expect(try await fixture.cache.ships(on: day("2025-12-24")).value == [:])
-  }
-
-  @Test(arguments: [
-    ("2025-07-12T08:00:00+0200", "2025-07-13T00:00:00+0200"),
-    ("2026-03-29T01:30:00+0100", "2026-03-30T00:00:00+0200"),
-    ("2026-10-25T02:30:00+0200", "2026-10-26T00:00:00+0100"),
-  ]) func `a water temperature is fresh until midnight in Zurich`(
-    now: String, midnight: String
-  ) async throws {
-    let fixture = try Fixture(at: now)
-    let water = try await fixture.cache.temperature(of: lake)?.value
-    #expect(water == WaterTemperature(celsius: 22, origin: .report))
-    #expect(
-      try fixture.namespace(.temperatures).entry(for: "zuerichsee")?.expires == moment(midnight))
   }
 
   @Test func `the second source of a temperature is under the same key, with its origin`()
@@ -97,15 +93,6 @@ import ExampleTesting
     fixture.clock.advance(by: .hours(1))
     _ = try await fixture.cache.level(of: lake)
     #expect(fixture.services.count == 4)
-  }
-
-  @Test func `a water level is fresh for 24 hours`() async throws {
-    let fixture = try Fixture()
-    #expect(try await fixture.cache.level(of: lake)?.value == 405.96)
-    fixture.clock.advance(by: .hours(24) - .milliseconds(1))
-    #expect(try await fixture.cache.level(of: lake)?.source == .disk)
-    fixture.clock.advance(by: .milliseconds(1))
-    #expect(try await fixture.cache.level(of: lake)?.source == .stale)
   }
 
   @Test func `sun times are computed once per day`() async throws {

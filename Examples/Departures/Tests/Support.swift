@@ -64,7 +64,4 @@ struct Fixture {
     cache.policy = policy
     return cache
   }
-
-  /// Waits until the services have had `requests` requests, also from the background.
-  func settle(requests: Int) async throws { try await waitUntil { services.count >= requests } }
 }
