@@ -18,8 +18,6 @@
   /// A host has ten seconds to accept the connection. There is no other time limit, because an `HTTPCache` has its own.
   /// Errors are ``CurlError``, or `HTTPCacheError` for too many fields or a body of more than 64 MB.
   public final class CurlTransport: HTTPTransport {
-    private static let largestUpload = 64_000_000
-
     private let handles = HandlePool()
     private let threads = Places(64)
     private let userAgent: String?
@@ -38,7 +36,7 @@
       if let userAgent, !request.headerFields.contains(.userAgent) {
         request.headerFields[.userAgent] = userAgent
       }
-      let message = try Message(request, body: try await body.bytes(upTo: Self.largestUpload))
+      let message = try Message(request, body: try await body.bytes(upTo: HTTPBody.largestUpload))
       try await threads.take()
       let reader = try Reader(of: begin(message))
       while let arrival = try await reader.transfer.next() {

@@ -37,15 +37,13 @@
       session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
     }
 
-    private static let largestUpload = 64_000_000
-
     deinit { session.finishTasksAndInvalidate() }
 
     public func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
-      let bytes = try await body.bytes(upTo: Self.largestUpload)
+      let bytes = try await body.bytes(upTo: HTTPBody.largestUpload)
       let asksForPlain = asksForPlain(request)
       let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
       let arrivals = ArrivalReader(

@@ -90,6 +90,9 @@
   }
 
   extension HTTPBody {
+    /// The longest body of a request that a transport reads into memory.
+    package static let largestUpload = 64_000_000
+
     /// This body, but a read that gets nothing for longer than `limit` fails. The time between two reads does not count.
     func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
       guard whole == nil else { return self }

@@ -1,8 +1,6 @@
 #if HTTP
   public import HTTPTypes
   import Larder
-  import LarderSystem
-  import Synchronization
 
   /// Sends requests to the origin.
   public protocol HTTPTransport: Sendable {
@@ -29,8 +27,19 @@
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
       hasSubstitute: Bool = false, by clock: any LarderClock
     ) async throws -> (HTTPResponse, HTTPBody) {
+      // The time limit is for the head, and for each piece of the body.
       func sent() async throws -> (HTTPResponse, HTTPBody) {
-        try await send(request, body: body, interim: interim, within: policy.timeout, by: clock)
+        let upload = body.whole == nil ? UploadProgress(clock) : nil
+        let observed = upload.map(body.observed) ?? body
+        var (response, unlimited) = try await within(policy.timeout, by: clock, upload: upload) {
+          try await send(request, body: observed, interim: interim)
+        }
+        try HTTPCacheError.check(fieldCount: response.headerFields.count)
+        // A recipient adds the time of arrival to a response without a date (RFC 9110, section 6.6.1).
+        if !response.headerFields.contains(.date) {
+          response.headerFields[.date] = HTTPDate(clock.now).text
+        }
+        return (response, unlimited.limited(to: policy.timeout, by: clock))
       }
       var answer = try await sent()
       // A request that may have an effect is never sent twice.
@@ -45,25 +54,6 @@
         throw HTTPCacheError.unexpected(unexpected)
       }
       return answer
-    }
-
-    /// The response to a request, with a time limit for the head, and for each piece of the body.
-    private func send(
-      _ request: HTTPRequest, body: HTTPBody,
-      interim: @escaping @Sendable (HTTPResponse) async -> Void, within timeout: Duration,
-      by clock: any LarderClock
-    ) async throws -> (HTTPResponse, HTTPBody) {
-      let upload = body.whole == nil ? UploadProgress(clock) : nil
-      let body = upload.map(body.observed) ?? body
-      var (response, unlimited) = try await LarderHTTP.within(timeout, by: clock, upload: upload) {
-        try await send(request, body: body, interim: interim)
-      }
-      try HTTPCacheError.check(fieldCount: response.headerFields.count)
-      // A recipient adds the time of arrival to a response without a date (RFC 9110, section 6.6.1).
-      if !response.headerFields.contains(.date) {
-        response.headerFields[.date] = HTTPDate(clock.now).text
-      }
-      return (response, unlimited.limited(to: timeout, by: clock))
     }
   }
 
@@ -114,53 +104,49 @@
     }
   }
 
-  /// Returns the result of `body`, or cancels `body` after `limit` and throws.
+  /// Why a request got no answer of its origin: one type for the errors of all transports and of the cache itself.
   ///
-  /// - Parameter upload: the progress of the request's body. The limit begins again with each piece that is sent, and does not
-  ///   run while the client has not delivered the next piece.
-  func within<Value: Sendable>(
-    _ limit: Duration, by clock: any LarderClock, upload: UploadProgress? = nil,
-    _ body: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    let end = clock.monotonic + limit.bounded
-    return try await withThrowingTaskGroup(of: Value?.self) { group in
-      defer { group.cancelAll() }
-      group.addTask { try await body() }
-      group.addTask {
-        var end = end
-        while true {
-          try await clock.sleep(until: end)
-          guard let later = upload?.last.map({ $0 + limit }), later > clock.monotonic else {
-            return nil
-          }
-          end = later
-        }
-      }
-      guard let first = try await group.next(), let value = first else {
-        throw HTTPCacheError.timedOut(limit)
-      }
-      return value
-    }
+  ///     catch let failure as any TransportFailure where failure.isOffline { showStored() }
+  ///
+  /// An error of a ``HTTPTransport`` that does not conform to this protocol counts as an unreachable origin.
+  public protocol TransportFailure: Error {
+    /// The kind of the failure.
+    var failure: TransportFailureKind { get }
   }
 
-  /// The time of the last read of a request's body.
-  final class UploadProgress: Sendable {
-    private let clock: any LarderClock
-    private let state: Mutex<(isReading: Bool, last: Duration?)> = Mutex((false, nil))
+  /// A kind of ``TransportFailure``.
+  public enum TransportFailureKind: String, Sendable, Hashable {
+    /// The origin cannot be reached: no network, an unknown host, a refused connection, or a network that wants a login first.
+    case offline
+    /// The exchange ended before the answer was complete: it timed out, the connection was lost, or a stored body is gone.
+    case interrupted
+    /// The origin was reached, but there is no secure connection: its certificate is not trusted, it does not support TLS,
+    /// or one side refused the other.
+    case insecure
+    /// The answer cannot be used, or the request cannot be sent as it is.
+    case unusable
+  }
 
-    init(_ clock: any LarderClock) { self.clock = clock }
+  extension TransportFailure {
+    /// Whether the origin could not be reached.
+    public var isOffline: Bool { failure == .offline }
+    /// Whether the origin was reached, but no secure connection was made.
+    public var isInsecure: Bool { failure == .insecure }
+    /// Whether an equal request may succeed later.
+    public var isRetryable: Bool { failure == .offline || failure == .interrupted }
+  }
 
-    func beginRead() { state.withLock { $0.isReading = true } }
-
-    func endRead() {
-      let now = clock.monotonic
-      state.withLock { $0 = (false, now) }
-    }
-
-    /// The time of the last piece; the present time while a read is under way; nil before the first read.
-    var last: Duration? {
-      let now = clock.monotonic
-      return state.withLock { $0.isReading ? now : $0.last }
+  /// The descriptions that libcurl gives of failures. On Linux, `URLSession` uses libcurl.
+  package enum CurlWords {
+    /// Whether the description is about TLS itself, and not about a secure connection that was cut off. Some failures have
+    /// no code of their own.
+    package static func tellOfInsecurity(_ words: String) -> Bool {
+      let words = words.lowercased()
+      if ["ssl_read", "ssl_write", "recv error", "send error"].contains(where: words.contains) {
+        return words.contains("alert")
+          || words.contains("ssl routines") && !words.contains("unexpected eof")
+      }
+      return ["ssl", "tls", "certificate"].contains(where: words.contains)
     }
   }
 #endif

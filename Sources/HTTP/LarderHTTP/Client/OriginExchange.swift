@@ -122,7 +122,8 @@
 
     /// A stored response that may be served because the exchange failed; throws `error` without such a response.
     private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
-      guard cache.rules.policy.allowsStale(after: error),
+      let isInsecure = (error as? any TransportFailure)?.isInsecure == true
+      guard !isInsecure || cache.rules.policy.servesStaleWhenInsecure,
         let answer = cache.rules.fail(forward, at: cache.clock.now),
         let body = try cache.responses.body(of: answer, from: held)
       else { throw error }

@@ -27,10 +27,6 @@
       }
     }
 
-    func isStored(_ reception: CacheReception, _ received: ReceivedBody) async -> Bool {
-      await storeOrReport(reception, received) != nil
-    }
-
     /// Stores and removes responses as `reception` says. Returns the place of the stored body; nil if the body is not stored.
     ///
     /// A stored response that another exchange has replaced meanwhile stays: the replacement is newer.
@@ -64,7 +60,7 @@
           response.bodyID = .random(in: .min ... .max)
         }
         if try await commit(&response, body, under: key, of: uri, over: version) {
-          kept = StoredBody(of: response, under: key, version: nil)
+          kept = StoredBody(key: key, version: nil, response: response)
           try await removeSurplus(beside: key)
         }
       }

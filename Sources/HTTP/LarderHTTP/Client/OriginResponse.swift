@@ -44,7 +44,7 @@
       guard preliminary.needsReceivedBody else {
         // The stored body is read now, because storing gives the entry another version.
         guard var result = try result(answer) else { return nil }
-        result.isStored = await isStored(preliminary, .whole([]))
+        result.isStored = await storeOrReport(preliminary, .whole([])) != nil
         return result
       }
       let buffers = cache.buffers
@@ -62,7 +62,7 @@
         guard let stored = try storedBytes(joined.stored, &reserved) else { return nil }
         whole = HTTPBody(joined.joined(stored: stored, received: bytes))
       }
-      let isStored = await isStored(reception, .whole(bytes))
+      let isStored = await storeOrReport(reception, .whole(bytes)) != nil
       var result = try result(answer, body: whole)
       result?.isStored = isStored
       return result
@@ -99,7 +99,7 @@
       if case .stored = source { hasBody = false }
       guard hasBody else {
         // A response without a body is stored before the client sees it.
-        result.isStored = await isStored(self.reception(bodySize: 0), .whole([]))
+        result.isStored = await storeOrReport(self.reception(bodySize: 0), .whole([])) != nil
         if result.isStored { result.remaining = left }
         exchange.flight?.complete(.arrived)
         return result

@@ -12,7 +12,7 @@
     /// The time at which the entry expires; nil for never.
     let expires: Timestamp?
 
-    var body: StoredBody { StoredBody(of: response, under: key, version: version) }
+    var body: StoredBody { StoredBody(key: key, version: version, response: response) }
 
     /// Whether a read at `now` finds the response.
     func isThere(at now: Timestamp) -> Bool {
@@ -85,8 +85,12 @@
     func permit(
       for request: HTTPRequest, under key: ResponseKey?, _ tags: [String], policy: HTTPCachePolicy
     ) -> StorePermit {
-      permits.issue(
-        ResponseTags.all(of: request, under: key, tags, policy: policy), in: namespace.store)
+      var all: Set<String> = []
+      if let key {
+        let shared = [ResponseTags.uri(key), ResponseTags.origin(key), ResponseTags.host(key.host)]
+        all = Set(tags + shared + Principal(request, policy: policy).tags)
+      }
+      return permits.issue(all, in: namespace.store)
     }
 
     // MARK: Removing

@@ -6,27 +6,19 @@
     let key: String
     /// The version of the entry when the body was found; nil right after the body was stored.
     let version: UInt64?
-    /// ``StoredResponse/bodyID``. A validation writes the entry again, but keeps the body and this id.
-    let id: UInt64?
-    let count: Int
-    /// The entries that hold the body; nil if the body is the value of the response's entry.
-    let parts: BodyParts?
+    let response: StoredResponse
 
-    init(of response: StoredResponse, under key: String, version: UInt64?) {
-      self.key = key
-      self.version = version
-      id = response.bodyID
-      count = response.bodySize
-      parts = response.parts
-    }
+    var count: Int { response.bodySize }
+    var parts: BodyParts? { response.parts }
 
     /// Whether `entry` is the response with this body.
     func isStored(in entry: Store.Entry) -> Bool {
       if entry.version == version { return true }
-      guard let id, let metadata = entry.metadata,
-        let response = StoredResponse(metadata: metadata, bodySize: entry.size)
+      // A validation writes the entry again, but keeps the body and its id.
+      guard let id = response.bodyID, let metadata = entry.metadata,
+        let present = StoredResponse(metadata: metadata, bodySize: entry.size)
       else { return false }
-      return response.bodyID == id && response.bodySize == count
+      return present.bodyID == id && present.bodySize == count
     }
   }
 

@@ -30,8 +30,6 @@
     var time: (hour: Int, minute: Int, second: Int)?
     var offset = 0
 
-    init(now: Timestamp) { self.now = now }
-
     var date: HTTPDate? {
       guard let day, let month, let year, let time,
         let date = HTTPDate(
@@ -77,9 +75,9 @@
       let parts = word.split(separator: ":", omittingEmptySubsequences: false).map {
         DeltaSeconds.parse($0)
       }
-      guard time == nil, (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1]
+      guard time == nil, (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1],
+        let second = parts.count == 3 ? parts[2] : 0
       else { return false }
-      guard let second = parts.count == 3 ? parts[2] : 0 else { return false }
       time = (hour, minute, second)
       return true
     }

@@ -48,14 +48,11 @@
     public var text: String {
       let components = date.components
       let ofDay = Int(seconds &- date.number &* CalendarDate.secondsPerDay)
-      let weekday = Int(date.weekday)
-      let day = [
-        padded(Int(components.day)), Self.months[Int(components.month) - 1][...].capitalized,
-        padded(Int(components.year), 4),
-      ].joined(separator: " ")
-      let time = [ofDay / 3600, ofDay / 60 % 60, ofDay % 60].map { padded($0) }.joined(
-        separator: ":")
-      return "\(Self.weekdays[weekday].prefix(3).capitalized), \(day) \(time) GMT"
+      let weekday = Self.weekdays[Int(date.weekday)].prefix(3).capitalized
+      let month = Self.months[Int(components.month) - 1][...].capitalized
+      let day = "\(padded(Int(components.day))) \(month) \(padded(Int(components.year), 4))"
+      let time = [ofDay / 3600, ofDay / 60 % 60, ofDay % 60].map { padded($0) }
+      return "\(weekday), \(day) \(time.joined(separator: ":")) GMT"
     }
   }
 

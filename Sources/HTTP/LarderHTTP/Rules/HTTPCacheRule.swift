@@ -92,11 +92,9 @@
 
     /// The query for the key.
     func query(_ parameters: [Substring]) -> [Substring] {
-      var kept = parameters
-      if !ignoredParameters.isEmpty {
-        kept.removeAll { parameter in
-          ignoredParameters.contains(String(parameter.prefix { $0 != "=" }))
-        }
+      let kept = parameters.filter { parameter in
+        ignoredParameters.isEmpty
+          || !ignoredParameters.contains(String(parameter.prefix { $0 != "=" }))
       }
       // The sort by name is stable, because the order of equal names may have a meaning.
       return ignoresParameterOrder

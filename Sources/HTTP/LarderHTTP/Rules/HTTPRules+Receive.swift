@@ -34,7 +34,14 @@
       {
         return CacheReception(.answer(answer))
       }
-      return request.method == .head ? receiveHead(exchange) : receiveGet(exchange)
+      if request.method == .head { return receiveHead(exchange) }
+      if exchange.response.status.code == 304, forward.isConditional {
+        return receiveConfirmation(exchange)
+      }
+      if forward.completes != nil, [206, 416].contains(exchange.response.status.code) {
+        return receiveRest(exchange)
+      }
+      return receiveNew(exchange)
     }
 
     struct Exchange {
@@ -43,15 +50,6 @@
       let forward: CacheForward
       let requested: Timestamp
       let received: Timestamp
-    }
-
-    private func receiveGet(_ exchange: Exchange) -> CacheReception {
-      let (response, forward) = (exchange.response, exchange.forward)
-      if response.status.code == 304, forward.isConditional { return receiveConfirmation(exchange) }
-      if forward.completes != nil, [206, 416].contains(response.status.code) {
-        return receiveRest(exchange)
-      }
-      return receiveNew(exchange)
     }
 
     /// Handles a new response, whole or in part.

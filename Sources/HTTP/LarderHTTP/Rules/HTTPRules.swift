@@ -76,10 +76,8 @@
     public init(
       kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
       servesStaleWhenInsecure: Bool = false, longestHeuristic: Duration = .days(1),
-      storesCookies: Bool = false,
-      timeout: Duration = .seconds(15), longestWait: Duration = .zero,
-      largestBody: Int = 1_000_000_000,
-      bufferLimit: Int = 64_000_000,
+      storesCookies: Bool = false, timeout: Duration = .seconds(15), longestWait: Duration = .zero,
+      largestBody: Int = 1_000_000_000, bufferLimit: Int = 64_000_000,
       largestVariantCount: Int = 32,
       secretParameters: Set<String> = [
         "key", "api_key", "apikey", "api-key", "token", "access_token", "auth_token", "secret",

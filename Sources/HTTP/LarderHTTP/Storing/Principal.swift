@@ -100,16 +100,5 @@
 
     /// The tag of all responses of an origin. It finds only requests under way.
     static func origin(_ key: ResponseKey) -> String { "http-origin:" + key.origin }
-
-    /// The tags by which the response to a request under way can be invalidated.
-    ///
-    /// - Parameter own: the tags that the client gave.
-    static func all(
-      of request: HTTPRequest, under key: ResponseKey?, _ own: [String], policy: HTTPCachePolicy
-    ) -> Set<String> {
-      guard let key else { return [] }
-      return Set(
-        own + [uri(key), origin(key), host(key.host)] + Principal(request, policy: policy).tags)
-    }
   }
 #endif
