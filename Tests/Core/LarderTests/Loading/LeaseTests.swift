@@ -25,8 +25,7 @@ import Testing
     let store = try Store(at: directory.path + "/s", options: options)
     let boards = store.cache(TextCodec(), in: "boards")
     try await body(boards)
-    try await waitUntil { store.engine.loads.running.count == 0 }
-    #expect(try store.verify().faults == [])
+    try await boards.settle()
     try store.close()
   }
 

@@ -41,12 +41,6 @@ import Testing
     func letGo() { release.signal() }
   }
 
-  private func settle(_ cache: Larder.Cache<String>) async throws {
-    try await waitUntil { cache.namespace.engine.loads.running.count == 0 }
-    #expect(cache.namespace.engine.loads.writes.isEmpty)
-    #expect(try cache.namespace.store.verify().faults == [])
-  }
-
   @Test(.timeLimit(.minutes(20)))
   func `a child that was forked while a loaded value waited fails at once`() throws {
     try withTemporaryDirectory { path in
@@ -70,17 +64,17 @@ import Testing
     let boards = try cache()
     let writer = Writer(boards.namespace.store)
     try await writer.holds()
-    let first = try await boards.result(for: "thun") { try await origin.text() }
+    let first = try await origin.ask(boards, LoadOptions())
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
     // Later reads in this process get the value before its commit, and do not load it again.
     #expect(try boards.value(for: "thun") == "load 1")
     #expect(try boards.strictValue(for: "thun") == "load 1")
     #expect(try boards.values(for: ["thun", "bern"]) == ["load 1", nil])
-    let again = try await boards.result(for: "thun") { try await origin.text() }
+    let again = try await origin.ask(boards, LoadOptions())
     #expect(again.value == "load 1" && !again.isCommitted && origin.loads == 1)
     #expect(try !boards.contains("thun"))
     writer.letGo()
-    try await settle(boards)
+    try await boards.settle()
     #expect(try boards.contains("thun") && boards.count() == 1)
     #expect(try await boards.result(for: "thun") { "other" }.isCommitted)
   }
@@ -91,12 +85,12 @@ import Testing
     try await boards.set("known", for: "bern")
     let other = try OtherProcess("hold-write", store.path)
     #expect(other.line() == "writing")
-    let first = try await boards.result(for: "thun") { try await origin.text() }
+    let first = try await origin.ask(boards, LoadOptions())
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
     #expect(try boards.value(for: "bern") == "known")
     try other.endInput()
     #expect(other.line() == "done")
-    try await settle(boards)
+    try await boards.settle()
     #expect(try boards.contains("thun"))
   }
 
@@ -113,7 +107,7 @@ import Testing
       #expect(try boards.value(for: key) == loaded.value)
     }
     writer.letGo()
-    try await settle(boards)
+    try await boards.settle()
     #expect(try boards.value(for: "again") == "load 57")
     #expect(try boards.namespace.text("again") == "load 57")
     let versions = try (0..<60).filter { $0 % 3 != 0 }.map {
@@ -134,22 +128,20 @@ import Testing
     let next = try await boards.value(for: "thun", options: options) { try await origin.text() }
     #expect(next == "load 2")
     writer.letGo()
-    try await settle(boards)
+    try await boards.settle()
   }
 
   @Test func `a caller may wait for the commit`() async throws {
     let boards = try cache()
     let writer = Writer(boards.namespace.store)
     try await writer.holds()
-    let waiting = Task {
-      try await boards.result(for: "thun", options: .committed) { try await origin.text() }
-    }
-    let first = try await boards.result(for: "thun") { try await origin.text() }
+    let waiting = origin.startAsking(boards)
+    let first = try await origin.ask(boards, LoadOptions())
     #expect(!first.isCommitted && origin.loads == 1)
     writer.letGo()
     #expect(try await waiting.value.isCommitted)
     #expect(try boards.contains("thun"))
-    try await settle(boards)
+    try await boards.settle()
   }
 
   @Test(arguments: ["remove", "set", "batch", "clear"])
@@ -170,11 +162,11 @@ import Testing
     writer.letGo()
     _ = try await later.value
     #expect(try boards.value(for: "thun") == (how == "set" ? "set" : nil))
-    try await settle(boards)
+    try await boards.settle()
     #expect(try boards.value(for: "thun") == (how == "set" ? "set" : nil))
     let next = try await boards.value(for: "thun") { "next" }
     #expect(next == (how == "set" ? "set" : "next"))
-    try await settle(boards)
+    try await boards.settle()
   }
 
   @Test func `a value is not given to callers whose namespace was cleared since`() async throws {
@@ -203,7 +195,7 @@ import Testing
     #expect(try boards.count() == 50)
     for key in 50..<100 { _ = try await boards.value(for: key) { "\(key)" } }
     #expect(try boards.namespace.store.statistics().entries == 100)
-    try await settle(boards)
+    try await boards.settle()
   }
 
   @Test func `beyond the bounds a load waits for its own commit`() async throws {
@@ -228,7 +220,7 @@ import Testing
     #expect(isDone.withLock { !$0 })
     writer.letGo()
     #expect(try await last.value.isCommitted)
-    try await settle(boards)
+    try await boards.settle()
   }
 
   @Test func `a value that cannot be stored is told to whoever asked to be told`() async throws {
@@ -238,7 +230,7 @@ import Testing
     let options = LoadOptions(onBackgroundError: { error in errors.withLock { $0.append(error) } })
     let value = try await boards.value(for: "thun", options: options) { "more than ten bytes" }
     #expect(value == "more than ten bytes")
-    try await settle(boards)
+    try await boards.settle()
     #expect((errors.withLock { $0.first } as? LarderError)?.code == .overLimit)
   }
 
@@ -250,7 +242,7 @@ import Testing
     let loaded = clock.now
     clock.advance(by: .seconds(3))
     writer.letGo()
-    try await settle(boards)
+    try await boards.settle()
     let entry = try #require(try boards.entry(for: "thun"))
     #expect(entry.expires == loaded.advanced(by: .seconds(10)) && entry.written == loaded)
   }

@@ -104,7 +104,7 @@ import Testing
       }
     }
     #expect(value == "old")
-    try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
+    try await boards.settle()
   }
 
   @Test func `a task that outlives its load may ask for the key again`() async throws {

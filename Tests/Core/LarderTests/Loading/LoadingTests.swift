@@ -15,36 +15,22 @@ import Testing
       TextCodec(), in: "boards", rules: rules, memory: memory)
   }
 
-  private func check(_ cache: Larder.Cache<String>) async throws {
-    // A load is in the table until its value is committed and its task has ended.
-    try await waitUntil { cache.namespace.engine.loads.running.count == 0 }
-    #expect(try cache.namespace.store.verify().faults == [])
-    #expect(cache.namespace.engine.loads.writes.isEmpty)
-  }
-
   @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
     let boards = try cache()
     let disk = boards.namespace.store.cache(TextCodec(), in: "boards", memory: MemoryLimits.off)
-    let first = try await boards.result(
-      for: "thun", options: LoadOptions(expires: .after(.minutes(2)), waitsForCommit: true)
-    ) {
-      try await origin.text()
-    }
+    let first = try await origin.ask(
+      boards, LoadOptions(expires: .after(.minutes(2)), waitsForCommit: true))
     #expect(first.value == "load 1" && first.source == .loaded && first.age == .zero)
     #expect(first.error == nil)
     clock.advance(by: .seconds(30))
-    let again = try await boards.result(for: "thun", options: .committed) {
-      try await origin.text()
-    }
+    let again = try await origin.ask(boards)
     #expect(again.value == "load 1" && again.source == .memory && again.age == .seconds(30))
-    let stored = try await disk.result(for: "thun", options: .committed) { try await origin.text() }
+    let stored = try await origin.ask(disk)
     #expect(stored.value == "load 1" && stored.source == .disk && stored.age == .seconds(30))
     clock.advance(by: .seconds(90))
-    let later = try await boards.result(for: "thun", options: .committed) {
-      try await origin.text()
-    }
+    let later = try await origin.ask(boards)
     #expect(later.value == "load 2" && later.source == .loaded && origin.loads == 2)
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `ten thousand tasks that ask for a hundred keys make a hundred loads`() async throws {
@@ -61,16 +47,13 @@ import Testing
     }
     #expect(
       loads.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", 1) }))
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `who gives up leaves the others their load`() async throws {
     let boards = try cache()
     origin.close()
-    let ask = {
-      Task { try await boards.result(for: "thun", options: .committed) { try await origin.text() } }
-    }
-    let tasks = [ask(), ask(), ask()]
+    let tasks = (0..<3).map { _ in origin.startAsking(boards) }
     try await origin.waitForLoads(1)
     tasks[0].cancel()
     tasks[2].cancel()
@@ -79,7 +62,7 @@ import Testing
     #expect(origin.cancelled == 0)
     origin.open()
     #expect(try await tasks[1].value.value == "load 1")
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `a load that everybody has given up is cancelled, and the next caller's is a new one`()
@@ -87,9 +70,7 @@ import Testing
   {
     let boards = try cache()
     origin.close()
-    let tasks = (0..<3).map { _ in
-      Task { try await boards.result(for: "thun", options: .committed) { try await origin.text() } }
-    }
+    let tasks = (0..<3).map { _ in origin.startAsking(boards) }
     try await origin.waitForLoads(1)
     for task in tasks { task.cancel() }
     for task in tasks {
@@ -97,19 +78,15 @@ import Testing
     }
     try await waitUntil { origin.cancelled > 0 }
     origin.open()
-    #expect(
-      try await boards.result(for: "thun", options: .committed) { try await origin.text() }.value
-        == "load 2")
-    try await check(boards)
+    #expect(try await origin.ask(boards).value == "load 2")
+    try await boards.settle()
   }
 
   @Test func `an error reaches all who wait, and is not kept`() async throws {
     let boards = try cache()
     origin.close()
     origin.fail()
-    let tasks = (0..<10).map { _ in
-      Task { try await boards.result(for: "thun", options: .committed) { try await origin.text() } }
-    }
+    let tasks = (0..<10).map { _ in origin.startAsking(boards) }
     try await origin.waitForLoads(1)
     // All callers have a place before the load ends.
     try await waitUntil { boards.namespace.engine.loads.running.callers() >= 10 }
@@ -118,10 +95,8 @@ import Testing
       await #expect(throws: Origin.Refusal(number: 1)) { try await task.value }
     }
     origin.fail(false)
-    #expect(
-      try await boards.result(for: "thun", options: .committed) { try await origin.text() }.value
-        == "load 2")
-    try await check(boards)
+    #expect(try await origin.ask(boards).value == "load 2")
+    try await boards.settle()
   }
 
   @Test func `a caller that comes after an error loads again, however soon it comes`() async throws
@@ -130,11 +105,11 @@ import Testing
     origin.fail()
     for number in 1...200 {
       await #expect(throws: Origin.Refusal(number: number)) {
-        try await boards.result(for: "thun", options: .committed) { try await origin.text() }
+        try await origin.ask(boards)
       }
     }
     origin.fail(false)
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `a load that takes too long has failed, and what it brings later is not stored`()
@@ -143,9 +118,7 @@ import Testing
     let boards = try cache()
     origin.close()
     let options = LoadOptions(timeout: .seconds(15), waitsForCommit: true)
-    let task = Task {
-      try await boards.result(for: "thun", options: options) { try await origin.text() }
-    }
+    let task = origin.startAsking(boards, options)
     try await origin.waitForLoads(1)
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .seconds(14))
@@ -155,7 +128,7 @@ import Testing
     #expect(error?.code == .timedOut)
     origin.open()
     #expect(try boards.count() == 0)
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `a write of the key while it is loaded stays`() async throws {
@@ -165,9 +138,7 @@ import Testing
     for key in ["thun", "bern"] {
       origin.close()
       let started = origin.loads
-      let task = Task {
-        try await boards.result(for: key, options: .committed) { try await origin.text() }
-      }
+      let task = origin.startAsking(boards, for: key)
       try await origin.waitForLoads(started + 1)
       try await boards.set("written", for: key)
       origin.open()
@@ -175,7 +146,7 @@ import Testing
       #expect(loaded.value == "load \(started + 1)" && loaded.source == .loaded)
       #expect(try boards.value(for: key) == "written")
     }
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test(arguments: [0, 1])
@@ -186,20 +157,16 @@ import Testing
     try await boards.set("other", for: "bern")
     if others == 0 { try await boards.remove("bern") }
     origin.close()
-    let task = Task {
-      try await boards.result(for: "thun", options: .committed) { try await origin.text() }
-    }
+    let task = origin.startAsking(boards)
     try await origin.waitForLoads(1)
     try boards.clear()
     origin.open()
     #expect(try await task.value.value == "load 1")
     #expect(try boards.count() == 0)
     // The next load begins after the clear, so its value is stored.
-    #expect(
-      try await boards.result(for: "thun", options: .committed) { try await origin.text() }.value
-        == "load 2")
+    #expect(try await origin.ask(boards).value == "load 2")
     #expect(try boards.count() == 1)
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `what cannot be stored is returned all the same, and says why`() async throws {
@@ -208,7 +175,7 @@ import Testing
     #expect(loaded.value == "more than ten bytes" && loaded.source == .loaded)
     #expect((loaded.error as? LarderError)?.code == .overLimit)
     #expect(try boards.count() == 0)
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `loads of different types under a key do not meet`() async throws {
@@ -230,9 +197,7 @@ import Testing
     let boards = try cache()
     let second = Origin()
     origin.close()
-    let usual = Task {
-      try await boards.result(for: "thun", options: .committed) { try await origin.text() }
-    }
+    let usual = origin.startAsking(boards)
     try await origin.waitForLoads(1)
     let reloaded = try await boards.result(
       for: "thun", options: LoadOptions(policy: .reload, waitsForCommit: true)
@@ -243,7 +208,7 @@ import Testing
     origin.open()
     #expect(try await usual.value.value == "load 1")
     #expect(try boards.value(for: "thun") == "again 1")
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `a cache keeps its loader`() async throws {
@@ -259,6 +224,6 @@ import Testing
     #expect(try await boards.value(for: "thun") == "load 3")
     #expect(try await boards.value(for: "thun", policy: .revalidate) == "load 3")
     #expect(origin.loads == 3)
-    try await check(boards.cache)
+    try await boards.cache.settle()
   }
 }

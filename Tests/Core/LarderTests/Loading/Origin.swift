@@ -1,5 +1,6 @@
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import Larder
 
@@ -62,6 +63,20 @@ final class Origin: Sendable {
 
   func text() async throws -> String { "load \(try await load())" }
 
+  /// Asks a cache for a value that this origin loads.
+  func ask(
+    _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
+  ) async throws -> CacheResult<String> {
+    try await cache.result(for: key, options: options) { try await self.text() }
+  }
+
+  /// Asks in a task of its own.
+  func startAsking(
+    _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
+  ) -> Task<CacheResult<String>, any Error> {
+    Task { try await ask(cache, options, for: key) }
+  }
+
   /// Waits until `count` loads have begun.
   func waitForLoads(_ count: Int) async throws { try await waitUntil { loads >= count } }
 }
@@ -81,4 +96,13 @@ final class Shared<Value: Sendable>: Sendable {
 extension LoadOptions {
   /// The default options, but the value is committed when the caller gets it.
   static let committed = LoadOptions(waitsForCommit: true)
+}
+
+extension Larder.Cache {
+  /// Waits until no load runs, and verifies the store. A load runs until its value is committed and its task has ended.
+  func settle() async throws {
+    try await waitUntil { namespace.engine.loads.running.count == 0 }
+    #expect(namespace.engine.loads.writes.isEmpty)
+    #expect(try namespace.store.verify().faults == [])
+  }
 }

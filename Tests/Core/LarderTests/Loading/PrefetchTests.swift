@@ -111,6 +111,6 @@ import Testing
     let summary = await prefetch.finish()
     #expect(summary.loaded == 0 && summary.failed == 2 && summary.remaining == 98)
     #expect(origin.loads == 2)
-    try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
+    try await boards.settle()
   }
 }

@@ -13,20 +13,11 @@ import Testing
       TextCodec(), in: "boards", rules: rules)
   }
 
-  private func check(_ cache: Larder.Cache<String>) async throws {
-    try await waitUntil { cache.namespace.engine.loads.running.count == 0 }
-    #expect(try cache.namespace.store.verify().faults == [])
-  }
-
   private let windows = Staleness(whileRevalidating: .minutes(10), onError: .hours(24))
 
   private func ask(_ boards: Larder.Cache<String>) async throws -> CacheResult<String> {
-    try await boards.result(
-      for: "thun",
-      options: LoadOptions(expires: .after(.minutes(2)), stale: windows, waitsForCommit: true)
-    ) {
-      try await origin.text()
-    }
+    try await origin.ask(
+      boards, LoadOptions(expires: .after(.minutes(2)), stale: windows, waitsForCommit: true))
   }
 
   @Test func `a stale value is served at once while one refresh runs`() async throws {
@@ -46,7 +37,7 @@ import Testing
     let fresh = try await ask(boards)
     #expect(fresh.value == "load 2" && fresh.source != .stale && origin.loads == 2)
     #expect(try boards.namespace.reads.staleHits == 100)
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `behind the window it is loaded first, and served only if that fails, to the end`()
@@ -65,7 +56,7 @@ import Testing
     await #expect(throws: Origin.Refusal(number: 4)) { try await ask(boards) }
     origin.fail(false)
     #expect(try await ask(boards).value == "load 5")
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test
@@ -76,7 +67,7 @@ import Testing
     let options = LoadOptions(
       expires: .after(.hours(4)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     func ask() async throws -> CacheResult<String> {
-      try await boards.result(for: "thun", options: options) { try await origin.text() }
+      try await origin.ask(boards, options)
     }
     _ = try await ask()
     clock.advance(by: .hours(-2))
@@ -85,23 +76,21 @@ import Testing
     #expect(kept.value == "load 1" && kept.source == .stale && kept.error != nil)
     origin.fail(false)
     #expect(try await ask().value == "load 3" && origin.loads == 3)
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `without windows of its own a request has those of the namespace`() async throws {
     let boards = try cache(rules: Rules(expires: .after(.minutes(1)), stale: .minutes(4)))
-    let ask = {
-      try await boards.result(for: "thun", options: .committed) { try await origin.text() }
-    }
+    let ask = { try await origin.ask(boards) }
     _ = try await ask()
     clock.advance(by: .minutes(5) - .milliseconds(1))
     origin.fail()
     let served = try await ask()
     #expect(served.source == .stale && served.value == "load 1")
-    try await check(boards)
+    try await boards.settle()
     clock.advance(by: .milliseconds(1))
     await #expect(throws: Origin.Refusal.self) { try await ask() }
-    try await check(boards)
+    try await boards.settle()
   }
 
   @Test func `a body that is no value is a failed load, and never replaces the last good one`()
@@ -135,7 +124,7 @@ import Testing
     let boards = try cache()
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(1), waitsForCommit: true)
-    let ask = { try await boards.result(for: "thun", options: options) { try await origin.text() } }
+    let ask = { try await origin.ask(boards, options) }
     _ = try await ask()
     // The caller continues before the load leaves the table.
     try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
@@ -146,7 +135,7 @@ import Testing
     let used = try await ask()
     #expect(used.value == "load 1" && used.source == .memory)
     try await origin.waitForLoads(2)
-    try await check(boards)
+    try await boards.settle()
     #expect(try await ask().value == "load 2")
     clock.advance(by: .minutes(5))
     #expect(try await ask().value == "load 2" && origin.loads == 2)
@@ -160,7 +149,7 @@ import Testing
     var options = LoadOptions(stale: windows, refreshTimeout: .seconds(5), waitsForCommit: true)
     options.onBackgroundError = { error in errors.withLock { $0.append(error) } }
     origin.close()
-    let served = try await boards.result(for: "thun", options: options) { try await origin.text() }
+    let served = try await origin.ask(boards, options)
     #expect(served.source == .stale)
     try await origin.waitForLoads(2)
     try await waitUntil { clock.isAwaited }
@@ -169,18 +158,17 @@ import Testing
     #expect((errors.withLock { $0.first } as? LarderError)?.code == .timedOut)
     origin.open()
     #expect(try await ask(boards).source == .stale)
-    try await check(boards)
+    try await boards.settle()
     #expect(try boards.value(for: "thun") == "load 3")
   }
 
   @Test func `each policy asks what it says`() async throws {
     let boards = try cache()
     let ask = { (policy: RequestPolicy) in
-      try await boards.result(
-        for: "thun",
-        options: LoadOptions(
-          policy: policy, expires: .after(.minutes(2)), stale: windows, waitsForCommit: true)
-      ) { try await origin.text() }
+      try await origin.ask(
+        boards,
+        LoadOptions(
+          policy: policy, expires: .after(.minutes(2)), stale: windows, waitsForCommit: true))
     }
     let error = await #expect(throws: LarderError.self) { try await ask(.cacheOnly) }
     #expect(error?.code == .notStored)
@@ -201,6 +189,6 @@ import Testing
     await #expect(throws: Origin.Refusal.self) { try await ask(.reload) }
     origin.fail(false)
     #expect(try await ask(.standard).value == "load 7")
-    try await check(boards)
+    try await boards.settle()
   }
 }

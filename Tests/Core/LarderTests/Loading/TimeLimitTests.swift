@@ -12,17 +12,6 @@ import Testing
     try Store.temporary(options: Store.Options(clock: clock)).cache(TextCodec(), in: "boards")
   }
 
-  private func ask(
-    _ boards: Larder.Cache<String>, _ options: LoadOptions
-  ) -> Task<CacheResult<String>, any Error> {
-    Task { try await boards.result(for: "thun", options: options) { try await origin.text() } }
-  }
-
-  private func settle(_ boards: Larder.Cache<String>) async throws {
-    try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
-    #expect(try boards.namespace.store.verify().faults == [])
-  }
-
   private let short = LoadOptions(timeout: .milliseconds(200), waitsForCommit: true)
 
   @Test(arguments: [true, false])
@@ -34,7 +23,7 @@ import Testing
     var tasks: [Task<CacheResult<String>, any Error>] = []
     let callers: [LoadOptions] = isFirst ? [short, .committed] : [.committed, short]
     for (number, options) in callers.enumerated() {
-      tasks.append(ask(boards, options))
+      tasks.append(origin.startAsking(boards, options))
       try await waitUntil { boards.namespace.engine.loads.running.callers() == number + 1 }
     }
     try await origin.waitForLoads(1)
@@ -44,22 +33,21 @@ import Testing
     #expect(error?.code == .timedOut && origin.cancelled == 0)
     origin.open()
     #expect(try await tasks[isFirst ? 1 : 0].value.value == "load 1")
-    try await settle(boards)
+    try await boards.settle()
     #expect(try boards.value(for: "thun") == "load 1" && origin.loads == 1)
   }
 
   @Test func `a caller that waits for a refresh does not get its time limit`() async throws {
     let boards = try cache()
-    try await boards.set("old", for: "thun", .with(expires: .after(.minutes(1)), stale: .hours(1)))
-    clock.advance(by: .minutes(1))
+    try await putStale(boards)
     origin.close()
     let errors = Shared<[any Error]>([])
     let refreshing = LoadOptions(
       refreshTimeout: .seconds(5),
       onBackgroundError: { error in errors.withLock { $0.append(error) } })
-    #expect(try await ask(boards, refreshing).value.value == "old")
+    #expect(try await origin.ask(boards, refreshing).value == "old")
     try await origin.waitForLoads(1)
-    let waiting = ask(boards, LoadOptions(policy: .revalidate, waitsForCommit: true))
+    let waiting = origin.startAsking(boards, LoadOptions(policy: .revalidate, waitsForCommit: true))
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .seconds(5))
@@ -67,7 +55,7 @@ import Testing
     #expect(origin.cancelled == 0)
     origin.open()
     #expect(try await waiting.value.value == "load 1")
-    try await settle(boards)
+    try await boards.settle()
   }
 
   // MARK: Soft limits
@@ -86,7 +74,7 @@ import Testing
     let boards = try cache()
     try await putStale(boards)
     origin.close()
-    let first = ask(boards, soft)
+    let first = origin.startAsking(boards, soft)
     try await origin.waitForLoads(1)
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .milliseconds(299))
@@ -97,11 +85,11 @@ import Testing
     #expect((served.error as? LarderError)?.code == .timedOut)
     #expect(origin.cancelled == 0)
     // The next caller shares the load.
-    let second = ask(boards, soft)
+    let second = origin.startAsking(boards, soft)
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     origin.open()
     #expect(try await second.value.value == "load 1")
-    try await settle(boards)
+    try await boards.settle()
     #expect(try boards.value(for: "thun") == "load 1" && origin.loads == 1)
   }
 
@@ -113,7 +101,7 @@ import Testing
     options.refreshTimeout = .seconds(5)
     options.onBackgroundError = { error in errors.withLock { $0.append(error) } }
     origin.close()
-    let first = ask(boards, options)
+    let first = origin.startAsking(boards, options)
     try await origin.waitForLoads(1)
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .milliseconds(300))
@@ -123,16 +111,16 @@ import Testing
     try await waitUntil { errors.withLock { !$0.isEmpty } }
     #expect((errors.withLock { $0.first } as? LarderError)?.code == .timedOut)
     try await waitUntil { origin.cancelled == 1 }
-    try await settle(boards)
+    try await boards.settle()
   }
 
   @Test func `without a stale value a caller waits on, up to its own limit`() async throws {
     let boards = try cache()
     origin.close()
     var options = soft
-    let first = ask(boards, options)
+    let first = origin.startAsking(boards, options)
     options.timeout = .seconds(1)
-    let second = ask(boards, options)
+    let second = origin.startAsking(boards, options)
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .milliseconds(300))
@@ -142,7 +130,7 @@ import Testing
     #expect(error?.code == .timedOut)
     origin.open()
     #expect(try await first.value.value == "load 1")
-    try await settle(boards)
+    try await boards.settle()
   }
 
   // MARK: Refresh ahead
@@ -158,17 +146,17 @@ import Testing
       expires: .after(.minutes(10)), refreshAhead: .minutes(minutes), waitsForCommit: true)
     for round in 1...3 {
       for _ in 0..<20 {
-        #expect(try await ask(boards, options).value.value == "load \(round)")
-        try await settle(boards)
+        #expect(try await origin.ask(boards, options).value == "load \(round)")
+        try await boards.settle()
       }
       #expect(origin.loads == round)
       clock.advance(by: .minutes(5) - .milliseconds(1))
-      #expect(try await ask(boards, options).value.value == "load \(round)")
-      try await settle(boards)
+      #expect(try await origin.ask(boards, options).value == "load \(round)")
+      try await boards.settle()
       #expect(origin.loads == round)
       clock.advance(by: .milliseconds(1))
-      #expect(try await ask(boards, options).value.value == "load \(round)")
-      try await settle(boards)
+      #expect(try await origin.ask(boards, options).value == "load \(round)")
+      try await boards.settle()
       #expect(origin.loads == round + 1)
     }
   }
@@ -186,12 +174,12 @@ import Testing
     for round in 1...3 {
       for _ in 0..<20 {
         #expect(try await ask()?.value == "board")
-        try await settle(boards)
+        try await boards.settle()
       }
       #expect(origin.loads == round)
       clock.advance(by: .minutes(5))
       #expect(try await ask()?.value == "board")
-      try await settle(boards)
+      try await boards.settle()
     }
   }
 }

@@ -1,0 +1,187 @@
+import Foundation
+import LarderSystem
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Removals by other processes, and damage of the file that has the removals of all processes.
+extension RemovedDuringLoadTests {
+  @Test func `a value that waits for its commit is not read after a removal by another process`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.path + "/s")
+    let boards = boards(of: store)
+    try await boards.set("other", for: "bern")
+    let writer = try OtherProcess("hold-write", store.path)
+    #expect(writer.line() == "writing")
+    #expect(try await boards.value(for: "thun") { "old" } == "old")
+    #expect(try boards.value(for: "thun") == "old")
+    // The first half of a removal by another process: the removal gets its number before its commit.
+    let table = store.engine.removalTable
+    let number = try #require(table.begin())
+    table.record(Checksum.keyHash(of: Array("thun".utf8).span, in: try boards.namespace.id), number)
+    #expect(try boards.value(for: "thun") == nil)
+    try writer.endInput()
+    #expect(writer.line() == "done")
+    try await boards.settle()
+    #expect(try boards.value(for: "thun") == nil)
+    try store.close()
+  }
+
+  @Test(arguments: [
+    "remove boards thun", "pop boards thun", "prefix boards t", "invalidate boards all",
+    "clear boards", "clear-all", "rename boards b",
+  ])
+  func `a removal by another process wins, and later callers do not wait for the lease`(
+    command: String
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    var storeOptions = Store.Options()
+    storeOptions.hooks.machineClock = { 1_000_000 }
+    let store = try Store(at: directory.path + "/s", options: storeOptions)
+    let boards = boards(of: store)
+    try await boards.set("other", for: "bern")
+    let (loader, remover) = (
+      try OtherProcess("load", store.path, "thun", "standard"),
+      try OtherProcess("commands", store.path)
+    )
+    #expect(loader.line() == "loading" && remover.line() == "open")
+    origin.close()
+    let options = LoadOptions(policy: .reload, tags: ["all"], waitsForCommit: true)
+    let mine = origin.startAsking(boards, options)
+    try await origin.waitForLoads(1)
+    #expect(try remover.ask(command) == "done")
+    let later = origin.startAsking(boards, LoadOptions(tags: ["all"], waitsForCommit: true))
+    // This process does not know the tags of the other process's load, so a caller waits for that load.
+    let waits = command.hasPrefix("invalidate")
+    if !waits { try await origin.waitForLoads(2) }
+    try loader.tell("theirs")
+    #expect(loader.line() == "loaded theirs")
+    try await origin.waitForLoads(waits ? 1 : 2)
+    origin.open()
+    #expect(try await mine.value.value == "load 1")
+    #expect(try await later.value.value == (waits ? "theirs" : "load 2"))
+    try await boards.settle()
+    #expect(try boards.value(for: "thun") == (waits ? "theirs" : "load 2"))
+    try store.close()
+  }
+
+  @Test func `a process that is killed during a removal costs a load`() async throws {
+    let boards = boards(of: try store())
+    try await boards.set("other", for: "bern")
+    let table = boards.namespace.engine.removalTable
+    let number = try #require(table.begin())
+    table.record(Checksum.keyHash(of: Array("thun".utf8).span, in: try boards.namespace.id), number)
+    #expect(try await origin.ask(boards).isCommitted == false)
+    #expect(try await origin.ask(boards).isCommitted)
+    #expect(try boards.value(for: "thun") == "load 2")
+    try await boards.settle()
+  }
+
+  @Test func `a removal that is rolled back costs no later load`() async throws {
+    let boards = boards(of: try store())
+    try await boards.set("kept", for: "thun", expires: .after(.minutes(1)))
+    #expect(
+      failure {
+        try boards.namespace.store.write { batch in
+          _ = try batch.remove("thun", from: boards)
+          throw LarderError(.failed, "changed my mind")
+        }
+      } == .failed)
+    clock.advance(by: .minutes(1))
+    #expect(try await origin.ask(boards).isCommitted)
+    try await boards.settle()
+  }
+
+  @Test(arguments: [0, 1, 2, 7], [0, .max, 1 << 40] as [UInt64])
+  func `a damaged file costs loads and never brings a value back`(place: Int, word: UInt64)
+    async throws
+  {
+    let boards = boards(of: try store())
+    try await boards.set("other", for: "bern")
+    _ = try await origin.ask(boards)
+    try await boards.remove("thun")
+    origin.close()
+    let loaded = origin.loads
+    let first = origin.startAsking(boards)
+    try await origin.waitForLoads(loaded + 1)
+    let path = boards.namespace.store.path + "/removals"
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    // The word number `index` after the header. Place 7 stands for the word of the key.
+    let hash = Checksum.keyHash(of: Array("thun".utf8).span, in: try boards.namespace.id)
+    let index = place == 7 ? 8 + hash % (1 << 14) : UInt64(place)
+    try file.seek(toOffset: 128 + 8 * index)
+    try file.write(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) })
+    try await boards.remove("thun")
+    origin.open()
+    _ = try await first.value
+    try await boards.settle()
+    #expect(try boards.value(for: "thun") == nil)
+    for _ in 1...3 { _ = try await origin.ask(boards) }
+    try await boards.settle()
+    #expect(try boards.value(for: "thun") != nil)
+  }
+
+  @Test func `without the file a load is given and not stored`() async throws {
+    let store = try store()
+    let boards = boards(of: store)
+    let path = store.path + "/removals"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect(try await origin.ask(boards).isCommitted == false)
+    #expect(try await boards.remove("thun") == false)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try await origin.ask(boards).isCommitted)
+    // A user deletes the file while a load runs, and another process makes a new file.
+    origin.close()
+    let first = origin.startAsking(boards, LoadOptions(policy: .reload, waitsForCommit: true))
+    try await origin.waitForLoads(3)
+    try FileManager.default.removeItem(atPath: path)
+    let other = try OtherProcess("commands", store.path)
+    #expect(other.line() == "open")
+    #expect(try other.ask("remove boards thun") == "done")
+    origin.open()
+    #expect(try await first.value.isCommitted == false)
+    try await boards.settle()
+    #expect(try boards.value(for: "thun") == nil)
+  }
+
+  @Test(.timeLimit(.minutes(30)))
+  func `no caller of any process gets what was removed before it asked`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/s"
+    // The file holds one number, a floor, for each of two times four keys.
+    try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))
+    let seed = TestSettings.seed
+    let steps = 250 * TestSettings.trials
+    var random = SeededRNG(seed: seed)
+    let store = try Store(at: path)
+    func peer(_ number: Int, _ steps: Int) throws -> OtherProcess {
+      let peer = try OtherProcess(
+        "remove-and-load", path, "\(seed % 1000 + UInt64(number))", "\(steps)")
+      #expect(peer.line() == "open")
+      try peer.tell("go")
+      return peer
+    }
+    let peers = [try peer(1, steps), try peer(2, steps)]
+    // A third process is started and killed again and again.
+    var number = 3
+    while peers.contains(where: \.isRunning) {
+      let victim = try peer(number, 100_000)
+      usleep(UInt32(random.next(in: 1_000..<100_000)))
+      victim.kill()
+      number += 1
+    }
+    for peer in peers {
+      var last = ""
+      while let line = peer.line() {
+        #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(seed): \(line)")
+        last = line
+      }
+      #expect(last == "end", "LARDER_SEED=\(seed)")
+    }
+    #expect(try store.verify().faults == [])
+    try store.close()
+  }
+}
