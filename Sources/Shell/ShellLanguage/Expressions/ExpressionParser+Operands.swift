@@ -26,8 +26,7 @@ extension ExpressionParser {
     case .word(let word): return try named(word, token)
     case .sign, .end:
       index -= 1
-      let after: SafeText =
-        index > 0 ? " after \(text(of: tokens[index - 1]))" : ""
+      let after: SafeText = index > 0 ? " after \(text(of: tokens[index - 1]))" : ""
       throw failure("expected a value\(after)", "`.year >= 1999` (help where)")
     }
   }
@@ -74,14 +73,12 @@ extension ExpressionParser {
     while true {
       switch tokens[index].kind {
       case .field(let name) where isFirst || isAdjacent: path.parts.append(.field(name))
-      case .dot where isFirst && root == .value:
-        break
+      case .dot where isFirst && root == .value: break
       case .sign("[]") where isAdjacent: path.parts.append(.each)
       case .sign("[") where isAdjacent:
         index += 1
         path.parts.append(try indexPart())
-      default:
-        return path
+      default: return path
       }
       isFirst = false
       index += 1

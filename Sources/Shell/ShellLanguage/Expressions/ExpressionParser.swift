@@ -108,9 +108,9 @@ struct ExpressionParser {
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(QueryError) -> QueryOperand {
     guard case .name(let name) = other, let isFuture = name.isFuture else { return operand }
+    let range = tokens[min(position, tokens.count - 1)].range
     guard case .constant(.string(let bytes)) = operand else {
       guard let kind = operand.kindBesideTime else { return operand }
-      let range = tokens[min(position, tokens.count - 1)].range
       throw QueryError(
         message: "\(name.rawValue) is a time, and \(Array(text[range])) is \(kind)", range: range,
         hint: "`\(name.length) > 7d`, or a time in quotes: `\(name.rawValue) > \"monday\"`")
@@ -119,9 +119,7 @@ struct ExpressionParser {
     do throws(ShellError) {
       return .constant(.time(try isFuture ? word.timeAhead(clock) : word.timeAgo(clock)))
     } catch {
-      throw QueryError(
-        message: error.message, range: tokens[min(position, tokens.count - 1)].range,
-        hint: error.hint)
+      throw QueryError(message: error.message, range: range, hint: error.hint)
     }
   }
 
@@ -191,8 +189,6 @@ struct ExpressionParser {
     tokens[start].range.lowerBound..<tokens[max(index - 1, start)].range.upperBound
   }
 
-  var position: Int { index }
-
   mutating func expect(_ sign: String) throws(QueryError) {
     guard takeSign(sign) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
@@ -202,13 +198,11 @@ struct ExpressionParser {
 
   func expectEnd() throws(QueryError) {
     guard tokens[index].kind != .end else { return }
-    let isSearch =
-      if case .word(let word) = tokens[index].kind { Self.searches.contains(word) } else { false }
-    throw failure(
-      "unexpected \(text(of: tokens[index]))",
-      isSearch
-        ? "`.name ~ \"castle\"` finds a text (help where)"
-        : "join tests by `and` or `or` (help where)")
+    var hint: SafeText = "join tests by `and` or `or` (help where)"
+    if case .word(let word) = tokens[index].kind, Self.searches.contains(word) {
+      hint = "`.name ~ \"castle\"` finds a text (help where)"
+    }
+    throw failure("unexpected \(text(of: tokens[index]))", hint)
   }
 
   func text(of token: QueryToken) -> SafeText {

@@ -32,7 +32,7 @@ extension JSONLookup {
     if index == range.upperBound, isNegative || value != .min {
       return .integer(Int128(isNegative ? value : -value))
     }
-    let text = copy(bytes, range)
+    let text = bytes.extracting(range).copied
     let string = String(decoding: text, as: UTF8.self)
     if let integer = Int128(string) { return .integer(integer) }
     guard let number = Double(string) else { return .null }
@@ -101,21 +101,13 @@ extension JSONLookup {
     return Unicode.Scalar(value)
   }
 
-  private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
-    bytes.extracting(range).copied
-  }
-
   // MARK: Comparable text
 
   /// Arrays and objects without space, with sorted fields and decoded strings, so that equal content gives equal
   /// text.
   private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
     var index = range.lowerBound
-    do throws(JSONError) {
-      return Array(try canonicalText(bytes, &index, depth: 0).utf8)
-    } catch {
-      return []
-    }
+    return Array(((try? canonicalText(bytes, &index, depth: 0)) ?? "").utf8)
   }
 
   private static func canonicalText(

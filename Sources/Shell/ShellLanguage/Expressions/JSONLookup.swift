@@ -8,7 +8,12 @@ package struct JSONLookup {
 
   /// The ranges of all values at the path; nil if the text is not JSON.
   package static func ranges(of parts: [QueryPath.Part], in bytes: Span<UInt8>) -> [Range<Int>]? {
-    do throws(JSONError) { return try find(parts, in: bytes) } catch { return nil }
+    try? find(parts, in: bytes)
+  }
+
+  /// All values at the path; empty if the text is not JSON.
+  static func values(of parts: [QueryPath.Part], in bytes: [UInt8]) -> [QueryValue] {
+    (ranges(of: parts, in: bytes.span) ?? []).map { value(bytes.span, $0) }
   }
 
   /// The ranges of all values at the path; throws if the text is not JSON.
@@ -16,10 +21,10 @@ package struct JSONLookup {
     _ parts: [QueryPath.Part], in bytes: Span<UInt8>
   ) throws(JSONError) -> [Range<Int>] {
     var lookup = JSONLookup(parts)
-    var index = 0
-    try JSONGrammar.text(bytes, &index) { bytes, index throws(JSONError) in
+    let failure = JSONGrammar.failure(of: bytes) { bytes, index throws(JSONError) in
       try lookup.visit(bytes, &index, part: 0, depth: 0)
     }
+    if let failure { throw failure.error }
     return lookup.found
   }
 

@@ -94,9 +94,7 @@ package struct QueryEvaluator {
   private static func elements(_ value: QueryValue) -> [QueryValue] {
     switch value {
     case .list(let values): return values
-    case .array(let bytes):
-      return (JSONLookup.ranges(of: [.each], in: bytes.span) ?? [])
-        .map { JSONLookup.value(bytes.span, $0) }
+    case .array(let bytes): return JSONLookup.values(of: [.each], in: bytes)
     default: return []
     }
   }
@@ -126,10 +124,7 @@ package struct QueryEvaluator {
     case .header(let name):
       let values = input.response?.fields.filter { Self.isSame($0.name, name) }.map(\.value) ?? []
       return values.isEmpty ? [] : [.string(Array(values.joined(separator: Array(", ".utf8))))]
-    case .metadata:
-      guard let metadata = input.metadata else { return [] }
-      return (JSONLookup.ranges(of: path.parts, in: metadata.span) ?? [])
-        .map { JSONLookup.value(metadata.span, $0) }
+    case .metadata: return input.metadata.map { JSONLookup.values(of: path.parts, in: $0) } ?? []
     case .value:
       var ranges: [Range<Int>]?
       var isTooDeep = false

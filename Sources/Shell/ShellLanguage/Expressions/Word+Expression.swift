@@ -41,15 +41,12 @@ extension Word {
       var parser = try ExpressionParser(source, clock, variables)
       var columns: [(column: QueryColumn, text: String, isNamed: Bool)] = []
       repeat {
-        let start = parser.position
+        let start = parser.index
         let operand = try parser.operand()
         let text = String(decoding: source[parser.range(since: start)], as: UTF8.self)
-        if parser.takeWord("as") {
-          columns.append((QueryColumn(operand: operand, label: try parser.label()), text, true))
-        } else {
-          columns.append(
-            (QueryColumn(operand: operand, label: operand.path?.label ?? text), text, false))
-        }
+        let isNamed = parser.takeWord("as")
+        let label = try isNamed ? parser.label() : operand.path?.label ?? text
+        columns.append((QueryColumn(operand: operand, label: label), text, isNamed))
       } while parser.takeSign(",")
       try parser.expectEnd()
       return columns

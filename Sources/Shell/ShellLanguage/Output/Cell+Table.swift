@@ -30,7 +30,7 @@ extension Cell {
   /// The text of a time in fewer columns: `in 4 h`, without the time of day.
   func briefTime(_ presentation: Presentation) -> String {
     switch self {
-    case .time(let time): presentation.clock.briefDistance(to: time)
+    case .time(let time): presentation.clock.distance(to: time, isBrief: true)
     case .expiry(let time), .deadline(let time): presentation.clock.briefExpiry(time)
     case .stale: "stale"
     default: shown(presentation)

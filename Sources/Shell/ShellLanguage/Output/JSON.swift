@@ -35,21 +35,19 @@ package enum JSON: Sendable, Hashable {
     case .verbatim(let text): result.append(text)
     case .string(let string): Self.write(string, to: &result)
     case .array(let values):
-      result.append("[")
       for (index, value) in values.enumerated() {
-        if index > 0 { result.append(",") }
+        result.append(index == 0 ? "[" : ",")
         value.write(to: &result)
       }
-      result.append("]")
+      result.append(values.isEmpty ? "[]" : "]")
     case .object(let fields):
-      result.append("{")
       for (index, field) in fields.enumerated() {
-        if index > 0 { result.append(",") }
+        result.append(index == 0 ? "{" : ",")
         Self.write(field.name, to: &result)
         result.append(":")
         field.value.write(to: &result)
       }
-      result.append("}")
+      result.append(fields.isEmpty ? "{}" : "}")
     }
   }
 
@@ -68,17 +66,17 @@ package enum JSON: Sendable, Hashable {
       case "\n": result.append("\\n")
       case "\t": result.append("\\t")
       case "\r": result.append("\\r")
-      case let scalar where scalar.isControl || scalar.isHidden: result.append(escape(scalar))
-      default: result.unicodeScalars.append(scalar)
+      default: append(scalar, to: &result)
       }
     }
   }
 
-  /// The escape of a scalar: `\u202e`, or two such escapes.
-  package static func escape(_ scalar: Unicode.Scalar) -> String {
-    String(scalar).utf16.map { unit in
+  /// Appends a scalar; a control or hidden character becomes `\u202e`, or two such escapes.
+  static func append(_ scalar: Unicode.Scalar, to result: inout String) {
+    guard scalar.isControl || scalar.isHidden else { return result.unicodeScalars.append(scalar) }
+    for unit in String(scalar).utf16 {
       let hex = String(unit, radix: 16)
-      return "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-    }.joined()
+      result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+    }
   }
 }

@@ -8,15 +8,10 @@ package enum JSONFields {
   /// objects. Empty for a value that is not a JSON object.
   package static func names(of value: [UInt8]) -> [String] {
     var names: [String] = []
-    var index = 0
-    do throws(JSONError) {
-      try JSONGrammar.text(value.span, &index) { bytes, index throws(JSONError) in
-        try addNames(bytes, &index, depth: 0, "", to: &names)
-      }
-    } catch {
-      return []
+    let failure = JSONGrammar.failure(of: value.span) { bytes, index throws(JSONError) in
+      try addNames(bytes, &index, depth: 0, "", to: &names)
     }
-    return names
+    return failure == nil ? names : []
   }
 
   /// A field of an object: its name, and the place of its value.
@@ -28,23 +23,19 @@ package enum JSONFields {
       throw JSONText.ParseError(reason: "not UTF-8", offset: 0)
     }
     var fields: [Field]?
-    var index = 0
-    do throws(JSONError) {
-      try JSONGrammar.text(text.span, &index) { bytes, index throws(JSONError) in
-        guard index < bytes.count, bytes[index] == UInt8(ascii: "{") else {
-          return try JSONGrammar.value(bytes, &index, depth: 0)
-        }
-        var found: [Field] = []
-        try JSONGrammar.parts(bytes, &index, depth: 0) { bytes, name, index throws(JSONError) in
-          let start = index
-          try JSONGrammar.value(bytes, &index, depth: 1)
-          if let name { found.append((JSONLookup.string(bytes, name), start..<index)) }
-        }
-        fields = found
+    let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      guard index < bytes.count, bytes[index] == UInt8(ascii: "{") else {
+        return try JSONGrammar.value(bytes, &index, depth: 0)
       }
-    } catch {
-      throw JSONText.ParseError(error, at: index)
+      var found: [Field] = []
+      try JSONGrammar.parts(bytes, &index, depth: 0) { bytes, name, index throws(JSONError) in
+        let start = index
+        try JSONGrammar.value(bytes, &index, depth: 1)
+        if let name { found.append((JSONLookup.string(bytes, name), start..<index)) }
+      }
+      fields = found
     }
+    if let failure { throw JSONText.ParseError(failure) }
     return fields
   }
 
@@ -75,15 +66,10 @@ package enum JSONFields {
   /// - Returns: The name, and the range of its second occurrence with its quotes.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
     var repeated: Range<Int>?
-    var index = 0
-    do throws(JSONError) {
-      try JSONGrammar.text(text.span, &index) { bytes, index throws(JSONError) in
-        try findRepeated(bytes, &index, depth: 0, &repeated)
-      }
-    } catch {
-      return nil
+    let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      try findRepeated(bytes, &index, depth: 0, &repeated)
     }
-    return repeated.map { (JSONLookup.string(text.span, $0), $0) }
+    return failure == nil ? repeated.map { (JSONLookup.string(text.span, $0), $0) } : nil
   }
 
   /// The fields that an object may have, each with the shape of its own object; empty for a value of another kind.
@@ -113,13 +99,9 @@ package enum JSONFields {
   /// array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
     var unknown: Unknown?
-    var index = 0
-    do throws(JSONError) {
-      try JSONGrammar.text(text.span, &index) { bytes, index throws(JSONError) in
-        try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
-      }
-    } catch {
-      // A name counts even if the text after the name is not JSON or is nested too deep.
+    // A name counts even if the text after the name is not JSON or is nested too deep.
+    _ = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
     }
     return unknown
   }

@@ -6,16 +6,21 @@ import LarderSystem
 enum JSONGrammar {
   private static let deepest = 200
 
-  /// Reads a whole text; `read` reads the value in it.
+  /// Reads a whole text; `read` reads the value in it. Returns the first error and its place; nil for JSON.
   @inline(__always)
-  static func text(
-    _ bytes: Span<UInt8>, _ index: inout Int,
+  static func failure(
+    of bytes: Span<UInt8>,
     _ read: (_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONError) -> Void
-  ) throws(JSONError) {
-    skipSpace(bytes, &index)
-    try read(bytes, &index)
-    skipSpace(bytes, &index)
-    guard index == bytes.count else { throw .surplus }
+  ) -> (error: JSONError, offset: Int)? {
+    var index = 0
+    do throws(JSONError) {
+      skipSpace(bytes, &index)
+      try read(bytes, &index)
+      skipSpace(bytes, &index)
+      return index == bytes.count ? nil : (.surplus, index)
+    } catch {
+      return (error, index)
+    }
   }
 
   /// The end of the value that begins at `start`; nil if the value is not JSON.

@@ -32,9 +32,9 @@ package struct JSONText {
       self.offset = offset
     }
 
-    init(_ error: JSONError, at offset: Int) {
-      self.init(reason: SafeText(error.rawValue), offset: offset)
-      isDepth = error == .depth
+    init(_ failure: (error: JSONError, offset: Int)) {
+      self.init(reason: SafeText(failure.error.rawValue), offset: failure.offset)
+      isDepth = failure.error == .depth
     }
 
     /// The predicate for the text: `not JSON: expected a value`.
@@ -52,14 +52,10 @@ package struct JSONText {
       throw ParseError(reason: "not UTF-8", offset: 0)
     }
     self.bytes = bytes
-    var index = 0
-    do throws(JSONError) {
-      try JSONGrammar.text(bytes.span, &index) { bytes, index throws(JSONError) in
-        try Self.read(bytes, &index, depth: 0, into: &tokens)
-      }
-    } catch {
-      throw ParseError(error, at: index)
+    let failure = JSONGrammar.failure(of: bytes.span) { bytes, index throws(JSONError) in
+      try Self.read(bytes, &index, depth: 0, into: &tokens)
     }
+    if let failure { throw ParseError(failure) }
     measure()
   }
 
@@ -89,11 +85,7 @@ package struct JSONText {
     guard !text.allSatisfy(\.isPrintable) else { return Array(text) }
     var safe = ""
     for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
-      if scalar.isControl || scalar.isHidden {
-        safe.append(JSON.escape(scalar))
-      } else {
-        safe.unicodeScalars.append(scalar)
-      }
+      JSON.append(scalar, to: &safe)
     }
     return Array(safe.utf8)
   }

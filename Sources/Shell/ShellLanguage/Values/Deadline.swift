@@ -31,7 +31,8 @@ extension Word {
     case UInt8(ascii: "+"):
       return .later(try dropping(1).duration())
     case UInt8(ascii: "-"):
-      throw wrongTime("it is negative", "use `--at-most` with a time to expire entries earlier")
+      throw wrong(
+        "time", "it is negative", "use `--at-most` with a time to expire entries earlier")
     default:
       return .to(try deadline(clock))
     }

@@ -33,17 +33,10 @@ package struct WallClock: Sendable {
     return [UnixTime(milliseconds: late)]
   }
 
-  /// The first moment after now at which local clocks show this time of day, on `weekday` if it is not nil.
-  package func next(secondOfDay: Int, weekday: Int? = nil) -> UnixTime? {
-    moments(secondOfDay: secondOfDay, weekday: weekday, days: -1...8).first { $0 > now }
-  }
-
-  /// The last moment up to now at which local clocks show this time of day, on `weekday` if it is not nil.
-  package func last(secondOfDay: Int, weekday: Int? = nil) -> UnixTime? {
-    moments(secondOfDay: secondOfDay, weekday: weekday, days: -8...1).last { $0 <= now }
-  }
-
-  private func moments(secondOfDay: Int, weekday: Int?, days: ClosedRange<Int>) -> [UnixTime] {
+  /// The moments at which local clocks show this time of day, on `weekday` if it is not nil.
+  ///
+  /// - Parameter days: The first and the last day, counted from today.
+  func moments(secondOfDay: Int, weekday: Int?, days: ClosedRange<Int>) -> [UnixTime] {
     let today = civil(now).dayNumber
     return days.flatMap { day -> [UnixTime] in
       let civil = CivilTime(dayNumber: today + day, secondOfDay: secondOfDay)
@@ -83,10 +76,11 @@ package struct Zone: Sendable {
 }
 
 extension WallClock {
-  /// `in 4 h 12 min`, `3 min ago`, `now`.
-  package func distance(to time: UnixTime) -> String {
+  /// `in 4 h 12 min`, `3 min ago`, `now`; a brief distance has one unit: `in 4 h`.
+  package func distance(to time: UnixTime, isBrief: Bool = false) -> String {
     let span = time.since(now)
-    return span == 0 ? "now" : span > 0 ? "in \(Wording.span(span))" : "\(Wording.span(-span)) ago"
+    let length = isBrief ? Wording.briefSpan(abs(span)) : Wording.span(abs(span))
+    return span == 0 ? "now" : span > 0 ? "in \(length)" : "\(length) ago"
   }
 
   /// The expiry of an entry: `in 4 h 12 min`, `expired 3 min ago`, `never`.
@@ -95,17 +89,10 @@ extension WallClock {
     return time >= now ? distance(to: time) : "expired \(Wording.span(now.since(time))) ago"
   }
 
-  /// `in 4 h`, `3 min ago`, `now`: a distance in one unit.
-  package func briefDistance(to time: UnixTime) -> String {
-    let span = time.since(now)
-    if span == 0 { return "now" }
-    return span > 0 ? "in \(Wording.briefSpan(span))" : "\(Wording.briefSpan(-span)) ago"
-  }
-
   /// The expiry of an entry in one unit: `in 4 h`, `expired`, `never`.
   package func briefExpiry(_ time: UnixTime?) -> String {
     guard let time else { return "never" }
-    return time >= now ? briefDistance(to: time) : "expired"
+    return time >= now ? distance(to: time, isBrief: true) : "expired"
   }
 
   /// The expiry, from a minute ahead with its time: `in 15 min (21:55)`, `in 2 h (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
@@ -118,15 +105,13 @@ extension WallClock {
   package func date(_ time: UnixTime) -> String {
     let shown = civil(time)
     let year = shown.year == civil(now).year ? "" : " \(shown.year)"
-    return "\(weekday(shown)) \(shown.day) \(Wording.months[shown.month - 1])\(year) "
-      + "\(timeOfDay(shown))"
+    return "\(day(shown))\(year) \(timeOfDay(shown))"
   }
 
   /// `Sat 21 Nov 2026, 00:00 CET`, for a page that is read later and elsewhere.
   package func fullDate(_ time: UnixTime) -> String {
     let shown = civil(time)
-    let date = "\(weekday(shown)) \(shown.day) \(Wording.months[shown.month - 1]) \(shown.year)"
-    return "\(date), \(timeOfDay(shown)) \(zone.name(at: time))"
+    return "\(day(shown)) \(shown.year), \(timeOfDay(shown)) \(zone.name(at: time))"
   }
 
   /// The shortest clear form: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`, `Mon 02:10`. Days before today and
@@ -146,6 +131,10 @@ extension WallClock {
   package func timeOfDay(_ time: UnixTime) -> String {
     let shown = civil(time)
     return "\(timeOfDay(shown)):\(padded(shown.second))"
+  }
+
+  private func day(_ time: CivilTime) -> String {
+    "\(weekday(time)) \(time.day) \(Wording.months[time.month - 1])"
   }
 
   private func weekday(_ time: CivilTime) -> String {

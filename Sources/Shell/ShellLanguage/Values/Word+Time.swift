@@ -17,7 +17,7 @@ extension Word {
     ["now", "midnight", "noon", "tomorrow", "never"] + Wording.weekdays.map { $0.lowercased() }
 
   private func time(_ direction: Direction, _ clock: WallClock) throws(ShellError) -> UnixTime {
-    let text = try numberText("time", code: .badTime)
+    let text = try numberText("time")
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     if parts.count == 2, let second = Self.secondOfDay(parts[1]),
       let found = try time(on: parts[0], second, direction, clock)
@@ -25,12 +25,8 @@ extension Word {
       return found
     }
     let word = text.lowercased()
-    if Self.keywords.contains(word) {
-      return try keyword(word, direction, clock)
-    }
-    if let second = Self.secondOfDay(text[...]) {
-      return try moment(second, nil, direction, clock)
-    }
+    if Self.keywords.contains(word) { return try keyword(word, direction, clock) }
+    if let second = Self.secondOfDay(text[...]) { return try moment(second, nil, direction, clock) }
     if let dash = text.firstIndex(of: "-"), dash > text.startIndex,
       text[..<dash].allSatisfy(\.isNumber)
     {
@@ -38,17 +34,17 @@ extension Word {
     }
     guard text.first.map({ $0.isNumber || $0 == "-" }) ?? false else {
       let near = Suggestions.near(word, among: Self.keywords)
-      throw wrongTime(
-        nil,
+      throw wrong(
+        "time", nil,
         near.map { "did you mean `\($0)`?" }
           ?? "use `15m`, `06:30`, `midnight`, `monday` or `2026-11-21`")
     }
     guard !text.contains(":") else {
-      throw wrongTime(nil, "use `06:30`, or a day as well: `2026-11-21T06:30:15`")
+      throw wrong("time", nil, "use `06:30`, or a day as well: `2026-11-21T06:30:15`")
     }
     let span = try duration().milliseconds
     guard let time = clock.now.moved(by: direction == .ahead ? span : -span) else {
-      throw wrongTime("it is too far away", "`never` has no end")
+      throw wrong("time", "it is too far away", "`never` has no end")
     }
     return time
   }
@@ -61,21 +57,17 @@ extension Word {
     if let weekday = Self.weekday(name) {
       return try moment(secondOfDay, weekday, direction, clock)
     }
-    let civil: CivilTime
+    let civil: CivilTime?
     switch name {
     case "today", "tomorrow":
       let today = clock.civil(clock.now).dayNumber
-      civil = CivilTime(
-        dayNumber: name == "today" ? today : today + 1, secondOfDay: secondOfDay)
+      civil = CivilTime(dayNumber: name == "today" ? today : today + 1, secondOfDay: secondOfDay)
     default:
       guard let date = DateText(day), date.secondOfDay == nil else { return nil }
-      guard let time = date.civil(at: secondOfDay) else { throw noSuchDay }
-      civil = time
+      civil = date.civil(at: secondOfDay)
     }
-    guard let time = clock.moments(of: civil).first else { throw noSuchDay }
-    guard direction == .ahead || time <= clock.now else {
-      throw wrongTime("it is not in the past", "use `7d`, `monday` or `2026-11-21`")
-    }
+    guard let civil, let time = clock.moments(of: civil).first else { throw noSuchDay }
+    guard direction == .ahead || time <= clock.now else { throw notInThePast }
     return time
   }
 
@@ -87,11 +79,10 @@ extension Word {
       return clock.now
     case "tomorrow" where direction == .ahead:
       return try moment(0, nil, direction, clock)
+    case "never" where direction == .ahead:
+      throw wrong("time", "it has no moment", "--permanent selects entries that never expire")
     case "tomorrow", "never":
-      throw wrongTime(
-        direction == .ahead ? "it has no moment" : "it is not in the past",
-        direction == .ahead
-          ? "--permanent selects entries that never expire" : "use `7d`, `monday` or `2026-11-21`")
+      throw notInThePast
     default:
       return try moment(Self.secondOfDay(word[...]) ?? 0, Self.weekday(word), direction, clock)
     }
@@ -113,18 +104,19 @@ extension Word {
   private func moment(
     _ secondOfDay: Int, _ weekday: Int?, _ direction: Direction, _ clock: WallClock
   ) throws(ShellError) -> UnixTime {
+    let isAhead = direction == .ahead
+    let moments = clock.moments(
+      secondOfDay: secondOfDay, weekday: weekday, days: isAhead ? -1...8 : -8...1)
     let time =
-      direction == .ahead
-      ? clock.next(secondOfDay: secondOfDay, weekday: weekday)
-      : clock.last(secondOfDay: secondOfDay, weekday: weekday)
-    guard let time else { throw wrongTime("no such time is near", "use a date: `2026-11-21`") }
+      isAhead ? moments.first { $0 > clock.now } : moments.last { $0 <= clock.now }
+    guard let time else { throw wrong("time", "no such time is near", "use a date: `2026-11-21`") }
     return time
   }
 
   /// `2026-11-21`, or with a time of day and a zone: `2026-11-21T06:30:00+01:00`.
   private func date(_ text: String, _ clock: WallClock) throws(ShellError) -> UnixTime {
     guard let date = DateText(text[...]) else {
-      throw wrongTime(nil, "use `2026-11-21` or `2026-11-21T06:30Z`")
+      throw wrong("time", nil, "use `2026-11-21` or `2026-11-21T06:30Z`")
     }
     guard let civil = date.civil(at: 0) else { throw noSuchDay }
     let moment = date.offset.map { civil.moment(offset: $0) } ?? clock.moments(of: civil).first
@@ -135,12 +127,10 @@ extension Word {
   }
 
   private var noSuchDay: ShellError {
-    wrongTime("there is no such day", "dates are of the years 1970 to 9999")
+    wrong("time", "there is no such day", "dates are of the years 1970 to 9999")
   }
 
-  func wrongTime(_ what: SafeText?, _ hint: SafeText) -> ShellError {
-    ShellError(
-      .badTime, what.map { "\(bytes) is not a time: \($0)" } ?? "\(bytes) is not a time", at: range,
-      hint: hint)
+  private var notInThePast: ShellError {
+    wrong("time", "it is not in the past", "use `7d`, `monday` or `2026-11-21`")
   }
 }
