@@ -27,24 +27,16 @@ import ExampleTesting
     13T16:10 18 8503651 -; 13T17:35 11 8503669 -; 13T20:30 7 8503651 -
     """
 
-  private struct Session {
-    var start: Timestamp
-    var minutes: Int
-    var station: String
-    var hasMap: Bool
-  }
+  private typealias Session = (start: Timestamp, minutes: Int, station: String, hasMap: Bool)
 
   private static func time(_ text: String) throws -> Timestamp {
     try moment("2025-07-\(text):00+0200")
   }
 
   private static func sessions() throws -> [Session] {
-    try log.split { $0 == ";" || $0 == "\n" }.compactMap { line in
+    try log.split { $0 == ";" || $0 == "\n" }.map { line -> Session in
       let words = line.split(separator: " ").map(String.init)
-      guard words.count == 4 else { return nil }
-      return Session(
-        start: try time(words[0]), minutes: Int(words[1])!, station: words[2],
-        hasMap: words[3] == "map")
+      return (try time(words[0]), Int(words[1])!, words[2], words[3] == "map")
     }
   }
 

@@ -20,15 +20,13 @@ import Testing
 
   /// The paths of the pages outside `Sources` and `Tests`.
   private static func pages() throws -> [String] {
-    func names(_ folder: String) throws -> [String] {
-      try FileManager.default.contentsOfDirectory(atPath: Repository.root.path + "/" + folder)
-    }
-    let all = try names("") + ["Examples/README.md"]
-    let docs = try FileManager.default.subpathsOfDirectory(atPath: Repository.root.path + "/Docs")
-    let examples = try names("Examples").map { "Examples/\($0)/README.md" }
-    return (all + docs.map { "Docs/" + $0 } + examples).filter { page in
-      page.hasSuffix(".md")
-        && FileManager.default.fileExists(atPath: Repository.root.path + "/" + page)
+    let (files, root) = (FileManager.default, Repository.root.path + "/")
+    let docs = try files.subpathsOfDirectory(atPath: root + "Docs").map { "Docs/" + $0 }
+    let examples = try files.contentsOfDirectory(atPath: root + "Examples")
+      .map { "Examples/\($0)/README.md" }
+    let all = try files.contentsOfDirectory(atPath: root) + ["Examples/README.md"]
+    return (all + docs + examples).filter {
+      $0.hasSuffix(".md") && files.fileExists(atPath: root + $0)
     }
   }
 
@@ -47,11 +45,12 @@ import Testing
     let paths = page.matches(of: #/`(\w+(?:/[\w+]+)+\.swift)`/#).map { String($0.1) }
     #expect(paths.count > 5)
     // A path in the list of layers begins with the name of a module. The module lies in one of the folders of `Sources`.
-    let rooms = try FileManager.default.contentsOfDirectory(
-      at: Repository.root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
+    let sources = Repository.root.path + "/Sources/"
+    let rooms = try FileManager.default.contentsOfDirectory(atPath: sources)
     for path in paths {
-      let files = rooms.map { $0.appendingPathComponent(path).path }
-      #expect(files.contains { FileManager.default.fileExists(atPath: $0) }, "\(path)")
+      #expect(
+        rooms.contains { FileManager.default.fileExists(atPath: "\(sources)\($0)/\(path)") },
+        "\(path)")
     }
   }
 

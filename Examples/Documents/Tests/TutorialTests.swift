@@ -49,7 +49,7 @@ import Testing
   /// The commands whose answers differ from the page.
   private static func faults(_ base: String, serve: (String) -> Void) throws -> [String] {
     let page = try Repository.text("Docs/Learn/Tutorial.md")
-    let fixture = try ProgramFixture()
+    let fixture = ProgramFixture()
     serve(fixture.home.path + "/service")
     var faults: [String] = []
     _ = try fixture.answer(to: "mkdir service")

@@ -3,7 +3,7 @@ import ExampleTesting
 @testable import LegoCache
 
 /// Requests: every kind of call makes each request once, and gets a certain result when the service fails. Tests of Larder
-/// cover concurrent misses, which make one request.
+/// cover concurrent misses, which make one request, and the realms of users, whose data do not mix.
 @Suite(.fixture(Fixture.self)) struct ClientTests {
   private let fixture: Fixture
   private let lego: LegoClient
@@ -108,18 +108,6 @@ import ExampleTesting
     #expect(try await set() == nil && fake.server.count == 3)
     fixture.clock.advance(by: .minutes(10))
     #expect(try await set() == nil && fake.server.count == 4, "absence is stored for ten minutes")
-  }
-
-  @Test func `hosts and credentials do not mix the data of users`() async throws {
-    _ = try await lego.color(4)
-    let store = lego.cache.store
-    for (base, key) in [(fake.base, "another"), (fake.base + "/other", FakeRebrickable.credential)]
-    {
-      #expect(try LegoCache(store, owner: "\(base) \(key)").counts().database == 0)
-    }
-    let names = try store.namespaces().map(\.name)
-    #expect(names.contains { $0.hasPrefix("lego.colors.") && $0.count == 44 })
-    #expect(!names.contains { $0.contains(FakeRebrickable.credential) })
   }
 
   @Test(arguments: [(503, "<html>"), (200, "{"), (200, "null"), (404, ""), (404, "<html>")])
