@@ -9,87 +9,51 @@ import Testing
     Int64(try Date(text, strategy: .iso8601).timeIntervalSince1970)
   }
 
-  /// The next `time` in `zone` after `now`; the argument `now` and the result are UTC.
-  private func next(_ time: TimeOfDay, in zone: String, after now: String) throws -> String {
-    let now = Timestamp(milliseconds: try seconds(now) * 1000)
-    return String(try ZoneRules.next(time, in: zone, after: now).description.prefix(19)) + "Z"
-  }
+  /// Times of day, each with its next moment after `now`, in UTC.
+  private static let cases: [(zone: String, time: TimeOfDay, now: String, next: String)] = [
+    ("Europe/Zurich", TimeOfDay(0), "2026-01-15T12:00:00Z", "2026-01-15T23:00:00Z"),
+    ("Europe/Zurich", TimeOfDay(0), "2026-07-15T12:00:00Z", "2026-07-15T22:00:00Z"),
+    ("Europe/Zurich", TimeOfDay(4), "2026-01-15T02:59:59Z", "2026-01-15T03:00:00Z"),
+    ("Europe/Zurich", TimeOfDay(4), "2026-01-15T03:00:00Z", "2026-01-16T03:00:00Z"),
+    // In Zurich it was 03:00 after 01:59:59 on 29 March 2026: a time that clocks leap over is the moment of the leap.
+    ("Europe/Zurich", TimeOfDay(2, 0), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
+    ("Europe/Zurich", TimeOfDay(2, 30), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
+    ("Europe/Zurich", TimeOfDay(2, 59), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
+    ("Europe/Zurich", TimeOfDay(2, 30), "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"),
+    ("Europe/Zurich", TimeOfDay(4), "2026-03-28T12:00:00Z", "2026-03-29T02:00:00Z"),
+    // It was 02:00 after 02:59:59 on 25 October 2026: of a time that clocks show twice it is the first.
+    ("Europe/Zurich", TimeOfDay(2, 30), "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"),
+    ("Europe/Zurich", TimeOfDay(2, 30), "2026-10-25T00:45:00Z", "2026-10-26T01:30:00Z"),
+    ("Europe/Zurich", TimeOfDay(4), "2026-10-24T12:00:00Z", "2026-10-25T03:00:00Z"),
+    // On Lord Howe, 02:30 followed 01:59:59 on 4 October 2026, and 01:30 followed 01:59:59 on 5 April 2026.
+    ("Australia/Lord_Howe", TimeOfDay(2, 10), "2026-10-03T12:00:00Z", "2026-10-03T15:30:00Z"),
+    ("Australia/Lord_Howe", TimeOfDay(1, 45), "2026-04-04T12:00:00Z", "2026-04-04T14:45:00Z"),
+    ("Australia/Lord_Howe", TimeOfDay(1, 45), "2026-04-04T14:50:00Z", "2026-04-05T15:15:00Z"),
+    // Samoa skipped 30 December 2011.
+    ("Pacific/Apia", TimeOfDay(4), "2011-12-30T00:00:00Z", "2011-12-30T14:00:00Z"),
+    ("Asia/Kathmandu", TimeOfDay(0), "2026-05-01T00:00:00Z", "2026-05-01T18:15:00Z"),
+    ("Pacific/Chatham", TimeOfDay(12), "2026-07-01T00:00:00Z", "2026-07-01T23:15:00Z"),
+    // Clocks skipped midnight: 01:00 followed 23:59:59 on 3 November 2018.
+    ("America/Sao_Paulo", TimeOfDay(0), "2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z"),
+    ("UTC", TimeOfDay(0), "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"),
+  ]
 
-  @Test func `midnight and four o'clock in Zurich, in winter and in summer`() throws {
-    let zone = "Europe/Zurich"
-    #expect(
-      try next(TimeOfDay(0), in: zone, after: "2026-01-15T12:00:00Z") == "2026-01-15T23:00:00Z")
-    #expect(
-      try next(TimeOfDay(0), in: zone, after: "2026-07-15T12:00:00Z") == "2026-07-15T22:00:00Z")
-    #expect(
-      try next(TimeOfDay(4), in: zone, after: "2026-01-15T02:59:59Z") == "2026-01-15T03:00:00Z")
-    #expect(
-      try next(TimeOfDay(4), in: zone, after: "2026-01-15T03:00:00Z") == "2026-01-16T03:00:00Z")
-  }
-
-  @Test func `a time that clocks leap over in spring is the moment of the leap`() throws {
-    // In Zurich it was 03:00 after 01:59:59 on 29 March 2026.
-    let zone = "Europe/Zurich"
-    for minute in [0, 30, 59] {
-      #expect(
-        try next(TimeOfDay(2, minute), in: zone, after: "2026-03-28T12:00:00Z")
-          == "2026-03-29T01:00:00Z")
-    }
-    #expect(
-      try next(TimeOfDay(2, 30), in: zone, after: "2026-03-29T01:00:00Z") == "2026-03-30T00:30:00Z")
-    #expect(
-      try next(TimeOfDay(4), in: zone, after: "2026-03-28T12:00:00Z") == "2026-03-29T02:00:00Z")
-  }
-
-  @Test func `of a time that clocks show twice in autumn it is the first`() throws {
-    // In Zurich it was 02:00 after 02:59:59 on 25 October 2026.
-    let zone = "Europe/Zurich"
-    #expect(
-      try next(TimeOfDay(2, 30), in: zone, after: "2026-10-24T12:00:00Z") == "2026-10-25T00:30:00Z")
-    // Between the two occurrences, the first occurrence is over.
-    #expect(
-      try next(TimeOfDay(2, 30), in: zone, after: "2026-10-25T00:45:00Z") == "2026-10-26T01:30:00Z")
-    #expect(
-      try next(TimeOfDay(4), in: zone, after: "2026-10-24T12:00:00Z") == "2026-10-25T03:00:00Z")
-  }
-
-  @Test func `Lord Howe changes by half an hour, in the south`() throws {
-    let zone = "Australia/Lord_Howe"
-    // On 4 October 2026, 02:30 followed 01:59:59; on 5 April 2026, 01:30 followed 01:59:59.
-    #expect(
-      try next(TimeOfDay(2, 10), in: zone, after: "2026-10-03T12:00:00Z") == "2026-10-03T15:30:00Z")
-    #expect(
-      try next(TimeOfDay(1, 45), in: zone, after: "2026-04-04T12:00:00Z") == "2026-04-04T14:45:00Z")
-    #expect(
-      try next(TimeOfDay(1, 45), in: zone, after: "2026-04-04T14:50:00Z") == "2026-04-05T15:15:00Z")
+  @Test(arguments: cases)
+  func `a time of day comes when the clocks of its zone show it`(
+    _ expected: (zone: String, time: TimeOfDay, now: String, next: String)
+  ) throws {
+    let now = Timestamp(milliseconds: try seconds(expected.now) * 1000)
+    let next = try ZoneRules.next(expected.time, in: expected.zone, after: now)
+    #expect(try next.milliseconds == seconds(expected.next) * 1000)
   }
 
   @Test func `a day that a zone left out has no time of day`() throws {
-    // Samoa skipped 30 December 2011.
-    let zone = "Pacific/Apia"
+    let before = Timestamp(milliseconds: try seconds("2011-12-29T12:00:00Z") * 1000)
     for time in [TimeOfDay(0), TimeOfDay(4), TimeOfDay(23, 59)] {
-      let before = try seconds("2011-12-29T12:00:00Z") * 1000
-      let last = try ZoneRules.next(time, in: zone, after: Timestamp(milliseconds: before))
-      let after = try ZoneRules.next(time, in: zone, after: last)
+      let last = try ZoneRules.next(time, in: "Pacific/Apia", after: before)
+      let after = try ZoneRules.next(time, in: "Pacific/Apia", after: last)
       #expect(last.duration(to: after) == .hours(24), "\(time)")
     }
-    #expect(
-      try next(TimeOfDay(4), in: zone, after: "2011-12-30T00:00:00Z") == "2011-12-30T14:00:00Z")
-  }
-
-  @Test func `zones with odd offsets, and those whose changes cross midnight`() throws {
-    #expect(
-      try next(TimeOfDay(0), in: "Asia/Kathmandu", after: "2026-05-01T00:00:00Z")
-        == "2026-05-01T18:15:00Z")
-    #expect(
-      try next(TimeOfDay(12), in: "Pacific/Chatham", after: "2026-07-01T00:00:00Z")
-        == "2026-07-01T23:15:00Z")
-    // Clocks skipped midnight: 01:00 followed 23:59:59 on 3 November 2018.
-    #expect(
-      try next(TimeOfDay(0), in: "America/Sao_Paulo", after: "2018-11-03T12:00:00Z")
-        == "2018-11-04T03:00:00Z")
-    #expect(
-      try next(TimeOfDay(0), in: "UTC", after: "2026-05-01T00:00:00Z") == "2026-05-02T00:00:00Z")
   }
 
   @Test func `offsets agree with Foundation's for every zone since 1970`() throws {
