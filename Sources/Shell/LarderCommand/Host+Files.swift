@@ -90,8 +90,6 @@ extension Terminal {
 
 extension FileProblem {
   /// Runs `body`; throws an error of the system as a `FileProblem`, and an interrupted call as an `Interruption`.
-  ///
-  /// - Parameter path: the file that `body` opens.
   static func explaining<Result>(
     _ path: String? = nil, _ body: () throws -> Result
   ) throws -> Result {

@@ -27,9 +27,7 @@ extension Settings {
 }
 
 extension Host {
-  /// The streams of this process.
-  ///
-  /// - Parameter readsCommands: Whether commands come from standard input.
+  /// The streams of this process. Standard input is free for data unless commands come from there.
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,

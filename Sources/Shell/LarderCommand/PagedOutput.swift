@@ -2,8 +2,7 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// Standard output. The answer to a typed command goes through a pager as soon as it is longer than the
-/// screen.
+/// Standard output. The answer to a typed command goes through a pager as soon as it is longer than the screen.
 ///
 /// The output of a command is shown before the command waits for an answer or for the next change. A command writes
 /// between its reads of the store, so that no snapshot is held while the person reads.

@@ -3,8 +3,6 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// The prompt: reads commands until the person leaves.
-///
 /// An error of a command appears under the line and does not end the prompt. No snapshot is held between commands.
 struct PromptLoop {
   /// The duration of a command is printed if the command takes longer than this.

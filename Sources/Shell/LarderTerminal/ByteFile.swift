@@ -44,12 +44,9 @@ package final class ByteFile {
     return Int(status.st_size)
   }
 
-  /// Creates a file to write.
+  /// Creates a file to write. The complete new file replaces an existing file if `replaces` is true.
   ///
-  /// - Parameters:
-  ///   - replaces: If true, the complete new file replaces an existing file. If false, an existing file is an error.
-  ///   - permissions: The mode of a new file, before the umask.
-  ///   - owner: The owner of a file that replaces another file, instead of the present user.
+  /// - Parameter owner: The owner of a file that replaces another file, instead of the present user.
   package init(
     writing path: String, replaces: Bool, permissions: UInt32 = 0o666,
     owner: (user: UInt32, group: UInt32)? = nil

@@ -12,9 +12,7 @@ package final class ChildProgram {
 
   package init(_ text: [UInt8]) { self.text = text }
 
-  /// Runs the program and waits for its end.
-  ///
-  /// - Returns: A report of an exit code other than 0 or of a signal; nil for success and for an end by SIGPIPE.
+  /// Runs the program; returns a report of an exit code other than 0 or of a signal, nil for an end by SIGPIPE.
   package func run() throws(TerminalError) -> String? {
     process = try unsafe start(reading: nil)
     return wait()

@@ -59,9 +59,7 @@ import CEditline
 
   // MARK: Keys
 
-  /// Moves and deletes the characters that a person sees as a whole: an emoji of several parts, a letter with its marks.
-  ///
-  /// libedit counts scalars and would leave half of such a character.
+  /// Moves and deletes characters that a person sees as a whole; libedit counts scalars and would leave half of an emoji.
   func moveLeft() -> Int32 { move(scalars: -line.clusterBefore) }
   func moveRight() -> Int32 { move(scalars: line.clusterAfter) }
   func deleteLeft() -> Int32 { delete(scalars: line.clusterBefore) }

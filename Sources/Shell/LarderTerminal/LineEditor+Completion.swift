@@ -29,9 +29,7 @@ package struct Completion: Equatable, Sendable {
 
   package static let none = Completion(from: 0, [])
 
-  /// The longest text with which all candidates begin.
-  ///
-  /// Candidates are compared by scalars: the editor counts scalars, and two keys may differ within one character.
+  /// The longest text with which all candidates begin, by scalars: two keys may differ within one character.
   var commonPrefix: String {
     guard let first = candidates.first?.insertion.unicodeScalars else { return "" }
     let shared = candidates.dropFirst().reduce(first[...]) { shared, candidate in
@@ -85,10 +83,6 @@ extension LineEditor {
 
 extension Completion {
   /// Lays the labels out in columns, read downwards, in at most `limit` rows. If labels are left out, one more row says so.
-  ///
-  /// - Parameters:
-  ///   - isCut: Whether more labels exist than `labels`.
-  ///   - mark: The text before the number of labels that are left out.
   static func columns(
     of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false,
     isCut: Bool = false, mark: String = "\u{2026}"

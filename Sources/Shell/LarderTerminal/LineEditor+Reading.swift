@@ -16,9 +16,7 @@ extension LineEditor {
     }
   }
 
-  /// The next typed character; nil at the end of the input and after ^C.
-  ///
-  /// Bytes that are not UTF-8 become U+FFFD, so that they are seen rather than lost.
+  /// The next typed character; nil at the end of the input and after ^C. Bytes that are not UTF-8 become U+FFFD.
   func nextScalar() throws(TerminalError) -> Unicode.Scalar? {
     guard let first = try nextByte() else { return nil }
     var bytes = [first]
@@ -99,8 +97,6 @@ extension LineEditor {
   }
 
   /// Reads up to the report `ESC [ row ; column R`, and keeps other bytes for later keys; nil after `limit`, or after a signal.
-  ///
-  /// - Parameter bytes: The bytes that were read already.
   private func reportedColumn(
     after bytes: [UInt8] = [], within limit: Duration
   ) throws(TerminalError) -> Int? {

@@ -97,9 +97,7 @@ import CEditline
 
   deinit { unsafe el_end(editor) }
 
-  /// Reads a line that the person ends with Return.
-  ///
-  /// The line may hold newlines, pasted or from Alt-Return. The history does not keep the line; see `remember`.
+  /// Reads a line that the person ends with Return. Pasted text and Alt-Return can put newlines into the line.
   package func readLine(_ prompt: Prompt) throws(TerminalError) -> LineResult {
     begin(prompt)
     if !isVi { try Terminal.write(PasteMode.on) }

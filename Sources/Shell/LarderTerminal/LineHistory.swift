@@ -26,9 +26,7 @@ import CEditline
   @unsafe func use(in editor: OpaquePointer) { unsafe cel_use_history(editor, past) }
 
   /// Reads the entries of earlier sessions from the file, and later adds the entries of this session to the file. A file that
-  /// cannot be read is not used.
-  ///
-  /// - Parameter creating: Whether to create a missing file; false if the person wants no history.
+  /// cannot be read is not used; a missing file is created only if `creating` is true.
   package func keep(
     in file: LineEditor.HistoryFile, creating: Bool = true
   ) throws(TerminalError) {
@@ -37,12 +35,10 @@ import CEditline
     self.file = file
   }
 
-  /// Keeps an entry, which can be several lines.
+  /// Keeps an entry, which can be several lines, for this session and, with `inFile`, in the file.
   ///
   /// Blank entries and entries that begin with a space are not kept; an equal earlier entry is replaced. Throws if the file
   /// could not be written; the file is not used after that, but the entry can be recalled in this session.
-  ///
-  /// - Parameter inFile: If false, the entry is kept for this session only.
   package func remember(_ bytes: [UInt8], inFile: Bool = true) throws(TerminalError) {
     let entry = String(decoding: bytes, as: UTF8.self)
     guard entry.first != " ", !entry.allSatisfy(\.isWhitespace) else { return }
@@ -78,9 +74,7 @@ import CEditline
     case later
   }
 
-  /// A walk through the entries that begin with the text before the cursor.
-  ///
-  /// libedit's own search also finds entries that contain the text elsewhere, and treats the text as an expression.
+  /// A walk through the entries that begin with the text before the cursor. The search of libedit takes an expression.
   private struct Walk {
     let typed: String
     let prefix: String

@@ -6,9 +6,7 @@ package struct Prompt: Equatable, Sendable {
   /// The plain part. Never empty: libedit drops a color reset that no visible character follows.
   package let tail: String
 
-  /// - Parameters:
-  ///   - name: The colored part, without control characters.
-  ///   - tail: The plain part, such as `"> "`; a space replaces an empty tail.
+  /// Control characters are left out, and a space replaces an empty tail.
   package init(_ name: String, tail: String = "> ") {
     self.name = Self.visible(name)
     let tail = Self.visible(tail)
@@ -53,12 +51,9 @@ package struct PlainLines {
 
   package init() {}
 
-  /// The next line without its end; the last line may have no end.
+  /// The next line without its end; the last line may have no end. Names that may hold a newline end with NUL.
   ///
-  /// - Parameters:
-  ///   - prompt: The text that is written to the output first, without color.
-  ///   - end: The byte that ends a line: a newline, or NUL for names that may hold a newline.
-  ///   - most: A line of more bytes may be cut after at least `most` + 1 bytes.
+  /// - Parameter most: A line of more bytes may be cut after at least `most` + 1 bytes.
   package mutating func readLine(
     _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n"), atMost most: Int = .max
   ) throws(TerminalError) -> LineResult {

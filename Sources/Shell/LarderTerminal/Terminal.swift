@@ -62,9 +62,8 @@ package enum Terminal {
 }
 
 extension Terminal {
-  /// The arguments of this process without the program's name, byte for byte.
-  ///
-  /// Swift's own list replaces bytes that are not UTF-8, so that a command could change another key.
+  /// The arguments of this process without the program's name, byte for byte: Swift's own list replaces bytes that are not
+  /// UTF-8, so that a command could change another key.
   package static var arguments: [[UInt8]] {
     (1..<max(Int(CommandLine.argc), 1)).map { index in
       guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }
@@ -108,9 +107,7 @@ extension TerminalError: CustomStringConvertible {
 }
 
 extension Terminal {
-  /// Whether the requested locale uses UTF-8, so that more than ASCII can be drawn.
-  ///
-  /// The name of the locale decides: the terminal has UTF-8 even if the files of the locale are not installed.
+  /// Whether the name of the requested locale says UTF-8. The files of the locale need not be installed.
   package static func speaksUTF8(environment: [String: String]) -> Bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].map { environment[$0, default: ""] }
     let name = names.first { !$0.isEmpty } ?? ""
@@ -140,8 +137,7 @@ extension Terminal {
   }
 }
 
-/// The time zone of the machine, or of `TZ`, from the C library. Loading ICU would take longer than most
-/// commands.
+/// The time zone of the machine, or of `TZ`, from the C library: loading ICU would take longer than most commands.
 package enum LocalTime {
   /// The offset of local time from UTC at a time, both in seconds.
   package static func offset(at seconds: Int64) -> Int {

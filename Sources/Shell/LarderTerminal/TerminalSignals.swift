@@ -205,9 +205,7 @@ package enum Interrupts {
   /// From now on no number of ^C ends the process: a person at a prompt has other ways to leave.
   package static func endure() { TerminalSignals.endures.store(true, ordering: .relaxed) }
 
-  /// Whether there is an unanswered ^C.
-  ///
-  /// A long command looks here at each point where it can stop, and a script after each command. A look costs two loads.
+  /// Whether there is an unanswered ^C. A long command looks here at each point where it can stop; a look costs two loads.
   package static var isPending: Bool {
     TerminalSignals.pendingInterrupts > 0
   }

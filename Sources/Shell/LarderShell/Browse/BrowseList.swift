@@ -80,9 +80,7 @@ final class BrowseList {
     (counted, total) = (0, nil)
   }
 
-  /// The rows after a row; without a row, the first rows of the list.
-  ///
-  /// - Parameter includes: If true, `row` itself is also returned if it still belongs to the list.
+  /// The rows after a row, with `includes` also the row itself; without a row, the first rows of the list.
   func rows(after row: Ranked?, includes: Bool = false, _ count: Int) throws -> [Ranked] {
     try next(count, from: row, includes: includes, isReversed: false)
   }

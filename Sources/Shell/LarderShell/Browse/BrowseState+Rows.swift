@@ -25,11 +25,7 @@ extension BrowseState {
   /// Requests the window again, unless another part of the list is requested already.
   mutating func refresh() { pending = pending ?? .refresh }
 
-  /// Puts the rows that were read for a request into the list.
-  ///
-  /// - Parameters:
-  ///   - removed: Rows of the window that no longer exist.
-  ///   - since: The time of the previous read of the window, by the clock of the store.
+  /// - Parameter since: The time of the previous read of the window, by the clock of the store.
   mutating func show(
     _ found: [Ranked], for request: PageRequest, removed: Set<EntryID> = [],
     since: Timestamp? = nil, at now: Duration = .zero

@@ -1,7 +1,6 @@
 import ShellLanguage
 
-/// The cells of a window. Any text stays in the cells into which it is put, so that each row has the width of the
-/// window.
+/// The cells of a window. Any text stays in the cells into which it is put, so that each row has the width of the window.
 struct Frame: Equatable {
   struct Cell: Equatable {
     /// A character with its marks; empty in the second cell of a wide character.
@@ -20,13 +19,9 @@ struct Frame: Equatable {
     cells = Array(repeating: Cell(), count: columns * rows)
   }
 
-  /// Puts text into cells of a row, cut to the width.
+  /// Puts text into cells of a row, cut to the width, and returns the column after the text.
   ///
-  /// - Parameters:
-  ///   - width: The cells that the text may take; nil up to the end of the row.
-  ///   - rendition: The rendition of text without its own sequences. The text may hold sequences like those of `Color`; any
-  ///     other control character becomes `?`.
-  /// - Returns: The column after the text.
+  /// The text may hold sequences like those of `Color`; any other control character becomes `?`.
   @discardableResult
   mutating func put(
     _ text: String, at row: Int, _ column: Int, width: Int? = nil, rendition: String = ""
@@ -87,8 +82,7 @@ struct Frame: Equatable {
 }
 
 extension Frame {
-  /// The bytes that turn the screen from `before` into this frame. If `before` is nil or has another size, the bytes clear the
-  /// screen first.
+  /// The bytes that turn the screen from `before` into this frame. They clear the screen unless `before` has the same size.
   func bytes(over before: Frame?) -> [UInt8] {
     let known = before.flatMap { $0.columns == columns && $0.rows == rows ? $0 : nil }
     var result = known == nil ? "\u{1B}[0m\u{1B}[H\u{1B}[2J" : ""

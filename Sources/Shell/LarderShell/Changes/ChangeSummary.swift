@@ -2,8 +2,7 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The counts of a change, and its answer: a line for each namespace in plain output, an object in JSON, sentences for a
-/// person.
+/// The counts of a change, and its answer in each form of output.
 struct ChangeSummary {
   let verb: String
   /// The counts by namespace, in the order in which the namespaces were added.
@@ -55,9 +54,7 @@ struct ChangeSummary {
     reply(fields, sentence, verb: verb)
   }
 
-  /// The answer to `--dry-run`.
-  ///
-  /// - Parameter sentence: Replaces the preview that names the first keys.
+  /// The answer to `--dry-run`. The sentence replaces the preview that names the first keys.
   func preview(
     _ fields: [Field]? = nil, adding further: [Field] = [], _ sentence: SafeText? = nil
   ) -> Reply {

@@ -10,8 +10,7 @@ enum BulkOptions {
   static let plain: KeyValuePairs = ["": "verb namespace entries bytes"]
 }
 
-/// The one rule for bulk changes: a change whose words do not list the keys needs confirmation. A
-/// person is asked; a script passes `--yes`.
+/// The one rule for bulk changes: a change whose words do not list the keys needs confirmation.
 struct Confirmation {
   let call: Invocation
   let session: Session
@@ -25,11 +24,7 @@ struct Confirmation {
   private var asks: Bool { session.canAsk && session.host.ask != nil }
   private var skipsQuestion: Bool { asks && !session.settings.confirmsBulkChanges && !isSweeping }
 
-  /// Returns if the change is confirmed, or if a setting skips its question; otherwise throws `declined` or `needs_yes`.
-  ///
-  /// - Parameters:
-  ///   - isEmpty: Whether the change concerns no entry at the moment.
-  ///   - question: Evaluated only if a person is asked.
+  /// Throws `declined` or `needs_yes`, unless the change is confirmed or a setting skips its question.
   func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
     if isGiven || skipsQuestion { return }
     guard asks, let ask = session.host.ask else {

@@ -4,9 +4,7 @@ import ShellLanguage
 
 /// A command that changes the entries of a selection, with preview, confirmation, batches and answer.
 struct EntryChange {
-  /// Changes an entry within a batch, and returns the effect for the report; nil if there is nothing to report.
-  ///
-  /// A batch that needs evictions may be made twice, so a change must not keep state of its own.
+  /// Changes an entry, and returns the effect for the report. A batch may be made twice, so a change must keep no state.
   typealias Change<Effect> = (
     _ batch: inout WriteBatch, _ namespace: Store.Namespace, _ entry: Store.Entry
   ) throws -> Effect?
@@ -35,11 +33,7 @@ struct EntryChange {
     missing = try scope.missingKeys()
   }
 
-  /// Answers `--dry-run`; false if the change must be made.
-  ///
-  /// - Parameters:
-  ///   - wouldChange: Whether the change would alter an entry of the selection.
-  ///   - fields: The fields of JSON after the counts, evaluated after `wouldChange` has seen every entry.
+  /// Answers `--dry-run`; false if the change must be made. `fields` is evaluated after `wouldChange` has seen every entry.
   func isPreview(
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true },
     fields: () -> [ChangeSummary.Field] = { [] }
@@ -51,12 +45,7 @@ struct EntryChange {
     return true
   }
 
-  /// Applies the rule for bulk changes: asks for confirmation, and throws without it.
-  ///
-  /// - Parameters:
-  ///   - isBulk: If true, the change needs confirmation even if the command lists the keys.
-  ///   - note: Text before the question.
-  ///   - wouldChange: Whether the change would alter an entry of the selection.
+  /// Asks for confirmation, and throws without it. With `isBulk`, even a change of listed keys needs confirmation.
   mutating func confirm(
     isBulk: Bool = false, note: SafeText = "",
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true }
@@ -96,14 +85,10 @@ struct EntryChange {
   /// Whether neither standard input nor the words have a key.
   private var isEmpty: Bool { scope.selection.patterns.isEmpty && scope.input?.isEmpty ?? false }
 
-  /// Changes the entries, a transaction for each batch.
+  /// Changes the entries, a transaction for each batch. An interruption ends the change between two batches.
   ///
-  /// If a filter chose an entry, and the entry then got another value or expiry, the entry stays. An interruption ends the
-  /// change between two batches.
-  ///
-  /// - Parameters:
-  ///   - removes: Whether the change removes the entries.
-  ///   - record: Gets each effect after its commit; returns true if the entry counts as changed.
+  /// If a filter chose an entry, and the entry then got another value or expiry, the entry stays. `record` gets each effect
+  /// after its commit, and returns true if the entry counts as changed.
   mutating func apply<Effect>(
     removes: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
   ) throws {
@@ -144,9 +129,7 @@ struct EntryChange {
 
   /// Answers, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.
   ///
-  /// - Parameters:
-  ///   - fields: The fields of JSON after the counts.
-  ///   - unmatched: Whether the change concerned no entry; nil if the number of changed entries decides.
+  /// - Parameter unmatched: Whether the change concerned no entry; nil if the number of changed entries decides.
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {

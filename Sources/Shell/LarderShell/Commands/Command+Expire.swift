@@ -150,8 +150,6 @@ extension Command {
 
   /// Throws if the last of several keys does not exist and looks like a time: `touch K 2h` and `expire K 1h 30m` are mistakes.
   /// Nothing is changed, not even the other keys.
-  ///
-  /// - Parameter problem: Makes the message and the hint. Its arguments are the words before the key, and the key.
   private static func checkLastKey(
     _ change: EntryChange, _ problem: (String, [UInt8]) -> (SafeText, SafeText)
   ) throws {

@@ -161,9 +161,7 @@ extension Command {
       .map { FieldText(bytes, $0) }
   }
 
-  /// Visits the values of a selection, a few megabytes at a time.
-  ///
-  /// - Returns: The counts of the keys from standard input.
+  /// Visits the values of a selection, a few megabytes at a time; returns the counts of the keys from standard input.
   private static func values(
     of scope: Scope, _ body: (StoredValue) throws -> Void
   ) throws -> PipedKeys {

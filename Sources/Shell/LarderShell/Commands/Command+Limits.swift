@@ -91,9 +91,7 @@ extension Command {
       at: call.range(wrong), hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
   }
 
-  /// Changes the limits.
-  ///
-  /// - Returns: The decrease of entries and bytes since `before`. Removals by other processes count, too.
+  /// Changes the limits; returns the decrease of entries and bytes since `before`, with removals by other processes.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {

@@ -1,9 +1,6 @@
 import Larder
 
 /// The store of `larder demo`: 400 entries of fixed content in three namespaces, with times relative to now.
-///
-/// The store has JSON values with years and names, HTTP responses with their status and fields, small images, tags, and
-/// lifetimes from a minute to never. Some entries have expired and are still in the file.
 package struct DemoStore {
   package static let directory = "larder-demo"
 

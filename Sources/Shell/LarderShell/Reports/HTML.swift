@@ -69,8 +69,6 @@ enum HTML {
 
   /// A bar for each row; the longest bar leaves room for its words. Labels wrap, and a narrow window has the labels above the
   /// bars, so that nothing is cut.
-  ///
-  /// - Parameter rows: The label, the length as a part of the longest bar, and the amount in words.
   static func bars(_ title: String, _ rows: [(label: String, share: Double, words: String)])
     -> String
   {

@@ -17,11 +17,7 @@ struct StatisticsReport {
   private let added: [Additions.Fact]
   private let http: [HTTPCounts]
 
-  /// - Parameters:
-  ///   - living: The namespaces, without the expired entries that are still in the file.
-  ///   - only: The namespace; nil for the store.
-  ///   - added: The facts that the program adds.
-  ///   - http: The saved counts of HTTP caches, one for each namespace.
+  /// - Parameter living: The namespaces, without the expired entries that are still in the file.
   init(
     _ statistics: Statistics, _ limits: StoreLimitInfo, living: [NamespaceInfo], only: String?,
     added: [Additions.Fact], http: [HTTPCounts]

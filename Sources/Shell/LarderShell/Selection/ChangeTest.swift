@@ -14,9 +14,7 @@ struct ChangeTest {
   private let store: Store
   private let queries: QueryRun
 
-  /// - Parameters:
-  ///   - names: The namespaces; nil for all.
-  ///   - events: The kinds; nil for all.
+  /// Without names or events, changes of every namespace or kind pass.
   init(
     _ selection: Selection, names: Set<ExactString>?, events: Set<String>?, in store: Store,
     _ queries: QueryRun

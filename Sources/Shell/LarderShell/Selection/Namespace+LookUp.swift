@@ -5,9 +5,7 @@ extension Store.Namespace {
   /// A key up to this length sorts before all longer keys that begin with the key.
   private static let sortedLength = 200
 
-  /// Lends the entry under exactly this key, expired or not, and its value, in one lookup.
-  ///
-  /// Unlike a read by an application, the lookup counts no read and removes no entry.
+  /// Lends the entry under exactly this key, expired or not, and its value. The lookup counts no read and removes no entry.
   func lookUp<Result>(
     _ key: [UInt8], _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {

@@ -56,9 +56,7 @@ final class QueryRun {
     }
   }
 
-  /// All values of several operands; the entry is counted once.
-  ///
-  /// - Parameter missing: The value for an operand with `[]` that has no element; nil adds no value.
+  /// All values of several operands; the entry is counted once. An operand with `[]` without elements has the value `missing`.
   func allValues(
     _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
     missing: QueryValue? = .null

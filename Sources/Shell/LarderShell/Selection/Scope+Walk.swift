@@ -15,16 +15,10 @@ extension Scope {
   private static let valuesPerBatch = 4_000_000
 
   /// Hands out the results of `read` for the entries of the selection, some at a time, in the order and within the limit of the
-  /// selection.
+  /// selection, until `body` returns false. The values may be empty unless `readingValues` is true.
   ///
   /// In the order of keys only one batch is in memory; another order keeps the entries within the limit. No snapshot is held
   /// while `body` runs. An interruption ends the walk.
-  ///
-  /// - Parameters:
-  ///   - verb: The word for the progress, for example `exporting`; nil shows no progress.
-  ///   - readingValues: Whether `read` needs values; otherwise the values may be empty.
-  ///   - read: Makes an item of an entry; nil skips the entry.
-  ///   - body: Returns false to stop.
   @discardableResult
   func walk<Item>(
     showing verb: String? = nil, readingValues: Bool = false, includingExpired: Bool = false,
@@ -119,8 +113,7 @@ extension Scope {
     }
   }
 
-  /// The entries of the selection and their bytes; expired entries are separate. If `isCounted` is true, the counters give the
-  /// numbers, and only expired entries are read.
+  /// The entries of the selection and their bytes; expired entries are separate. The counters give the numbers if they can.
   func tally() throws -> (fresh: Tally, expired: Tally) {
     guard try isCounted() else {
       var (fresh, expired) = (Tally(), Tally())

@@ -19,8 +19,6 @@ extension Scope {
     self.init(selection: Selection(namespaces: .all), namespaces: namespaces, session: session)
   }
 
-  /// The scope of a command.
-  ///
   /// - Parameter wholeByDefault: If true, a command without a namespace, while no namespace is in use, means the whole store.
   init(of call: Invocation, in session: Session, wholeByDefault: Bool = false) throws {
     guard var selection = call.selection else {
@@ -72,10 +70,7 @@ extension Scope {
     return "`-n NAME` before the command names it"
   }
 
-  /// The listed keys that have no entry in any namespace. An expired entry counts only if the selection is about expired
-  /// entries.
-  ///
-  /// - Parameter passes: Whether an entry counts.
+  /// The listed keys without an entry that passes. An expired entry passes only if the selection is about expired entries.
   func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {
     let seesExpired = selection.wantsExpired
     return try selection.patterns.compactMap { pattern in

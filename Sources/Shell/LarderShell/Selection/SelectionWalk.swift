@@ -57,9 +57,7 @@ struct SelectionWalk {
     return found
   }
 
-  /// The next keys, at most `most`; much faster than ``next(_:)``.
-  ///
-  /// - Precondition: The selection needs only the keys of its entries.
+  /// The next keys, at most `most`, of a selection that needs only keys; much faster than ``next(_:)``.
   mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
     while found.count < most, let (range, namespace) = try nextRange() {
@@ -77,9 +75,7 @@ struct SelectionWalk {
     return found
   }
 
-  /// Hands out the next entries until `take` returns false.
-  ///
-  /// - Parameter readingValues: Whether `take` needs values; otherwise the values may be empty.
+  /// Hands out the next entries until `take` returns false. The values may be empty unless `readingValues` is true.
   mutating func advance(
     readingValues: Bool, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {

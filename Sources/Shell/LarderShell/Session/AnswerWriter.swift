@@ -1,8 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// Writes the answers of commands in the form that the settings or the command name. The answers go to the host, or to the
-/// target of the command's redirection.
+/// Writes the answers of commands to the host, or to the target of the command's redirection.
 final class AnswerWriter {
   private enum Separator {
     case none
@@ -57,14 +56,10 @@ final class AnswerWriter {
     }
   }
 
-  /// Writes rows as they come.
+  /// Writes rows as they come, and endless rows at once. An error before the first row comes before any output.
   ///
-  /// An error before the first row comes before any output. If NUL ends each row, the rows are written at the end, after a
-  /// check of all keys: a key with a NUL would be read back as two keys.
-  ///
-  /// - Parameters:
-  ///   - areEndless: Whether the rows may never end, so that every form writes each row at once.
-  ///   - none: The line for a person if there is no row.
+  /// If NUL ends each row, the rows are written at the end, after a check of all keys: a key with a NUL would be read back as
+  /// two keys.
   func rows(
     _ columns: [Column], isLong: Bool = false, areEndless: Bool = false, none: SafeText? = nil,
     _ body: (_ write: ([[Cell]]) throws -> Void) throws -> Void

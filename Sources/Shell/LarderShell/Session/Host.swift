@@ -60,8 +60,7 @@ package struct Host {
     package struct Closed: Error { package init() {} }
 
     let write: ([UInt8]) throws -> Void
-    /// Ends the output; a file is kept only if `isComplete` is true. The result is a note about a failed program, or
-    /// nil.
+    /// Ends the output; a file is kept only if `isComplete` is true. The result is a note about a failed program.
     let finish: (_ isComplete: Bool) throws -> String?
 
     package init(

@@ -1,8 +1,6 @@
 import ShellLanguage
 
-/// The progress of a long command: a bar, the rate and the time left.
-///
-/// The line appears after half a second and changes at most ten times a second.
+/// The bar, the rate and the time left of a long command, from half a second on and at most ten times a second.
 final class ProgressLine {
   private static let delay = Duration.milliseconds(500)
   private static let pace = Duration.milliseconds(100)
@@ -17,10 +15,6 @@ final class ProgressLine {
   private var isShown = false
   private(set) var done = 0
 
-  /// - Parameters:
-  ///   - verb: The word for the operation, for example `exporting`.
-  ///   - total: The whole amount; nil if unknown.
-  ///   - unit: Writes an amount as text.
   private init(
     _ verb: String, of total: Int?, unit: @escaping (Int) -> String, for session: Session
   ) {
@@ -78,9 +72,7 @@ final class ProgressLine {
     return try result.get()
   }
 
-  /// Runs a long operation that reports its steps and asks whether to continue.
-  ///
-  /// - Parameter body: Runs the operation. It calls `shouldContinue` after each step, and stops at the result false.
+  /// Runs a long operation that calls `shouldContinue` after each step, and stops at the result false.
   static func showSteps<Result>(
     _ verb: String, unit: @escaping (Int) -> String, in session: Session,
     _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result

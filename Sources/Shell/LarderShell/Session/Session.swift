@@ -79,8 +79,6 @@ package final class Session {
   }
 
   /// Changes the entries that still exist, in one transaction. Returns the entries before their change, with the effects.
-  ///
-  /// - Parameter removes: Whether the entries are removed, so that `undo` must read their values first.
   func change<Effect>(
     _ entries: [Store.Entry], removes: Bool,
     _ body: (inout WriteBatch, _ present: Store.Entry, _ chosen: Store.Entry) throws -> Effect?

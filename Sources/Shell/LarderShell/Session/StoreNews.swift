@@ -1,9 +1,7 @@
 import Larder
 package import ShellLanguage
 
-/// Changes by other processes since the last command, for the prompt.
-///
-/// `since` reads the number of the last commit, and reads the counters only if that number has changed.
+/// Changes by other processes since the last command, for the prompt. The counters are read only after another commit.
 package struct StoreNews {
   private struct Counts {
     /// How many version numbers the writes of all namespaces have used.

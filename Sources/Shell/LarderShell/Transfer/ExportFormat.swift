@@ -19,8 +19,6 @@ enum ExportFormat: String, CaseIterable {
   static let never = "never"
 
   /// The lines before the first entry: the format and the rules of each namespace, or the header of CSV.
-  ///
-  /// - Parameter shown: The columns of `--show`, which follow the columns of CSV.
   func head(_ namespaces: [NamespaceInfo], _ shown: [QueryColumn]) throws -> [UInt8] {
     switch self {
     case .csv:

@@ -186,8 +186,6 @@ struct Import {
   }
 
   /// Decides whether to store the entry, and counts the decision.
-  ///
-  /// - Parameter present: The existing entry under the key.
   private func decide(
     _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts,
     _ done: inout ChangeSummary

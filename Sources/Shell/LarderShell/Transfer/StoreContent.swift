@@ -82,8 +82,6 @@ struct StoreContent {
   }
 
   /// The changes up to `later`, by namespace and key.
-  ///
-  /// - Parameter pause: Called often; its error ends the comparison.
   func changes(
     to later: StoreContent, now: Timestamp, pause: () throws -> Void
   ) throws -> [Change] {

@@ -73,9 +73,7 @@ final class UnreadableValues {
     return "the value of \(entry.key.bytes), \(Wording.size(entry.size)), is \(forms)"
   }
 
-  /// Throws if a value could not be read.
-  ///
-  /// - Parameter others: The number of values that could be read.
+  /// Throws if a value could not be read; `others` could be read.
   func check(others: Int) throws(ShellError) {
     guard let form else { return }
     throw ShellError(

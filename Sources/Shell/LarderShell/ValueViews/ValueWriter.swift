@@ -1,9 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// Writes the values of `get` in the form of the session's output.
-///
-/// The form depends only on the words of the command, not on the number of keys that matched.
+/// Writes the values of `get`. The form depends on the words of the command, not on the number of keys that matched.
 struct ValueWriter {
   private let session: Session
   private let presentation: Presentation
