@@ -38,8 +38,7 @@ private struct CBORReader: ~Escapable {
   var isAtEnd: Bool { offset == bytes.count }
 
   func flaw(_ reason: String) -> DecodingError {
-    .dataCorrupted(
-      .init(codingPath: [], debugDescription: "not CBOR at byte \(offset): \(reason)"))
+    .dataCorrupted(.init(codingPath: [], debugDescription: "not CBOR at byte \(offset): \(reason)"))
   }
 
   /// The next item. A tag (section 3.4) is skipped: the content is enough for a reader.

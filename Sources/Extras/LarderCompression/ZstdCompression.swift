@@ -27,9 +27,7 @@
     ///   - smallestValue: values of fewer bytes stay as they are.
     ///   - largestValue: values of more bytes stay as they are, and stored values that claim to be larger count as damaged.
     ///     At most 1 GiB.
-    public init(
-      level: Int = 3, smallestValue: Int = 64, largestValue: Int = .megabytes(64)
-    ) {
+    public init(level: Int = 3, smallestValue: Int = 64, largestValue: Int = .megabytes(64)) {
       self.level = min(max(level, 1), 19)
       let largest = min(max(largestValue, 1), Rules.largestPossibleValue)
       sizes = min(max(smallestValue, 1), largest)...largest
@@ -139,8 +137,7 @@
       var training = Training(
         samples: samples.count, plain: bytes, compressed: 0, withDictionary: 0, isUsed: false)
       for sample in samples {
-        training.compressed += min(
-          sample.count, try Zstd.compress(sample.span, level: level).count)
+        training.compressed += min(sample.count, try Zstd.compress(sample.span, level: level).count)
         training.withDictionary += min(
           sample.count, try Zstd.compress(sample.span, level: level, with: dictionary).count)
       }

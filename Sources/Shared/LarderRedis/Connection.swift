@@ -21,9 +21,7 @@
 
     private init(_ channel: any Channel) { self.channel = channel }
 
-    /// Connects and logs in.
-    ///
-    /// - Parameter onClose: called once, when the connection that `completion` received has ended.
+    /// Connects and logs in. Calls `onClose` once, when the connection that `completion` received has ended.
     static func open(
       to address: ServerAddress, _ login: Login,
       onClose: @escaping @Sendable (Connection) -> Void,
@@ -65,9 +63,7 @@
         }
     }
 
-    private func logIn(
-      _ words: [[UInt8]], _ completion: @escaping @Sendable (String?) -> Void
-    ) {
+    private func logIn(_ words: [[UInt8]], _ completion: @escaping @Sendable (String?) -> Void) {
       let reply = PendingReply()
       send(Command(words, timeout: .seconds(2)), asking: false, .now() + .seconds(2), reply)
       Task {
@@ -83,16 +79,11 @@
       }
     }
 
-    /// Writes a command. `reply` always completes: with the server's answer or with an error.
-    ///
-    /// - Parameter asking: whether to send `ASKING` before the command.
-    func send(
-      _ command: Command, asking: Bool, _ deadline: NIODeadline, _ reply: PendingReply
-    ) {
+    /// Writes a command, after `ASKING` if wanted. `reply` always completes: with the server's answer or with an error.
+    func send(_ command: Command, asking: Bool, _ deadline: NIODeadline, _ reply: PendingReply) {
       guard unanswered.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostUnanswered else {
         unanswered.wrappingSubtract(1, ordering: .relaxed)
-        reply.complete(
-          .failure(LarderError(.unreachable, "too many commands wait for the server")))
+        reply.complete(.failure(LarderError(.unreachable, "too many commands wait for the server")))
         return
       }
       let channel = channel
@@ -121,8 +112,7 @@
         if asking {
           let word = Command([Array("ASKING".utf8)], timeout: command.timeout)
           let ignored = ReplyHandler.Waiting(reply: PendingReply(), sent: .now(), finish: {})
-          channel.write(
-            ReplyHandler.Outgoing(bytes: word.encoded, waiting: ignored), promise: nil)
+          channel.write(ReplyHandler.Outgoing(bytes: word.encoded, waiting: ignored), promise: nil)
         }
         channel.writeAndFlush(
           ReplyHandler.Outgoing(bytes: command.encoded, waiting: waiting), promise: nil)

@@ -6,16 +6,14 @@
   import NIOSSL
   import Synchronization
 
-  /// The login and the encryption of a connection.
   struct Login: Sendable {
     /// The first command of a connection. Its reply shows whether the server can be used.
     var words: [[UInt8]]
     var tls: NIOSSLContext?
   }
 
-  /// A connection to one server. It is made at the first command, and again after a loss.
-  ///
-  /// After a failed attempt to connect, commands fail at once for a while: at most 50 ms at first and at most 2 s later.
+  /// A connection to one server, made at the first command and again after a loss. After a failed attempt to connect, commands
+  /// fail at once for a while: at most 50 ms at first and at most 2 s later.
   final class Link: Sendable {
     private enum State {
       case idle
@@ -26,7 +24,6 @@
       case closed
     }
 
-    /// A caller that waits for the connection.
     private struct PendingConnection: Sendable {
       var command: Command
       var asking: Bool

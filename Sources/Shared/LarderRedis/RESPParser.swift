@@ -6,10 +6,8 @@ package struct ProtocolError: Error, Equatable {
   package let reason: String
 }
 
-/// Reads replies in RESP2 from bytes that arrive in pieces. No byte is trusted: lengths, counts and nesting are checked
-/// before memory is reserved for them.
+/// Reads replies in RESP2 from bytes in pieces. Checks lengths, counts and nesting before memory is reserved for them.
 package struct RESPParser {
-  /// The largest string in a reply.
   package static let longestString = 64 << 20
   /// The longest line: a type, a number or a short text.
   package static let longestLine = 64 << 10
@@ -19,16 +17,14 @@ package struct RESPParser {
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// The unfinished arrays of a reply, the outermost first. They are kept between the pieces, so that the cost of a reply
-  /// in many pieces grows only with its length.
+  /// The unfinished arrays, the outermost first, kept between the pieces: the cost of a reply grows only with its length.
   private var unfinished: [(list: [Reply], left: Int)] = []
-  /// The announced elements of all arrays of the reply under way, and the bytes of the reply that were read.
+  /// The announced elements of all arrays of the reply under way, and the read bytes of the reply.
   private var elements = 0
   private var size = 0
 
   package init() {}
 
-  /// The number of bytes that wait for the rest of their element.
   package var waiting: Int { buffer.count - start }
 
   package mutating func append(_ bytes: some Sequence<UInt8>) { buffer += bytes }
@@ -146,7 +142,6 @@ package struct RESPParser {
 }
 
 extension Command {
-  /// The command in the form of RESP2.
   package var encoded: [UInt8] {
     var bytes = Array("*\(words.count)\r\n".utf8)
     bytes.reserveCapacity(words.reduce(bytes.count) { $0 + $1.count + 16 })

@@ -33,7 +33,6 @@
     private struct Route {
       var known: [ServerAddress]
       var current: ServerAddress
-      /// The links by address and lane.
       var links: [ServerAddress: [Int: Link]] = [:]
       /// The number of blocking commands under way in each lane, beginning with lane 1. Lane 0 has no such commands.
       var lanes = [Int](repeating: 0, count: 32)
@@ -51,8 +50,7 @@
 
       mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] -= 1 } }
 
-      /// Adds an address; returns the links of the address that is forgotten instead. The number of addresses is limited: a
-      /// server that names ever more addresses must not fill the memory.
+      /// Adds an address; returns the links of the address that is forgotten instead, so that no server fills the memory.
       mutating func learn(_ address: ServerAddress) -> [Link] {
         guard !known.contains(address) else { return [] }
         known.append(address)
@@ -104,7 +102,6 @@
 
     deinit { close() }
 
-    /// The number of servers to which the sender has connected or tried to connect.
     var serverCount: Int { route.withLock { $0.links.count } }
 
     /// Ends the connections. Commands that wait fail, and all later commands fail, too.
@@ -155,12 +152,8 @@
         hint: "look at the state of the cluster with `redis-cli cluster nodes`")
     }
 
-    /// The link to the server in use, or to a server that another server has named.
-    ///
-    /// - Parameter stays: whether the named server is in use from now on.
-    private func link(
-      to named: ServerAddress? = nil, stays: Bool = false, in lane: Int
-    ) -> Link {
+    /// The link to the server in use, or to the `named` server, which is in use from now on if `stays` is true.
+    private func link(to named: ServerAddress? = nil, stays: Bool = false, in lane: Int) -> Link {
       let (link, forgotten) = route.withLock { route -> (Link, [Link]) in
         if let named, stays { route.current = named }
         let forgotten = named.map { route.learn($0) } ?? []

@@ -142,9 +142,7 @@ public final class MemoryTier: SharedTier {
 
   // MARK: Requests
 
-  public func fetch(
-    _ key: SharedKey, tags: [String]
-  ) async throws(LarderError) -> FetchedValue? {
+  public func fetch(_ key: SharedKey, tags: [String]) async throws(LarderError) -> FetchedValue? {
     try await perform { image, now in
       image.values[key].map { stored in
         FetchedValue(

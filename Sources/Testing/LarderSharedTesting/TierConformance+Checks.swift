@@ -31,16 +31,14 @@ extension TierConformance {
 
   func checkLease(_ tier: some SharedTier, _ key: SharedKey) async throws {
     let lease = try await granted(tier, key)
-    let other = try await tier.acquire(
-      key, rejecting: nil, as: LeaseToken(), for: .seconds(60))
+    let other = try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .seconds(60))
     guard case .held(let left) = other else {
       throw ConformanceFailure(description: "a lease is granted to one caller, not \(other)")
     }
     try require(left > .zero && left <= .seconds(60), "the time left is that of the lease")
     let stamp = try await tier.fill(key, value([1]), lease)
     let found = try await tier.fetch(key, tags: [])
-    try require(
-      stamp != nil && found?.stamp == stamp, "a fill returns the stamp of its value")
+    try require(stamp != nil && found?.stamp == stamp, "a fill returns the stamp of its value")
     let late = try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .seconds(60))
     try require(late == .changed, "no lease is granted while there is a value not yet seen")
     _ = try await granted(tier, key, rejecting: found?.stamp)
@@ -95,8 +93,7 @@ extension TierConformance {
     ]
     try require(subjects == expected, "the log has each change, in order, and no load")
     let last = try await tier.look(at: own[3])
-    try require(
-      last.record == records.first { $0.position == own[3] }, "a record can be looked at")
+    try require(last.record == records.first { $0.position == own[3] }, "a record can be looked at")
     try require((last.head ?? .zero) >= own[3], "the head is the newest position")
     let later = Position(milliseconds: own[3].milliseconds + 60_000, sequence: 0)
     try require(
@@ -128,7 +125,6 @@ extension TierConformance {
       try await tier.fill(key, value([3], tags: tags), older) == nil,
       "a load that began before the change is not stored")
     _ = try await tier.change(.set(key, value([4], tags: tags)))
-    try require(
-      try await tier.fetch(key, tags: tags)?.isInvalidated == false, "a later set counts")
+    try require(try await tier.fetch(key, tags: tags)?.isInvalidated == false, "a later set counts")
   }
 }

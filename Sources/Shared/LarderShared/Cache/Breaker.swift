@@ -13,19 +13,15 @@ final class Breaker: Sendable {
     var pause = Breaker.shortest
     /// No request is sent before this time; nil while requests are sent.
     var openUntil: Duration?
-    /// The time at which the pause began.
     var openSince = Duration.zero
     var isTrying = false
     var openings = 0
   }
   private let state = Mutex(State())
 
-  /// The number of times that the breaker has stopped requests.
   var openings: Int { state.withLock { $0.openings } }
 
-  /// Whether a request may be sent. After a pause only one of many requests may be sent.
-  ///
-  /// - Parameter isConnected: whether a process of this machine reads the tier's log; then the shortest pause is enough.
+  /// Whether a request may be sent; after a pause, one request. The shortest pause is enough if this machine reads the log.
   func admits(at now: Duration, isConnected: Bool = false) -> Bool {
     state.withLock { state in
       guard var until = state.openUntil else { return true }

@@ -2,8 +2,7 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// Loads many keys from the origin with one call. Each key asks the tier separately. The keys that the tier does not have
-/// share the call.
+/// Loads the keys that the tier does not have with one call. Each key asks the tier separately.
 ///
 /// A call waits until every key has come or does not need the call: the key got its value elsewhere, or waits for another
 /// machine. The last key makes the call for all keys. One call runs at a time.
@@ -44,9 +43,7 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
   }
 
   /// The origin's answer about a key, which joins the next call.
-  func answer(
-    about name: Name, _ stored: CachedValue<Value>?
-  ) async throws -> Loaded<Value> {
+  func answer(about name: Name, _ stored: CachedValue<Value>?) async throws -> Loaded<Value> {
     let key = Key(name)
     state.withLock { state in
       state.answers[key] = nil

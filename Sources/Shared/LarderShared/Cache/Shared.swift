@@ -29,8 +29,7 @@ public final class Shared: Sendable {
   public convenience init(
     _ sender: any CommandSender, application: String, options: SharedOptions = SharedOptions()
   ) throws(LarderError) {
-    self.init(
-      try StreamTier(sender, application: application, options: options), options: options)
+    self.init(try StreamTier(sender, application: application, options: options), options: options)
   }
 
   /// A tier of another kind, such as a tier in memory for tests.

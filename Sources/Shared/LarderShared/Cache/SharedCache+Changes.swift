@@ -44,8 +44,7 @@ extension SharedCache {
     copies.recent.note(.key(key), at: position)
     try await store.commit(size: bytes.count) { [self, attributes] batch in
       guard
-        try copies.mayStore(
-          stamp, current: position, ticket, for: key, tags: tags, in: &batch)
+        try copies.mayStore(stamp, current: position, ticket, for: key, tags: tags, in: &batch)
       else {
         try copies.removeCopy(of: key, olderThan: position, in: &batch)
         return
@@ -127,19 +126,15 @@ extension SharedCache {
 
   // MARK: Values on their way into the tier
 
-  /// The frame for encoded bytes. The namespace's rules supply missing lifetimes.
-  ///
-  /// - Parameter bytes: nil if the key has no value. Such a frame without a lifetime only replaces an older value.
-  func frame(
-    _ bytes: [UInt8]?, _ attributes: EntryAttributes
-  ) throws(LarderError) -> Frame {
+  /// The frame for encoded bytes, with missing lifetimes from the namespace's rules. Without bytes, the key has no value; such
+  /// a frame without a lifetime only replaces an older value.
+  func frame(_ bytes: [UInt8]?, _ attributes: EntryAttributes) throws(LarderError) -> Frame {
     let tags = attributes.tags
     try Frame.checkCount(of: tags)
     for tag in tags { _ = try EntryAttributes.validated(tag) }
     guard let bytes else {
       let soft = try (attributes.expires ?? .after(.zero)).lifetime(from: store.now)
-      return Frame(
-        codec: .bytes, soft: soft, stale: .zero, tags: tags, value: nil, isAbsent: true)
+      return Frame(codec: .bytes, soft: soft, stale: .zero, tags: tags, value: nil, isAbsent: true)
     }
     let rules = try local.namespace.info()?.rules ?? local.rules ?? Rules()
     guard bytes.count <= rules.largestValue else {

@@ -131,9 +131,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     standing == .confirmed || options.policy == .cacheOnly
   }
 
-  /// The result of a request for which this store is not enough.
-  ///
-  /// - Parameter stored: the value that this store has.
+  /// The result of a request for which the stored value of this store is not enough.
   private func loaded(
     _ stored: StoredResult<Value>, _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
     _ standing: RecentChanges.Standing, _ load: @escaping Load

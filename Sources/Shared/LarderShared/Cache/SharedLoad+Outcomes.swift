@@ -1,6 +1,5 @@
 import Larder
 
-/// The outcomes of a shared load, and the errors that come with a value.
 extension SharedLoad {
   var removalsWait: LarderError {
     LarderError(
@@ -38,7 +37,6 @@ extension SharedLoad {
     }
   }
 
-  /// An answer of the tier.
   func stored(
     _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket, _ origin: CopyTerms.Origin,
     _ error: (any Error)? = nil
@@ -81,6 +79,5 @@ extension SharedLoad {
   }
 }
 
-/// The value of a load was changed before it was stored. A caller that came after the change must not get the value, so every
-/// caller of the load asks again.
+/// The value was changed before it was stored. No caller after the change may get the value, so each caller asks again.
 struct Overtaken: Error {}

@@ -18,11 +18,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// How often a key may change before and during its load. After that the caller loads without the tier.
   private static var mostChanges: Int { 8 }
-  /// The longest wait for another machine's load, in durations of a lease. A load that never ends must not stop all other
-  /// machines.
+  /// The longest wait for another machine's load, which may never end, in durations of a lease.
   private static var mostLeases: Int { 10 }
 
-  /// - Parameter held: the value that this store has.
   func outcome(_ held: CachedValue<Value>?) async throws -> Loaded<Value> {
     let ticket = try copies.ticket()
     guard try copies.outbox.count() == 0 else {
@@ -80,7 +78,6 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// The outcome of one attempt to use the tier.
   private enum Attempt {
     case use(TierCopy<Value>)
     /// The tier takes no value of this key. The position is the version of the tier's note; zero for a value in a newer layout.
@@ -122,16 +119,13 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   // MARK: Loading
 
-  /// The answer of the origin: a value, or the absence of a value.
   struct Answer: Sendable {
     var value: Value?
     /// The attributes that the load has set, completed from the options.
     var attributes: EntryAttributes
   }
 
-  /// Calls the load of the origin.
-  ///
-  /// - Parameter tags: the tags of the known value.
+  /// Calls the load of the origin with the known value, which has the tags.
   private func answer(
     _ known: CachedValue<Value>?, tags: @autoclosure () throws -> [String]
   ) async throws -> Answer {
@@ -163,10 +157,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
     return answer
   }
 
-  /// Loads without the tier.
+  /// Loads without the tier. `held` is the value that this store has.
   ///
   /// - Parameters:
-  ///   - held: the value that this store has.
   ///   - version: the version of the tier's note that the tier takes no value of this key; zero without a note.
   ///   - error: the reason why the tier cannot be used; nil if the tier takes no value of this key.
   private func loadAlone(
@@ -193,7 +186,6 @@ struct SharedLoad<Value: Sendable>: Sendable {
       ? unshared(answer, stamp, ticket, error) : kept(answer, stamp, .loaded, error) { _ in false }
   }
 
-  /// The tags of the copy that this store has.
   private var heldTags: [String] {
     get throws {
       let tags = try cache.local.entry(for: Key(key.bytes))?.tags ?? []
@@ -241,9 +233,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  private func renewing(
-    _ lease: Lease, _ body: () async throws -> Answer
-  ) async throws -> Answer {
+  private func renewing(_ lease: Lease, _ body: () async throws -> Answer) async throws -> Answer {
     let renewal = Task { [tier = shared.tier, clock, key, length = shared.options.leaseDuration] in
       while true {
         try await clock.sleep(until: clock.monotonic + length / 3)

@@ -25,14 +25,12 @@ struct TierCopy<Value: Sendable>: Sendable {
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
 
-  /// Whether the value may be served within this window after its fresh lifetime; nil is the whole time for which the tier
-  /// keeps the value.
+  /// Whether the value may be served within this window after its fresh lifetime; nil is the value's whole stale window.
   func isWithin(_ window: Duration?) -> Bool {
     .zero - remaining < min(window ?? frame.stale, frame.stale) || isFresh
   }
 }
 
-/// The result of a look into the tier.
 struct TierLookup<Value: Sendable>: Sendable {
   /// The stamp of a value, which may be invalidated or damaged; nil if the tier has no value.
   var stamp: ValueStamp?

@@ -1,11 +1,9 @@
 import Larder
 import LarderSystem
 
-/// Applies the changes of other machines, which the log records.
 extension LocalCopies {
-  /// Applies records of the log in order, and notes the progress.
+  /// Applies records of the log in order, and stores the progress if a copy was concerned or `keepsProgress` is true.
   ///
-  /// - Parameter keepsProgress: whether to store the progress even if no copy was concerned.
   /// - Returns: the number of removed copies without the removals by tags; nil if the store now follows another history.
   func apply(
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
@@ -25,10 +23,8 @@ extension LocalCopies {
     }
   }
 
-  /// The changes of keys and namespaces that may concern copies in the last commit.
-  ///
-  /// A lookup in a snapshot costs less than a lookup in a write. The write cannot meet further copies: the writes in its
-  /// transaction began after the changes were noted.
+  /// The changes of keys and namespaces that may concern copies in the last commit: a lookup in a snapshot costs less than in
+  /// a write. The write meets no further copies: the writes in its transaction began after the changes were noted.
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in
       var found: [LogRecord] = []
@@ -60,13 +56,10 @@ extension LocalCopies {
     return tags
   }
 
-  /// Begins with another history of the log, and removes the copies of the old history.
+  /// Begins with another history of the log at the `newest` record, and removes the copies of the `known` history.
   ///
   /// A crash at any point leaves the old history, or a history without a position, which the next reader gives up.
   ///
-  /// - Parameters:
-  ///   - known: the history that the caller gives up; nil if the store has no history.
-  ///   - newest: asks for the newest record, with which the new history begins.
   /// - Returns: nil if another process has already begun.
   func begin(
     _ application: String, insteadOf known: UInt64?, at newest: () async throws -> LogRecord

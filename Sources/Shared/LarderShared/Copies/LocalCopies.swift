@@ -1,9 +1,7 @@
 import Larder
 
-/// The copies that one store has of values of the tier. The rule for them: no process stores a value after a change if the
-/// value was fetched before the change.
-///
-/// The metadata of a copy's entry is the copy's stamp.
+/// The copies that one store has of values of the tier, with their stamps as metadata. No process stores a value after a change
+/// if the value was fetched before the change.
 struct LocalCopies: Sendable {
   /// The tag of copies that the tier does not have: values that were loaded while the tier could not be used.
   static let unsharedTag = "shared-tier:unshared"
@@ -20,8 +18,7 @@ struct LocalCopies: Sendable {
     outbox = Outbox(store, state)
   }
 
-  /// The state of the store when a request begins. The value of the request may be stored only if the history is still the same
-  /// and no removal was queued meanwhile.
+  /// The state of the store when a request begins. Another history, or a queued removal, forbids storing the request's value.
   struct Ticket: Sendable {
     /// The number of the log's history; nil before the first contact with the log.
     var epoch: UInt64?
@@ -46,9 +43,7 @@ struct LocalCopies: Sendable {
 
   /// Whether a value may be stored: the ticket is valid, no newer change is known, and the store has no newer fresh value.
   ///
-  /// - Parameters:
-  ///   - stamp: the stamp of the value.
-  ///   - current: a position at which the value was current, at least its version.
+  /// - Parameter current: a position at which the value was current, at least its version.
   func mayStore(
     _ stamp: ValueStamp, current: Position, _ ticket: Ticket, for key: SharedKey, tags: [String],
     in batch: inout WriteBatch
@@ -71,9 +66,8 @@ struct LocalCopies: Sendable {
 
   // MARK: Values that the tier has not got
 
-  /// Whether a value that was loaded without the tier may be stored. This value may be newer than the tier's value, so an older
-  /// value of another machine could follow it. For confirmed copies that must not happen: such values are stored only
-  /// while no copy is confirmed, and are removed before copies are confirmed.
+  /// Whether a value that was loaded without the tier may be stored. An older value of another machine may follow such a value,
+  /// so the value is stored only while no copy is confirmed, and is removed before copies are confirmed.
   func mayStoreUnshared(
     _ stamp: ValueStamp, _ ticket: Ticket, for key: SharedKey, tags: [String],
     in batch: inout WriteBatch
@@ -88,15 +82,14 @@ struct LocalCopies: Sendable {
   /// Confirms the copies: all changes before this time were applied.
   func confirm(monotonic: Duration, wall: Timestamp) async throws {
     // A write that stores an unshared value either sees this mark, or ends before the removal of unshared values begins.
-    recent.beginRegainingTrust()
-    defer { recent.endRegainingTrust() }
+    recent.setRegainingTrust(true)
+    defer { recent.setRegainingTrust(false) }
     if standing(limit: .zero) != .confirmed {
       try await store.invalidateInSteps(tag: Self.unsharedTag)
     }
     recent.confirm(monotonic: monotonic, wall: wall)
   }
 
-  /// How current the copies are now.
   func standing(limit: Duration) -> RecentChanges.Standing {
     recent.standing(at: store.roundedUpTimes, limit: limit)
   }
@@ -128,9 +121,7 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Removes the copies of a key or of a namespace; the copies with a tag are too many for one batch.
-  ///
-  /// - Returns: the number of removed copies.
+  /// Removes the copies of a key or of a namespace, and counts them; the copies with a tag are too many for one batch.
   func removeCopies(
     of subject: LogRecord.Subject, olderThan position: Position?, in batch: inout WriteBatch
   ) throws -> Int {

@@ -1,8 +1,8 @@
 import Larder
 import LarderSystem
 
-/// The records of a store about the tier, in a namespace of their own. They are written in the commits that they describe. So
-/// no crash and no power failure leaves a copy that a record calls removed.
+/// The records of a store about the tier, in a namespace of their own. Each record is a part of the commit that the record
+/// describes, so no crash and no power failure leaves a copy that a record calls removed.
 struct LocalState: Sendable {
   static let namespace = "shared-tier"
   private static let progressKey = "progress"
@@ -16,9 +16,8 @@ struct LocalState: Sendable {
     var application: String
     /// The number of the history. It changes whenever the store begins with another history of the log.
     var epoch: UInt64
-    /// The last record that was applied.
     var position: Position
-    /// The digest of that record, which identifies its history.
+    /// The digest of the record at the position, which identifies the history.
     var digest: UInt64
 
     var bytes: [UInt8] {
@@ -83,7 +82,6 @@ struct LocalState: Sendable {
     try snapshot.contains(Self.namePrefix + namespace, in: records)
   }
 
-  /// The namespaces that have copies of the tier.
   func namespaces() throws(LarderError) -> [String] {
     try records.keys(prefix: Self.namePrefix).compactMap { key in
       String(validating: key.bytes.dropFirst(Self.namePrefix.utf8.count), as: UTF8.self)

@@ -1,9 +1,8 @@
 import Larder
 import LarderSystem
 
-/// The removals of this machine that the tier does not have yet, the oldest first, in a namespace of the store.
-///
-/// They are as durable as the store. Any process of the store may send them; sending a removal twice does no harm.
+/// The removals of this machine that the tier does not have yet, the oldest first, in a namespace of the store. Any process of
+/// the store may send them; sending a removal twice does no harm.
 struct Outbox: Sendable {
   static let namespace = "shared-outbox"
   /// The most removals that can wait. A further removal is not queued, and its caller gets an error.
@@ -30,7 +29,6 @@ struct Outbox: Sendable {
     try state.setQueued(number, in: &batch)
   }
 
-  /// Throws if the outbox is full.
   func checkRoom() throws(LarderError) {
     guard try count() < Self.most else {
       throw LarderError(

@@ -1,13 +1,11 @@
 import Larder
 import LarderSystem
 
-/// The newest changes, by hashes of their keys, namespaces and tags.
 extension RecentChanges {
   static func name(of key: SharedKey) -> [UInt8] { [1] + TierNames.name(of: key) }
   static func name(ofNamespace name: String) -> [UInt8] { [2] + Array(name.utf8) }
   static func name(ofTag tag: String) -> [UInt8] { [3] + Array(tag.utf8) }
 
-  /// The bytes with which the names of all keys of a namespace begin.
   fileprivate static func prefix(of namespace: String) -> [UInt8] {
     [1] + TierNames.prefix(of: namespace)
   }
@@ -16,13 +14,11 @@ extension RecentChanges {
     firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
   }
 
-  /// Notes a change. Names with the same slot share the newest position: a value may be refused without need, but no outdated
-  /// value is kept.
+  /// Notes a change. Names with one slot share the newest position, which may refuse a value without need.
   func note(_ subject: LogRecord.Subject, at position: Position) {
     note([LogRecord(position: position, digest: 0, previous: nil, subject: subject)])
   }
 
-  /// Notes the changes in records.
   func note(_ changes: [LogRecord]) {
     let view = words.view
     guard view.isWritable else { return }
@@ -50,15 +46,14 @@ extension RecentChanges {
   /// The content of a new file: no slot has a change.
   static let none = [UInt64](repeating: 0, count: slots)
 
-  /// The position in each slot.
   var changes: [UInt64] {
     let view = words.view
     guard view.count > 0 else { return [] }
     return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
   }
 
-  /// Replaces the changes of a lost history with the position at which another history begins. So a value from a server
-  /// that still has the old history is refused. Changes that were noted meanwhile stay.
+  /// Replaces the changes of a lost history with the position at which another history begins, except changes that were noted
+  /// meanwhile. So a value from a server that still has the old history is refused.
   func replace(_ noted: [UInt64], with position: Position) {
     let view = words.view
     guard view.isWritable else { return }
@@ -76,7 +71,6 @@ private struct ChangeSlots {
   /// The number of bytes of the name that belong to the namespace.
   private var prefix = 0
 
-  /// The slot of a change; nil for a record that changes nothing.
   mutating func slot(of subject: LogRecord.Subject) -> Int? {
     switch subject {
     case .nothing: return nil

@@ -1,22 +1,19 @@
 import Larder
 import LarderSystem
 
-/// The file `shared` of a store. It holds the knowledge of all processes about the tier, without locks and lookups.
-///
-/// The file is a hint that may be lost. Without the file no value of the tier is kept, and no copy is confirmed.
+/// The file `shared` of a store: the knowledge of all processes about the tier, without locks and lookups. Without the file,
+/// which may be lost, no value of the tier is kept, and no copy is confirmed.
 struct RecentChanges: Sendable {
   /// The words before the slots.
   private enum Word: Int {
     /// The end of the lease of the process that reads the log, in milliseconds of the machine's monotonic clock.
     case readerUntil
-    /// The end of the time for which copies are confirmed, by the monotonic clock and by the wall clock, which also runs
-    /// while the machine is suspended.
+    /// The end of the time for which copies are confirmed. The wall clock also runs while the machine is suspended.
     case trustedUntil
     case trustedUntilWall
     /// The position of the last applied record, and of the newest seen record.
     case applied
     case head
-    /// The process that reads the log.
     case reader
     /// 1 while a process removes the copies that must not be confirmed.
     case regainingTrust
@@ -53,7 +50,6 @@ struct RecentChanges: Sendable {
 
   // MARK: Trust
 
-  /// How current the copies of this machine are.
   enum Standing {
     /// Every change that was made up to two seconds ago was applied.
     case confirmed
@@ -63,14 +59,11 @@ struct RecentChanges: Sendable {
     case disconnected
   }
 
-  /// How current the copies are that a later lookup finds.
-  ///
-  /// - Parameter now: ``Store/roundedUpTimes``, so that no copy is trusted for too long.
+  /// How current the copies are that a later lookup finds. `now` is rounded up, so that no copy is trusted for too long.
   func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .disconnected }
-    // Two applications use one store, for example before and after a change of the name. The copies belong to the other
-    // application.
+    // The copies belong to another application, for example before a change of the name.
     if let application, view.acquire(Word.application.rawValue) != application {
       return .disconnected
     }
@@ -97,9 +90,7 @@ struct RecentChanges: Sendable {
     return view.count == 0 || view.acquire(Word.regainingTrust.rawValue) != 0
   }
 
-  func beginRegainingTrust() { release(1, to: .regainingTrust) }
-
-  func endRegainingTrust() { release(0, to: .regainingTrust) }
+  func setRegainingTrust(_ isRegaining: Bool) { release(isRegaining ? 1 : 0, to: .regainingTrust) }
 
   private func release(_ value: UInt64, to word: Word) {
     let view = words.view
@@ -113,9 +104,8 @@ struct RecentChanges: Sendable {
 
   // MARK: The reader's lease
 
-  /// Takes or renews the lease.
+  /// Takes or renews the lease. `held` is the word that the caller wrote last; nil if the caller has no lease.
   ///
-  /// - Parameter held: the word that the caller wrote last; nil if the caller has no lease.
   /// - Returns: the new word; nil if another process has the lease, or if the file is missing.
   func lead(_ held: UInt64?, at now: Duration, process: Int32) -> UInt64? {
     let view = words.view

@@ -7,7 +7,6 @@ struct LogFollower {
   /// How often the position is stored while the records concern no copy.
   private static let progressInterval = Duration.seconds(10)
 
-  /// The head of the log, and the time at which it was read.
   struct Look {
     var head: Position
     var moment: Duration
@@ -16,7 +15,6 @@ struct LogFollower {
 
   private let reader: LogReader
   private var progress: LocalState.Progress
-  /// The time at which the progress was last stored.
   private var written: Duration
   /// The time of the last look at the head; nil before the first look at a history.
   private var looked: Duration?
@@ -90,9 +88,7 @@ struct LogFollower {
     return next
   }
 
-  private mutating func apply(
-    _ records: [LogRecord], _ next: LocalState.Progress
-  ) async throws {
+  private mutating func apply(_ records: [LogRecord], _ next: LocalState.Progress) async throws {
     let isDue = now - written >= Self.progressInterval
     guard
       let removed = try await reader.copies.apply(records, next, keepsProgress: isDue)
@@ -121,8 +117,7 @@ struct LogFollower {
     (goal, looked) = (nil, nil)
   }
 
-  /// Waits if changes follow each other quickly: one reply with many changes is cheaper for the server and for this machine. A
-  /// single change is read at once.
+  /// Waits if changes follow each other quickly, because one reply with many changes is cheaper.
   private mutating func pace(_ count: Int) async throws {
     let (moment, before) = (now, answered)
     answered = moment

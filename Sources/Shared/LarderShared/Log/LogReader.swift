@@ -7,10 +7,9 @@ import LarderSystem
   import Foundation
 #endif
 
-/// Reads the log of the tier for one store, and applies the records to the store's copies.
+/// Reads the log of the tier in one process of a store, and applies the records to the store's copies.
 ///
-/// Only one process of a store reads; other processes see the results as they see every commit. Every half second the reader
-/// also looks at the head, because a silent log must be told from a machine that is cut off.
+/// Every half second the reader also looks at the head, because a silent log must be told from a machine that is cut off.
 struct LogReader: Sendable {
   /// How often a process that does not read tests whether it must.
   private static let watch = Duration.milliseconds(100)
@@ -21,7 +20,6 @@ struct LogReader: Sendable {
   let process = ProcessInfo.processInfo.processIdentifier
   let options: SharedOptions
   let breaker: Breaker
-  /// Changes the counts of ``Shared/statistics``.
   let count: @Sendable ((inout Shared.Statistics) -> Void) -> Void
 
   var clock: any LarderClock { copies.store.clock }
@@ -60,7 +58,6 @@ struct LogReader: Sendable {
 
   private static let ends: Set<LarderError.Code> = [.closed, .forked, .readOnly]
 
-  /// Follows the log while this process has the lease.
   private func follow(_ lease: inout UInt64?, _ pause: inout Duration) async throws {
     var follower = LogFollower(self, at: try await start())
     while !Task.isCancelled {
@@ -101,7 +98,6 @@ struct LogReader: Sendable {
     return present
   }
 
-  /// Sends the waiting removals in order.
   private func sendRemovals(_ lease: inout UInt64?) async throws {
     while true {
       lease = copies.recent.lead(lease, at: clock.monotonic, process: process)

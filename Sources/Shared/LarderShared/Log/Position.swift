@@ -64,7 +64,6 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
       : Position(milliseconds: milliseconds + 1, sequence: 0)
   }
 
-  /// The position that a word states.
   init(word: UInt64) { self.init(milliseconds: word >> 20, sequence: word & (1 << 20 - 1)) }
 
   /// The ID, such as `1700000000000-3`.
@@ -94,7 +93,6 @@ public struct ValueStamp: Hashable, Comparable, Sendable {
     (left.version, left.written) < (right.version, right.written)
   }
 
-  /// The number of bytes in ``bytes``.
   static let count = 24
 
   /// The stamp in 24 bytes of the form of ``bytes``; nil for another number of bytes.

@@ -132,9 +132,7 @@ struct Frame: Equatable, Sendable {
         value: flags == 0 ? Array(value) : nil, isAbsent: flags == absent))
   }
 
-  static func checksum(
-    of bytes: [UInt8], for key: SharedKey, _ application: String
-  ) -> UInt64 {
+  static func checksum(of bytes: [UInt8], for key: SharedKey, _ application: String) -> UInt64 {
     var context: [UInt8] = []
     for part in [Array(application.utf8), Array(key.namespace.utf8), key.bytes] {
       context.append(bigEndian: UInt64(part.count))

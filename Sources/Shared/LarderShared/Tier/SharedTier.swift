@@ -60,9 +60,7 @@ public protocol SharedTier: Sendable {
   /// digest of the reader's last record, because the log may have lost records or may have another history.
   ///
   /// - Parameter waiting: the longest wait for a record; zero does not wait. The result is empty if no record came.
-  func records(
-    after position: Position, waiting: Duration
-  ) async throws(LarderError) -> [LogRecord]
+  func records(after position: Position, waiting: Duration) async throws(LarderError) -> [LogRecord]
 }
 
 /// A key in a namespace of the application.

@@ -19,9 +19,7 @@ extension StreamTier {
     guard let parts = reply.list(of: 2) else {
       throw LarderError(unexpected: reply, to: "look", mayHaveChanged: false)
     }
-    return (
-      parts[0].bytes.flatMap { Position(head: $0) }, LogRecord(parts[1], ofAnyKind: true)
-    )
+    return (parts[0].bytes.flatMap { Position(head: $0) }, LogRecord(parts[1], ofAnyKind: true))
   }
 
   public func records(
@@ -55,8 +53,7 @@ extension StreamTier {
       guard let record = LogRecord(element) else {
         // The element is a record of a later version or of another program. The record made here follows no record that the
         // reader has applied, so the reader begins again after the element.
-        records.append(
-          LogRecord(position: position, digest: 0, previous: nil, subject: .nothing))
+        records.append(LogRecord(position: position, digest: 0, previous: nil, subject: .nothing))
         break
       }
       records.append(record)

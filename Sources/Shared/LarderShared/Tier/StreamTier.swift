@@ -37,9 +37,7 @@ public struct StreamTier: SharedTier {
     self.clock = clock
   }
 
-  public func fetch(
-    _ key: SharedKey, tags: [String]
-  ) async throws(LarderError) -> FetchedValue? {
+  public func fetch(_ key: SharedKey, tags: [String]) async throws(LarderError) -> FetchedValue? {
     let keys =
       [names.value(key), names.head, names.floor(namespace: key.namespace)]
       + tags.map(names.floor(tag:))
