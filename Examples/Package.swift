@@ -108,6 +108,7 @@ let documents: [Target] = [
   .testTarget(
     name: "TraitTests",
     dependencies: traits + [
+      larder("LarderHTTPTesting"),
       .product(name: "InMemoryLogging", package: "swift-log"),
       .product(name: "CoreMetrics", package: "swift-metrics"),
       .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

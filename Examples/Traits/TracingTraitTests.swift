@@ -2,6 +2,7 @@ import HTTPTypes
 import InMemoryTracing
 import Larder
 import LarderHTTP
+import LarderHTTPTesting
 import LarderTesting
 import LarderTracing
 import Synchronization
@@ -133,28 +134,19 @@ import Tracing
     }
   }
 
-  /// An origin that answers by the path of a request.
-  final class Service: HTTPTransport {
-    let requests = Mutex<[HTTPRequest]>([])
-
+  /// An origin whose bodies have two pieces.
+  private struct Origin: HTTPTransport {
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
-      requests.withLock { $0.append(request) }
-      if request.path == "/fault" { throw Fault() }
-      let status = HTTPResponse.Status(code: request.path == "/missing" ? 404 : 200)
-      let left = Atomic(request.path == "/cut" ? 1 : 2)
-      let isCut = request.path == "/cut"
+      let left = Atomic(2)
       let body = HTTPBody {
-        if left.load(ordering: .relaxed) == 0 {
-          if isCut { throw Fault() }
-          return nil
-        }
+        if left.load(ordering: .relaxed) == 0 { return nil }
         left.subtract(1, ordering: .relaxed)
         return Array("piece".utf8)
       }
-      return (HTTPResponse(status: status, headerFields: [.cacheControl: "max-age=100"]), body)
+      return (HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=100"]), body)
     }
   }
 
@@ -166,9 +158,9 @@ import Tracing
     async throws
   {
     try await withTemporaryStore { store, _ in
-      let service = Service()
+      let network = FaultyTransport(over: Origin())
       let cache = HTTPCache(
-        in: store.namespace("http"), over: TracedTransport(service, tracer: tracer))
+        in: store.namespace("http"), over: TracedTransport(network, tracer: tracer))
       for _ in 0..<3 {
         try await tracer.withSpan("client") { _ in
           let answer = try await cache.send(request("/a?day=1&token=secret&x"))
@@ -188,7 +180,7 @@ import Tracing
       let client = try #require(tracer.finishedSpans.first { $0.operationName == "client" })
       #expect(span.parentSpanID == client.spanID)
       // The request to the origin carries the span.
-      let fields = try #require(service.requests.withLock { $0.first?.headerFields })
+      let fields = try #require(network.requests.first?.headerFields)
       let name = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
       #expect(fields[name] == span.spanID)
       #expect(tracer.activeSpans.isEmpty)
@@ -196,28 +188,28 @@ import Tracing
   }
 
   @Test func `failures, abandoned bodies and odd requests end their spans`() async throws {
-    let transport = TracedTransport(Service(), tracer: tracer)
-    await #expect(throws: Fault.self) {
-      _ = try await transport.send(request("/fault"), body: HTTPBody(), interim: { _ in })
+    let network = FaultyTransport(over: Origin())
+    network.plan = [.fail(Fault()), .cutBody(after: 5), .status(404), .pass]
+    let transport = TracedTransport(network, tracer: tracer)
+    func send(_ request: HTTPRequest) async throws -> HTTPBody {
+      try await transport.send(request, body: HTTPBody(), interim: { _ in }).1
     }
+    await #expect(throws: Fault.self) { _ = try await send(request("/a")) }
     #expect(try span("GET").status?.code == .error)
     #expect(try span("GET").attributes["error.type"] != nil)
 
-    let (_, cut) = try await transport.send(request("/cut"), body: HTTPBody(), interim: { _ in })
-    await #expect(throws: Fault.self) { _ = try await cut.bytes() }
+    let cut = try await send(request("/a"))
+    await #expect(throws: FaultyTransport.BodyCut.self) { _ = try await cut.bytes() }
     #expect(try span("GET").errors.count == 1)
 
-    let (_, missing) = try await transport.send(
-      request("/missing"), body: HTTPBody(), interim: { _ in })
-    _ = try await missing.bytes()
+    _ = try await send(request("/a")).bytes()
     let absent = try span("GET").attributes["error.type"]?.toSpanAttribute()
     #expect(absent == .string("404"))
 
     do {
       var odd = request("*?key", authority: "user:password@[::1]:x")
       odd.method = try #require(HTTPRequest.Method("BREW"))
-      let (_, unread) = try await transport.send(odd, body: HTTPBody(), interim: { _ in })
-      _ = unread
+      _ = try await send(odd)
     }
     let odd = try span("HTTP")
     #expect(odd.attributes["http.request.method"]?.toSpanAttribute() == .string("_OTHER"))

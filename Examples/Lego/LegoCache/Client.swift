@@ -77,8 +77,10 @@ public struct LegoClient: Sendable {
         // A 404 by a gateway, or by the login page of a network, does not show that the entity does not exist.
         throw ServiceError.wrongContent(path: address, type: "404 without a reason of the API")
       }
+      let decoder = JSONDecoder()
+      decoder.userInfo[PartColor.asked] = asked
       return try await service.decoded(
-        Value.self, from: service.checked(reply), decoder: .init(asked: asked), fault: fault)
+        Value.self, from: service.checked(reply), decoder: decoder, fault: fault)
     }
     guard let cache else {
       guard policy != .cacheOnly, let value = try await decode(service.send(address)) else {

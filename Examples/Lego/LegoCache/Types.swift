@@ -1,4 +1,3 @@
-import Foundation
 // `Service` overloads the decoding methods below: a number may be text, and a malformed optional field is nil.
 import Service
 
@@ -150,11 +149,11 @@ public struct PartColor: LegoEntity {
 /// values in its `userInfo`.
 extension PartColor {
   struct Asked { var part: String, color: Int? }
-  static let asked = CodingUserInfoKey(rawValue: "lego.asked")
+  static let asked = CodingUserInfoKey(rawValue: "lego.asked")!
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    let asked = Self.asked.flatMap { decoder.userInfo[$0] } as? Asked
+    let asked = decoder.userInfo[Self.asked] as? Asked
     partNum =
       try fields.decodeIfPresent(String.self, forKey: .partNum) ?? asked?.part
       ?? fields.decode(String.self, forKey: .partNum)
@@ -184,12 +183,5 @@ public struct LegoPage<Entity: LegoEntity>: Codable, Sendable {
     let list = try fields.decode(LenientList<Entity>.self, forKey: .results)
     results = list.elements
     skipped = try fields.decodeIfPresent([String].self, forKey: .skipped) ?? list.skipped
-  }
-}
-
-extension JSONDecoder {
-  convenience init(asked: PartColor.Asked?) {
-    self.init()
-    if let key = PartColor.asked { userInfo[key] = asked }
   }
 }
