@@ -10,20 +10,14 @@ extension ArticleReader {
   /// Changes an article here at once, and at the service as soon as the service can be reached. The report says whether the
   /// change was sent. Asks the service about an article that is not known here.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
-    let (title, base) = try await known(id)
+    let earlier = try edits().all.last { $0.edit.article == id }?.edit
+    var bookmark = try storage.article(id)?.bookmark
+    if bookmark == nil, earlier == nil { bookmark = try await readeck.bookmark(id).value }
     try queue(
-      PendingEdit(article: id, title: title, kind: kind, made: storage.store.now, base: base))
+      PendingEdit(
+        article: id, title: earlier?.title ?? bookmark?.name ?? id, kind: kind,
+        made: storage.store.now, base: bookmark?.updated ?? earlier?.base ?? ""))
     return try await sendEdits()
-  }
-
-  /// The title and the date of the article that the user sees.
-  private func known(_ id: String) async throws -> (title: String, updated: String) {
-    if let edit = try edits().all.last(where: { $0.edit.article == id })?.edit {
-      return (edit.title, try storage.article(id)?.bookmark.updated ?? edit.base)
-    }
-    let stored = try storage.article(id)?.bookmark
-    let bookmark = if let stored { stored } else { try await readeck.bookmark(id).value }
-    return (bookmark.name, bookmark.updated)
   }
 
   private func queue(_ edit: PendingEdit) throws {

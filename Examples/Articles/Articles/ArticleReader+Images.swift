@@ -1,5 +1,6 @@
 import Larder
 import Service
+import Synchronization
 
 extension ArticleReader {
   /// Fetches the missing images of an article, four at a time and at background priority; returns the number of fetched images.
@@ -16,18 +17,30 @@ extension ArticleReader {
       let entry = try storage.images.entry(for: address)
       return entry.map { $0.state == .expired || !$0.owners.contains(storage.owner(id)) } ?? true
     }
-    let prefetch = try Prefetch(
-      missing, concurrency: 4, priority: .background, pause: { _ in .zero },
-      load: { [self] in try await storeImage(at: $0, of: id) ? .loaded : .present })
+    let options = LoadOptions(
+      expires: .never, absent: .after(.days(1)), owners: [storage.owner(id)])
+    let fetched = Atomic(0)
+    let prefetch = try storage.images.prefetch(
+      missing, options: options, concurrency: 4, priority: .background
+    ) { [self] address, _ in
+      guard let image = try await fetchImage(at: address) else { return .absent }
+      fetched.add(1, ordering: .relaxed)
+      return .value(image)
+    }
     var failure: (any Error)?
     for await step in prefetch {
-      guard case .failed(let error) = step.outcome else { continue }
+      // The next sync tries a failed request again. The article may have been removed meanwhile.
+      guard case .failed(let error) = step.outcome, !(error is ServiceError),
+        (error as? LarderError)?.code != .noSuchOwner
+      else { continue }
       failure = failure ?? error
       prefetch.cancel()
     }
-    let summary = await prefetch.finish()
+    _ = await prefetch.finish()
+    // Another article may have waited for the same loads, and the article `id` may have changed meanwhile.
+    try storage.store.write { try storage.settle(missing, of: id, in: &$0) }
     try Task.checkCancellation()
-    guard let failure else { return summary.loaded }
+    guard let failure else { return fetched.load(ordering: .relaxed) }
     guard let error = failure as? LarderError, [.full, .overLimit].contains(error.code) else {
       throw failure
     }
@@ -35,34 +48,12 @@ extension ArticleReader {
     return 0
   }
 
-  /// Whether the image was fetched; throws if the store fails or has no room for it. For a useless image, stores a negative
-  /// entry for a day.
-  private func storeImage(at address: String, of id: String) async throws -> Bool {
-    let options = LoadOptions(
-      expires: .never, absent: .after(.days(1)), owners: [storage.owner(id)], waitsForCommit: true)
-    do {
-      let loaded = try await storage.images.result(for: address, options: options) { [self] _ in
-        try await fetchImage(at: address)
-      }
-      if let error = loaded?.error { throw error }
-      // Another article may have waited for the same load, and the article `id` may have changed meanwhile.
-      try storage.store.write { try storage.settle([address], of: id, in: &$0) }
-      return loaded?.source == .loaded
-    } catch let error as LarderError where error.code == .noSuchOwner {
-      // The article was removed meanwhile.
-      return false
-    } catch is ServiceError {
-      // The next sync tries again.
-      return false
-    }
-  }
-
-  /// The image; absent if the service refuses it, or if the answer is empty, too large or broken. Throws for other content.
-  private func fetchImage(at address: String) async throws -> Loaded<[UInt8]> {
+  /// The image; nil if the service refuses it, or if the answer is empty, too large or broken. Throws for other content.
+  private func fetchImage(at address: String) async throws -> [UInt8]? {
     var pauses: [Duration] = [.seconds(2), .milliseconds(500)]
     while true {
       do {
-        return .value(try await readeck.image(at: address))
+        return try await readeck.image(at: address)
       } catch let error as ServiceError {
         // An equal request may succeed a little later.
         let status = error.status ?? 0
@@ -71,9 +62,9 @@ extension ArticleReader {
           try await sleep(pause)
           continue
         }
-        if error.isRefusal { return .absent }
+        if error.isRefusal { return nil }
         switch error {
-        case .undecodable, .broken: return .absent
+        case .undecodable, .broken: return nil
         default: throw error
         }
       }

@@ -70,13 +70,6 @@ struct Fixture: TestFixture {
   /// The path of an article's body.
   static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }
 
-  /// The number of stored images of an article.
-  func images(of number: Int) throws -> Int {
-    try images.page(limit: 1_000).items.count {
-      $0.owners.contains { $0.key == Key(FakeReadeck.id(number)) }
-    }
-  }
-
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
       let fixture = try await Fixture(server)

@@ -10,30 +10,30 @@ import ExampleTesting
     try fixture.images.entry(for: fixture.address(path))
   }
 
-  @Test func `an image of two articles is fetched once, and removed with the last`() async throws {
-    try await fixture.reader.change(.test(articles: 10))
-    fixture.readeck.fill(10)
+  /// Lets the oldest two articles show one image.
+  private func shareAnImage() {
     for number in 0..<2 {
       fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
     }
     fixture.readeck.set(FakeReadeck.Image(), at: "/img/shared")
+  }
+
+  @Test func `an image of two articles is fetched once, and removed with the last`() async throws {
+    try await fixture.reader.change(.test(articles: 10))
+    fixture.readeck.fill(10)
+    shareAnImage()
     try await fixture.sync()
     #expect(fixture.asked().images == ["/img/shared"])
-    let images = fixture.images
-    let address = fixture.address("/img/shared")
-    #expect(try images.entry(for: address)?.owners.count == 2)
+    #expect(try entry("/img/shared")?.owners.count == 2)
     try await fixture.sync(new: 1, from: 10)
-    #expect(try images.entry(for: address)?.owners.map(\.key.description) == [FakeReadeck.id(1)])
+    #expect(try entry("/img/shared")?.owners.map(\.key.description) == [FakeReadeck.id(1)])
     try await fixture.sync(new: 1, from: 11)
-    #expect(try images.count() == 0)
+    #expect(try fixture.images.count() == 0)
   }
 
   @Test func `an image that two articles fetch at once has both as owners`() async throws {
     fixture.readeck.fill(2)
-    for number in 0..<2 {
-      fixture.readeck.change(FakeReadeck.id(number)) { $0.html = "<img src='/img/shared'>" }
-    }
-    fixture.readeck.set(FakeReadeck.Image(), at: "/img/shared")
+    shareAnImage()
     let gate = fixture.hold { $0.bare == "/img/shared" }
     for number in 0..<2 { _ = try await fixture.reader.article(FakeReadeck.id(number)) }
     try await fixture.asked(for: "/img/shared")
@@ -150,7 +150,7 @@ import ExampleTesting
     let article = try #require(try fixture.reader.stored().first)
     #expect(article.images == [fixture.address("/img/new")] && !article.lacksImages)
     #expect(article.bookmark.updated == "2026-01-01T00:00:00Z")
-    #expect(try fixture.images(of: 0) == 1)
+    #expect(try entry("/img/new")?.owners.map(\.key.description) == [id])
+    #expect(try fixture.images.count() == 1)
   }
-
 }

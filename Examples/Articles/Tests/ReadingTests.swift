@@ -71,8 +71,7 @@ import ExampleTesting
     try await fixture.sync(new: 2)
     let id = FakeReadeck.id(0)
     fixture.readeck.change(id) {
-      $0.updated = "2026-02-02T00:00:00Z"
-      $0.title = "Another title"
+      ($0.updated, $0.title) = ("2026-02-02T00:00:00Z", "Another title")
     }
     let before = try fixture.articles.entry(for: id)
     _ = fixture.asked()
@@ -95,9 +94,7 @@ import ExampleTesting
     try await fixture.sync(new: 1)
     let id = FakeReadeck.id(0)
     fixture.readeck.change(id) {
-      $0.updated = "2026-01-01T00:00:00Z"
-      $0.html = "new"
-      $0.entityTag = "1"
+      ($0.updated, $0.html, $0.entityTag) = ("2026-01-01T00:00:00Z", "new", "1")
     }
     _ = try await fixture.reader.unread()
     fixture.network.fail()
@@ -107,8 +104,9 @@ import ExampleTesting
     let new = try await fixture.reader.article(id)
     #expect(new.reason == nil && new.html == "new")
     // The service was restored from a backup.
-    fixture.readeck.change(id) { ($0.updated, $0.entityTag) = (FakeReadeck.moment(0), "0") }
-    fixture.readeck.change(id) { $0.html = "restored" }
+    fixture.readeck.change(id) {
+      ($0.updated, $0.html, $0.entityTag) = (FakeReadeck.moment(0), "restored", "0")
+    }
     _ = try await fixture.reader.unread()
     #expect(try fixture.reader.stored().map(\.isEdited) == [true])
     #expect(try await fixture.reader.article(id).html == "restored")
@@ -189,32 +187,24 @@ import ExampleTesting
     #expect(fixture.server.received.map(\.bare) == ["/api/bookmarks/\(id)", Fixture.body(0)])
   }
 
-  enum Fault: CaseIterable {
-    case broken, throttled, portal, empty, unauthorized
-
-    var answer: LocalServer.Answer {
-      switch self {
-      case .broken: .init(500)
-      case .throttled: .init(429, ["Retry-After": "7200"])
-      case .portal: .init(200, ["Content-Type": "text/html"], text: "<html>Please log in</html>")
-      case .empty: .init(200, ["Content-Type": "text/html"], text: "")
-      case .unauthorized: .init(401)
-      }
-    }
-  }
-
-  @Test(arguments: Fault.allCases, [true, false])
+  @Test(
+    arguments: [(500, ""), (429, ""), (200, "<html>Please log in</html>"), (200, ""), (401, "")],
+    [true, false])
   func `the stored version of an edited article is opened under any failure`(
-    fault: Fault, ofBodyOnly: Bool
+    answer: (status: Int, body: String), ofBodyOnly: Bool
   ) async throws {
     try await fixture.sync(new: 1)
     let id = FakeReadeck.id(0)
     fixture.readeck.change(id) { ($0.updated, $0.html) = ("2026-01-01T00:00:00Z", "new") }
     _ = try await fixture.reader.unread()
-    fixture.answer(with: fault.answer) { !ofBodyOnly || $0.path.hasSuffix("/article") }
+    let fields =
+      answer.status == 429 ? ["Retry-After": "7200"] : ["Content-Type": "text/html"]
+    fixture.answer(with: .init(answer.status, fields, text: answer.body)) {
+      !ofBodyOnly || $0.path.hasSuffix("/article")
+    }
     let old = try await fixture.reader.article(id)
     #expect(old.isKept && old.html.hasPrefix("<section>0") && old.reason != nil)
-    #expect(old.isRefused == (fault == .unauthorized), "\(old)")
+    #expect(old.isRefused == (answer.status == 401), "\(old)")
     await #expect(throws: ServiceError.self) { try await fixture.reader.article("other") }
   }
 
