@@ -41,7 +41,6 @@
     }
   }
 
-  /// The pieces of a body, for its reader.
   private actor Pieces {
     /// Keeps the transport until the end of the body, because the end of the transport would end its connections.
     private let transport: AsyncHTTPClientTransport

@@ -83,7 +83,6 @@
   final class Receiver {
     let transfer: Transfer
     private(set) var head = HeadParser()
-    /// The reason to end the transfer, if the receiver has found a reason.
     private(set) var failure: (any Error)?
 
     init(_ transfer: Transfer) { self.transfer = transfer }

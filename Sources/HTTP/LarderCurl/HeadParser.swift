@@ -47,7 +47,6 @@
       return response
     }
 
-    /// The status of a line such as `HTTP/1.1 200 OK`.
     private static func status(_ line: [UInt8]) throws -> HTTPResponse.Status {
       let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count > 1, parts[0].starts(with: "HTTP/".utf8), parts[1].count == 3,

@@ -39,10 +39,8 @@
 
     // MARK: - The thread of the transfer
 
-    /// Whether the reader of the body is gone.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-    /// Takes the head of a response, which comes before the body.
     func receive(_ head: HTTPResponse, isFinal: Bool) {
       state.withLock { $0.heads.append(isFinal ? .head(head) : .interim(head)) }
       readers.resume()

@@ -23,7 +23,6 @@
       received = request.hasBody ? BodyPieces(request.body) : nil
     }
 
-    /// The request's body, for the cache.
     var body: HTTPBody {
       guard let received else { return HTTPBody() }
       let length = request.headers[.contentLength].flatMap { Int($0) }.map { max(0, $0) }
@@ -48,7 +47,6 @@
       }
     }
 
-    /// Sends a request to the application.
     func send(_ head: HTTPRequest, _ body: HTTPBody) async throws -> (HTTPResponse, HTTPBody) {
       var forwarded = Request(head: head, body: request.body)
       // The key does not contain this body, so the body must not change the response.

@@ -5,7 +5,6 @@
   import LarderHTTP
   import NIOCore
 
-  /// A body of Hummingbird that is read piece by piece.
   actor BodyPieces {
     private let body: RequestBody
     private var iterator: RequestBody.AsyncIterator?
@@ -38,7 +37,6 @@
       left = length
     }
 
-    /// Stops the writing, because the reader is gone.
     deinit { writing?.cancel() }
 
     /// The unread body; nil if the reading has begun, or if the body was taken before.
@@ -98,7 +96,6 @@
   }
 
   extension ResponseBody {
-    /// The body of an answer of the cache.
     init(_ body: HTTPBody) {
       if let whole = body.whole {
         self.init(byteBuffer: ByteBuffer(bytes: whole))

@@ -31,7 +31,6 @@
       return cache.with { $0.timeout = limit }
     }
 
-    /// The whole body.
     func body(upTo limit: Int) throws -> [UInt8] {
       if let httpBody { return Array(httpBody) }
       return try httpBodyStream?.bytes(upTo: limit) ?? []
@@ -124,7 +123,6 @@
       private static let codings = ["gzip", "x-gzip", "deflate", "br"]
     #endif
 
-    /// Whether `URLSession` has decoded the body.
     var isCoded: Bool {
       value(forHTTPHeaderField: "Content-Encoding").map { Self.codings.contains($0.lowercased()) }
         ?? false

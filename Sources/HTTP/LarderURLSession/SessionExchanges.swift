@@ -43,11 +43,9 @@
 
     func finish(_ error: (any Error)?) { continuation.finish(throwing: error) }
 
-    /// Subtracts bytes that the reader has taken.
     func take(_ count: Int) { unread.withLock { $0 -= count } }
   }
 
-  /// Forwards the events of each task of a session.
   final class SessionExchanges: NSObject, URLSessionDataDelegate {
     private let underWay = Mutex<[Int: Arrivals]>([:])
 

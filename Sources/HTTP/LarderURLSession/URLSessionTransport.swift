@@ -46,8 +46,8 @@
       let bytes = try await body.bytes(upTo: HTTPBody.largestUpload)
       let asksForPlain = asksForPlain(request)
       let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
-      let arrivals = ArrivalReader(
-        begin(message, hasEffect: !bytes.isEmpty || !request.method.isSafe))
+      let isSafe = [.get, .head, .options, .trace].contains(request.method)
+      let arrivals = ArrivalReader(begin(message, hasEffect: !bytes.isEmpty || !isSafe))
       guard case .head(let answer) = try await arrivals.next() else {
         throw URLError(.badServerResponse)
       }
@@ -60,9 +60,7 @@
 
     /// Starts a task. On Linux `URLSession` repeats any request if a kept connection ends without an answer; before it
     /// repeats a request with a body, it waits until the time limit. On a new connection it repeats no request.
-    private func begin(
-      _ request: URLRequest, hasEffect: Bool
-    ) -> Arrivals {
+    private func begin(_ request: URLRequest, hasEffect: Bool) -> Arrivals {
       #if canImport(FoundationNetworking)
         if hasEffect {
           let exchanges = SessionExchanges()
@@ -104,10 +102,6 @@
       default: .unusable
       }
     }
-  }
-
-  extension HTTPRequest.Method {
-    fileprivate var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
   }
 
   /// Reads the events of a task, for the reader of its body.

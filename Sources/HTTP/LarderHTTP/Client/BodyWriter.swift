@@ -5,7 +5,6 @@
   /// Stores the parts of a long body except the last part, before its response is stored.
   struct BodyWriter: Sendable {
     let parts: BodyParts
-    /// The longest body that may be stored.
     let largest: Int
     private let namespace: Store.Namespace
     private let permit: StorePermit
@@ -16,20 +15,13 @@
       let rules = try namespace.info()?.rules ?? Rules()
       let store = try namespace.store.limits().effective
       let size = max(1, min(BodyParts.usualSize, rules.largestValue))
-      let limits = [
-        rules.limits.bytes, store.bytes, store.disk,
-        rules.limits.entries.map { Self.bytes(of: $0, size) },
-        store.entries.map { Self.bytes(of: $0, size) },
-      ]
+      let entries = [rules.limits.entries, store.entries].compactMap { $0 }.min() ?? .max
+      let (bytes, isTooLarge) = entries.multipliedReportingOverflow(by: size)
+      let limits = [rules.limits.bytes, store.bytes, store.disk, isTooLarge ? nil : bytes]
       parts = BodyParts(id: .random(in: .min ... .max), size: size)
       self.largest = min(largest, (limits.compactMap { $0 }.min() ?? .max) / 2)
       self.namespace = namespace
       self.permit = permit
-    }
-
-    private static func bytes(of entries: Int, _ size: Int) -> Int {
-      let (bytes, isTooLarge) = entries.multipliedReportingOverflow(by: size)
-      return isTooLarge ? .max : bytes
     }
 
     /// Stores the part with the number `index`; false if the body can no longer be stored.
@@ -50,7 +42,6 @@
       return (Array(body[(last * parts.size)...]), last)
     }
 
-    /// Removes the stored parts.
     func discard() async throws { _ = try await namespace.remove(parts.root) }
 
     /// The bytes `range` of the stored parts; nil if a part is gone or damaged.

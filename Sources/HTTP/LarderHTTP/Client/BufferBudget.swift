@@ -20,7 +20,6 @@
 
     func release(_ count: Int) { used.withLock { $0 -= count } }
 
-    /// The bytes that are reserved.
     var reserved: Int { used.withLock { $0 } }
 
     /// Reads the whole body and reserves its bytes; nil if the body is longer than `largest`, or if fewer bytes are left.

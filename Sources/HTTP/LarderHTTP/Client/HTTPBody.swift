@@ -100,7 +100,6 @@
       return HTTPBody(count: count, next: { [read] in try await watch.run(read) })
     }
 
-    /// This body, with each read recorded in `progress`.
     func observed(by progress: UploadProgress) -> HTTPBody {
       guard whole == nil else { return self }
       return HTTPBody(

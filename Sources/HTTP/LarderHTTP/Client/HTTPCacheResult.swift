@@ -27,7 +27,6 @@
     /// Whether the cache answered without asking the origin.
     public var isHit: Bool { reason != nil && forwarded == nil }
 
-    /// Makes the result for the origin's response.
     init(_ response: HTTPResponse, body: HTTPBody, forwarded: CacheForward.Reason) {
       self.response = response
       self.body = body
@@ -35,7 +34,6 @@
       originStatus = response.status.code
     }
 
-    /// Makes the result for a response of the cache.
     init(_ answer: CacheAnswer, body: HTTPBody, forwarded: CacheForward.Reason? = nil) {
       response = answer.response
       self.body = body

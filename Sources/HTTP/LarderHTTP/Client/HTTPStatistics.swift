@@ -33,7 +33,6 @@
     }
   }
 
-  /// The counters of a cache and its copies.
   final class HTTPCounters: Sendable {
     private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
     /// Fresh hits that are not in `counts` yet, and the bytes of their bodies. For such a hit, a lock and a hash would cost
@@ -43,7 +42,6 @@
 
     var statistics: HTTPStatistics { gathered { $0.all } }
 
-    /// Counts a fresh hit on a whole body.
     func countFresh(bytes: Int) {
       freshHits.wrappingAdd(1, ordering: .relaxed)
       freshBytes.wrappingAdd(bytes, ordering: .relaxed)
@@ -138,7 +136,6 @@
   }
 
   extension HTTPStatistics {
-    /// The counts by name.
     var numbers: [String: Int] {
       var numbers = ["collapsed": collapsed, "failures": failures, "bytes-saved": bytesSaved]
       for (reason, count) in hits { numbers["hit " + reason.rawValue] = count }

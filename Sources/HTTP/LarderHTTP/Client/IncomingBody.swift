@@ -35,7 +35,6 @@
     private var rest: HTTPBody?
     private var readers: [CheckedContinuation<Void, Never>] = []
     private var origin: CheckedContinuation<Void, Never>?
-    /// Whether the client has stopped reading.
     private var isAbandoned = false
 
     /// - Parameters:
@@ -137,7 +136,6 @@
       }
     }
 
-    /// Notes that the client reads no more.
     func abandon() async {
       isAbandoned = true
       discardRead()
@@ -200,8 +198,6 @@
       origin = nil
     }
   }
-
-  // MARK: Parts
 
   extension IncomingBody {
     /// Stores the full parts, but not a part that may be the last: the last part is stored together with the response.

@@ -2,7 +2,6 @@
   import HTTPTypes
   import Larder
 
-  /// One request of a client under way.
   struct ClientRequest: Sendable {
     let request: HTTPRequest
     /// The key of the responses; nil for a request whose response is not stored.
@@ -15,7 +14,6 @@
     var permit: StorePermit?
     /// Keys of stored responses whose bodies are damaged or incomplete.
     var lost: Set<String> = []
-    /// Whether the client has waited for the exchange of another client.
     var hasWaited = false
     /// The second request, shared by the clients that waited together for an exchange that failed.
     var retry: Flight.Retry?
@@ -91,7 +89,6 @@
       return exchange
     }
 
-    /// The outcome of a flight that failed.
     func failure(_ error: any Error) -> Flight.Outcome {
       .failed(error, forward.original.headerFields, Flight.Retry())
     }

@@ -2,7 +2,6 @@
   import HTTPTypes
   import Larder
 
-  /// A received body that must be stored.
   enum ReceivedBody: Sendable {
     case whole([UInt8])
     /// A body whose first parts are already stored.

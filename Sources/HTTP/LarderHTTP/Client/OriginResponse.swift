@@ -31,8 +31,6 @@
       }
     }
 
-    // MARK: Answers of stored parts
-
     /// Answers with a stored response; the received body may complete the stored body. Nil if a stored body is gone, or if a
     /// received part is too long or does not complete the stored part.
     ///
@@ -77,8 +75,6 @@
       result.originStatus = head.status.code
       return result
     }
-
-    // MARK: Streams
 
     /// Streams the body to the client and, at the same time, into the store.
     func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {

@@ -105,7 +105,6 @@
     }
   }
 
-  /// The time of the last read of a request's body.
   final class UploadProgress: Sendable {
     private let clock: any LarderClock
     private let state: Mutex<(isReading: Bool, last: Duration?)> = Mutex((false, nil))

@@ -7,7 +7,6 @@
   /// A new read would find the same responses until a process writes to the store. Most reads of a busy cache are hits, which
   /// write nothing.
   final class RememberedResponses: Sendable {
-    /// The stored responses of one URI.
     private struct Found {
       /// The newest write that the read saw; see `EntryReader.moment`.
       var transaction: UInt64

@@ -14,7 +14,6 @@
 
     var body: StoredBody { StoredBody(key: key, version: version, response: response) }
 
-    /// Whether a read at `now` finds the response.
     func isThere(at now: Timestamp) -> Bool {
       written <= now && expires.map { now < $0 } != false
     }
@@ -23,7 +22,6 @@
   /// The stored responses of a cache in their namespace. A URI can have any number of them.
   struct ResponseStore: Sendable {
     let namespace: Store.Namespace
-    /// The permits of the requests under way.
     let permits = StorePermits()
     private let known = RememberedResponses()
 
@@ -92,8 +90,6 @@
       }
       return permits.issue(all, in: namespace.store)
     }
-
-    // MARK: Removing
 
     /// Removes a stored response. Clients that already read its body can read on to the end.
     func remove(

@@ -27,7 +27,6 @@
       return StorePermit(number: number, moment: moment, permits: self)
     }
 
-    /// Adds tags to a valid permit.
     func add(_ tags: [String], to permit: StorePermit) {
       if tags.isEmpty { return }
       state.withLock { $0.tags[permit.number]?.formUnion(tags) }

@@ -138,7 +138,10 @@
       }
       let range = position..<min(end, position + IncomingBody.pieceSize)
       guard let piece = try namespace.piece(of: body, range, as: .next), !piece.isEmpty else {
-        try await removeIncomplete()
+        // The response has a body that lacks a part: the rest of the body is useless.
+        if let parts = body.parts, !namespace.store.isReadOnly {
+          _ = try await namespace.remove(parts.root)
+        }
         throw HTTPCacheError.bodyGone
       }
       position += piece.count
@@ -164,12 +167,6 @@
         end < namespace.store.clock.now.advanced(by: BodyParts.grace / 2)
       else { return }
       _ = try await namespace.touch(parts.root, expires: .after(BodyParts.grace))
-    }
-
-    /// Removes a response whose body lacks a part: the rest of the body is useless.
-    private func removeIncomplete() async throws {
-      guard let parts = body.parts, !namespace.store.isReadOnly else { return }
-      _ = try await namespace.remove(parts.root)
     }
   }
 #endif

@@ -8,9 +8,7 @@
       var name: String
       /// The argument after `=`, without its quotes.
       var argument: String?
-      /// Whether the directive follows the grammar.
       var isWellFormed = true
-      /// Whether the argument was a quoted string.
       var isQuoted = false
 
       private static let durations: Set<String> = [

@@ -17,7 +17,6 @@
     var maxAge: Int?
     var minFresh: Int
     var maxStale: Stale
-    /// `stale-if-error` in seconds; nil if the request does not have it.
     var staleIfError: Int?
 
     init(_ fields: HTTPFields) {
@@ -44,7 +43,6 @@
   /// The directives of a response for one kind of cache (RFC 9111, section 5.2.2; RFC 5861; RFC 8246; RFC 9213).
   struct ResponseDirectives: Equatable {
     var noStore: Bool
-    /// Validation is required before every use.
     var noCache: Bool
     /// Fields that may not be reused, in lower case: those in `no-cache="..."`, in a shared cache also in `private="..."`.
     var unusableFields: Set<String>
@@ -54,12 +52,10 @@
     /// Whether `private` is for the whole response.
     var isPrivate: Bool
     var immutable: Bool
-    /// Whether `Expires` has no effect.
     var ignoresExpires: Bool
     /// The argument of `max-age`; in a shared cache the argument of `s-maxage`, if present.
     var maxAge: CacheControl.Seconds
     var staleWhileRevalidate: Int
-    /// `stale-if-error` in seconds; nil if the response does not have it.
     var staleIfError: Int?
     /// Whether a shared cache may store the response to a request with credentials (RFC 9111, section 3.5).
     var allowsSharingWithCredentials: Bool

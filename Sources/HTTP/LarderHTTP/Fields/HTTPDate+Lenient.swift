@@ -21,7 +21,6 @@
     }
   }
 
-  /// The parts of a date that have been read so far.
   private struct LooseDate {
     let now: Timestamp
     var day: Int?

@@ -111,7 +111,6 @@
       [3, 4, 7, 11, 16, 19, 22, 25], ",    :: ".utf8
     ).map { ($0, $1) }
 
-    /// The first three letters as a number.
     private static func usual(_ name: String) -> UInt32 {
       name.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) }
     }

@@ -11,10 +11,6 @@
     return members.filter { !$0.isEmpty }
   }
 
-  extension HTTPFields {
-    func members(of name: HTTPField.Name) -> [Substring] { fieldMembers(lines(of: name)) }
-  }
-
   extension Substring {
     /// Calls `body` with each part between separators outside of quoted strings, without the spaces and tabs around the part.
     func forEachPart(endedBy separator: Unicode.Scalar, _ body: (Substring) -> Void) {
@@ -37,7 +33,6 @@
       body(self[start...].trimmed)
     }
 
-    /// The text without the spaces and tabs around it.
     var trimmed: Substring {
       var bytes = utf8
       while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
@@ -68,10 +63,6 @@
     }
   }
 
-  extension String {
-    var trimmed: Substring { self[...].trimmed }
-  }
-
   extension StringProtocol {
     /// Whether both have the same bytes. For `==`, two spellings of a character are equal, for example with a combining accent.
     func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
@@ -93,16 +84,9 @@
     }
   }
 
-  extension HTTPFields {
-    /// The values of a name line by line, for comparisons byte for byte.
-    func lines(of name: HTTPField.Name) -> [String] {
-      let values = self[values: name]
-      return values.contains(where: \.hasReplacement)
-        ? self[fields: name].map(\.faithfulText) : values
-    }
-  }
-
   extension String {
+    var trimmed: Substring { self[...].trimmed }
+
     /// Whether the value has a replacement character, which may come from invalid UTF-8. Nearly all values are ASCII.
     fileprivate var hasReplacement: Bool {
       utf8.contains(0xEF) && unicodeScalars.contains("\u{FFFD}")
@@ -115,9 +99,22 @@
     static let proxyConnection = Self("Proxy-Connection")!
     static let setCookie2 = Self("Set-Cookie2")!
     static let cdnCacheControl = Self("CDN-Cache-Control")!
+    static let cacheGroups = Self("Cache-Groups")!
+    static let cacheGroupInvalidation = Self("Cache-Group-Invalidation")!
+    static let clearSiteData = Self("Clear-Site-Data")!
+    static let noVarySearch = Self("No-Vary-Search")!
   }
 
   extension HTTPFields {
+    func members(of name: HTTPField.Name) -> [Substring] { fieldMembers(lines(of: name)) }
+
+    /// The values of a name line by line, for comparisons byte for byte.
+    func lines(of name: HTTPField.Name) -> [String] {
+      let values = self[values: name]
+      return values.contains(where: \.hasReplacement)
+        ? self[fields: name].map(\.faithfulText) : values
+    }
+
     /// Fields that end at the next hop even if `Connection` omits them (RFC 9110, 7.6.1), and proxy fields (RFC 9111, 3.1).
     static let hopByHop: Set<HTTPField.Name> = [
       .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,

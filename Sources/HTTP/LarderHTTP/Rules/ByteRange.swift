@@ -48,7 +48,6 @@
   /// The part of a whole that a response holds (RFC 9110, 14.4).
   struct ContentRange: Equatable {
     var bytes: ClosedRange<Int>
-    /// The number of bytes of the whole.
     var whole: Int
 
     var count: Int { bytes.count }

@@ -35,12 +35,6 @@
     static func isTag(_ tag: String) -> Bool { tag.hasPrefix(prefix) }
   }
 
-  extension HTTPField.Name {
-    static let cacheGroups = Self("Cache-Groups")!
-    static let cacheGroupInvalidation = Self("Cache-Group-Invalidation")!
-    static let clearSiteData = Self("Clear-Site-Data")!
-  }
-
   extension CacheReception {
     /// Notes the groups and the origin whose stored responses this response invalidates, besides the URIs of ``invalidates``.
     mutating func noteEndings(

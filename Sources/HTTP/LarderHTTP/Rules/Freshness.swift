@@ -137,13 +137,9 @@
 
   /// The permitted uses of a stale response (RFC 9111, 4.2.4; RFC 5861).
   struct StalePermission: Hashable, Sendable {
-    /// The response may be served to a client that accepts stale responses.
     var byRequest = false
-    /// The response may be served while it is revalidated.
     var whileRevalidating = false
-    /// The response may be served instead of a server error.
     var onError = false
-    /// The response may be served if the origin cannot be reached.
     var whenDisconnected = false
 
     static let none = StalePermission()

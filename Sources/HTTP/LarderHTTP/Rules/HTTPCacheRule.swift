@@ -83,14 +83,12 @@
       return pattern[next...].allSatisfy { $0 == star }
     }
 
-    /// Whether the rule lets the response be stored.
     func allows(_ response: HTTPResponse) -> Bool {
       if let statuses, !statuses.contains(response.status.code) { return false }
       guard let contentTypes else { return true }
       return response.contentType.isOne(of: contentTypes)
     }
 
-    /// The query for the key.
     func query(_ parameters: [Substring]) -> [Substring] {
       let kept = parameters.filter { parameter in
         ignoredParameters.isEmpty
@@ -148,7 +146,6 @@
       return rules.first { $0.matches(text) }
     }
 
-    /// The rule for the target of a request.
     func rule(for request: HTTPRequest) -> HTTPCacheRule? {
       if rules.isEmpty { return nil }
       guard let scheme = request.scheme, let authority = request.authority else { return nil }

@@ -95,7 +95,6 @@
       policy.kind == .shared ? nil : Principal(request, policy: policy).digest
     }
 
-    /// The request to the origin if no stored response can answer.
     private func miss(
       _ request: HTTPRequest, stored: [StoredResponse], selection: Selection
     ) -> CacheForward {

@@ -3,8 +3,6 @@
   import Larder
 
   extension HTTPRules {
-    typealias Stores = [(response: StoredResponse, body: CacheReception.Body)]
-
     /// Handles the answer to the cache's request for a missing part. If the parts do not form a whole, the cache asks again.
     func receiveRest(_ exchange: Exchange) -> CacheReception {
       let forward = exchange.forward
@@ -21,7 +19,9 @@
     }
 
     /// The responses to store, with the received part combined with a stored response; nil if no stored response fits the part.
-    func joinable(_ exchange: Exchange) -> Stores? {
+    func joinable(
+      _ exchange: Exchange
+    ) -> [(response: StoredResponse, body: CacheReception.Body)]? {
       let forward = exchange.forward
       for index in selected(by: forward.original, among: forward.stored) {
         let stored = forward.stored[index]

@@ -52,7 +52,6 @@
       let received: Timestamp
     }
 
-    /// Handles a new response, whole or in part.
     private func receiveNew(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
       var reception = CacheReception(.pass)
@@ -82,7 +81,6 @@
       return reception
     }
 
-    /// Handles a 304 that answers the cache's validation.
     private func receiveConfirmation(_ exchange: Exchange) -> CacheReception {
       let forward = exchange.forward
       let asked = forward.validates.map { forward.stored[$0] }
@@ -153,7 +151,6 @@
       return reception
     }
 
-    /// Whether the fields of a HEAD response describe the stored representation.
     private func isSameRepresentation(_ stored: StoredResponse, _ fields: HTTPFields) -> Bool {
       if let tag = EntityTag(fields), stored.entityTag.map(tag.confirms) != true { return false }
       if let modified = fields.lines(of: .lastModified).first,

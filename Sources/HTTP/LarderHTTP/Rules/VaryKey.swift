@@ -64,7 +64,7 @@
     private let request: HTTPFields
     private let secret: [UInt8]
     private var values: [String: String?] = [:]
-    private var preferredLanguage: String??
+    private lazy var preferredLanguage: String? = findPreferredLanguage()
 
     init(_ request: HTTPFields, policy: HTTPCachePolicy) {
       self.request = request
@@ -100,9 +100,7 @@
 
     /// Whether the response has one language, and the request prefers this language to all others.
     mutating func preferLanguage(of response: HTTPFields) -> Bool {
-      let preferred = preferredLanguage ?? findPreferredLanguage()
-      preferredLanguage = .some(preferred)
-      guard let preferred else { return false }
+      guard let preferred = preferredLanguage else { return false }
       let languages = response.members(of: .contentLanguage)
       return languages.count == 1 && languages[0].lowercased() == preferred
     }
@@ -160,9 +158,7 @@
     private static func thousandths(_ text: Substring) -> Int? {
       let parts = text.split(separator: ".", omittingEmptySubsequences: false)
       guard (1...2).contains(parts.count), let whole = DeltaSeconds.parse(parts[0]), whole <= 1
-      else {
-        return nil
-      }
+      else { return nil }
       let digits = parts.count == 2 ? parts[1] : ""
       guard digits.utf8.count <= 3, digits.isEmpty || DeltaSeconds.parse(digits) != nil else {
         return nil

@@ -44,12 +44,10 @@
       }
     }
 
-    /// The digest of a user that ``HTTPCachePolicy/principal`` names.
     static func digest(ofName name: String, policy: HTTPCachePolicy) -> String {
       Secrets.digest("principal\n\n" + name, key: policy.secret)
     }
 
-    /// The tags of responses to this user.
     var tags: [String] {
       Set([digest, authorization].compactMap { $0 }).sorted().map(ResponseTags.user)
     }

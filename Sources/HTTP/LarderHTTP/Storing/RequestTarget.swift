@@ -45,7 +45,6 @@
     }
   }
 
-  /// The parts and the characters of a request target.
   enum RequestTarget {
     enum Fault {
       /// The path could become part of the authority.
@@ -97,7 +96,6 @@
 
     static func isEncoded(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
 
-    /// - Complexity: O(bytes).
     static func encoded(_ text: String) -> String {
       if isEncoded(text) { return text }
       var bytes: [UInt8] = []

@@ -74,7 +74,6 @@
       bodyDigest.map { bodyPrefix + $0 } ?? shortenedURI(longest: 180, kept: 140)
     }
 
-    /// The beginning that the keys of all bodies share.
     var bodyPrefix: String { shortenedURI(longest: 140, kept: Self.shortestBeginning) + "#" }
 
     /// The number of bytes of the URI with which each of its keys begins; a shorter URI is whole in its keys.
@@ -108,7 +107,6 @@
       return variantPrefix + Secrets.hash(variant)
     }
 
-    /// The beginning that the keys of all variants share.
     var variantPrefix: String { base + " " }
   }
 #endif

@@ -99,7 +99,4 @@
     }
   }
 
-  extension HTTPField.Name {
-    static let noVarySearch = Self("No-Vary-Search")!
-  }
 #endif

@@ -107,7 +107,6 @@
       }
     }
 
-    /// The terms; nil before they have been read.
     var known: Known?
 
     static func == (left: StoredTerms, right: StoredTerms) -> Bool { true }
