@@ -39,19 +39,14 @@ package struct ShellError: Error, Sendable, Hashable {
   package private(set) var range: Range<Int>?
   package internal(set) var place: Place?
 
-  package init(_ code: Code, _ message: SafeText, hint: SafeText?) {
-    self.init(code, message, at: nil, hint: hint)
-  }
-
-  package init(_ code: Code, _ message: SafeText, at range: Range<Int>?, hint: SafeText?) {
+  package init(
+    _ code: Code, _ message: SafeText, at range: Range<Int>? = nil, place: Place? = nil,
+    hint: SafeText?
+  ) {
     self.code = code
     self.message = message
     self.hint = hint
     self.range = range
-  }
-
-  package init(_ code: Code, _ message: SafeText, place: Place, hint: SafeText?) {
-    self.init(code, message, hint: hint)
     self.place = place
   }
 
@@ -64,9 +59,7 @@ package struct ShellError: Error, Sendable, Hashable {
 
   /// The error with `further` after its message.
   package func adding(_ further: SafeText) -> ShellError {
-    var error = ShellError(code, "\(message); \(further)", at: range, hint: hint)
-    error.place = place
-    return error
+    ShellError(code, "\(message); \(further)", at: range, place: place, hint: hint)
   }
 
   /// A person answered no: only the message is shown, without the word `error`.
@@ -115,16 +108,12 @@ extension ShellError {
   private func caret(promptWidth: Int, columns: Int?) -> String {
     guard let place, range != nil else { return "" }
     let text = String(decoding: place.text, as: UTF8.self)
-    let start =
-      text.index(
-        text.startIndex, offsetBy: place.column - 1, limitedBy: text.endIndex) ?? text.endIndex
-    let end = text.index(start, offsetBy: place.width, limitedBy: text.endIndex) ?? text.endIndex
-    let width = max(DisplayWidth.of(text[start..<end]), 1)
-    let margin = DisplayWidth.of(text[..<start])
+    let before = text.prefix(place.column - 1)
+    let width = max(DisplayWidth.of(text.dropFirst(place.column - 1).prefix(place.width)), 1)
+    let margin = DisplayWidth.of(before)
     // Only the last line of a command is above the caret, and only if that line did not wrap. Any other line is shown again.
     let isAbove =
-      place.isLastLine
-      && columns.map { promptWidth + DisplayWidth.of(text[...]) <= $0 } ?? true
+      place.isLastLine && columns.map { promptWidth + DisplayWidth.of(text) <= $0 } ?? true
     if isAbove { return Self.carets(width, behind: promptWidth + margin) }
     let line = Quoting.printable(place.text)
     guard let columns, DisplayWidth.of(line) > columns else {

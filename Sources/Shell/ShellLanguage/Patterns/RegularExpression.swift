@@ -56,9 +56,10 @@ package struct RegularExpression: Sendable, Hashable {
 
   /// The range of bytes for a range of scalars.
   private static func bytes(_ range: Range<Int>, of source: String) -> Range<Int> {
-    let widths = source.unicodeScalars.map(UTF8.width)
-    return widths.prefix(range.lowerBound).reduce(
-      0, +)..<widths.prefix(range.upperBound).reduce(0, +)
+    func width(_ count: Int) -> Int {
+      source.unicodeScalars.prefix(count).reduce(0) { $0 + UTF8.width($1) }
+    }
+    return width(range.lowerBound)..<width(range.upperBound)
   }
 
   /// A matcher for one thread.

@@ -6,6 +6,14 @@ extension RegularExpressionParser {
     case assertion(PatternAssertion)
   }
 
+  private static let scalars: [Unicode.Scalar: Unicode.Scalar] = [
+    "n": "\n", "r": "\r", "t": "\t", "f": "\u{C}", "v": "\u{B}", "e": "\u{1B}", "a": "\u{7}",
+    "0": "\0",
+  ]
+  private static let assertions: [Unicode.Scalar: PatternAssertion] = [
+    "b": .boundary, "B": .noBoundary, "A": .textStart, "z": .textEnd, "Z": .lastLineEnd,
+  ]
+
   mutating func escape(from start: Int) throws(PatternError) -> PatternNode {
     switch try escaped(from: start) {
     case .scalar(let scalar): .character(.scalar(scalar), ignoresCase: ignoresCase)
@@ -20,25 +28,14 @@ extension RegularExpressionParser {
       throw failure("a character is missing after \"\\\"", from: start)
     }
     index += 1
+    if let scalar = Self.scalars[letter] { return .scalar(scalar) }
+    if let assertion = Self.assertions[letter] { return .assertion(assertion) }
     switch letter {
     case "d", "D": return .kind(.digit, isNegated: letter == "D")
     case "w", "W": return .kind(.word, isNegated: letter == "W")
     case "s", "S": return .kind(.space, isNegated: letter == "S")
     case "h", "H": return .kind(.blank, isNegated: letter == "H")
     case "N": return .kind(.newline, isNegated: true)
-    case "b": return .assertion(.boundary)
-    case "B": return .assertion(.noBoundary)
-    case "A": return .assertion(.textStart)
-    case "z": return .assertion(.textEnd)
-    case "Z": return .assertion(.lastLineEnd)
-    case "n": return .scalar("\n")
-    case "r": return .scalar("\r")
-    case "t": return .scalar("\t")
-    case "f": return .scalar("\u{C}")
-    case "v": return .scalar("\u{B}")
-    case "e": return .scalar("\u{1B}")
-    case "a": return .scalar("\u{7}")
-    case "0": return .scalar("\0")
     case "x": return .scalar(try hexadecimal(2, from: start))
     case "u": return .scalar(try hexadecimal(4, from: start))
     case "1"..."9", "k": throw unsupported("references to groups", from: start)

@@ -1,5 +1,7 @@
 /// A dump of bytes: the offset, the bytes in hexadecimal, and the printable characters.
 package struct HexDump {
+  private static let digits = Array("0123456789abcdef".utf8)
+
   private let bytes: ArraySlice<UInt8>
   private let perLine: Int
 
@@ -21,14 +23,15 @@ package struct HexDump {
 
   private func append(_ line: ArraySlice<UInt8>, to result: inout [UInt8]) {
     for shift in stride(from: 28, through: 0, by: -4) {
-      result.append(Self.digit((line.startIndex - bytes.startIndex) >> shift))
+      result.append(Self.digits[(line.startIndex - bytes.startIndex) >> shift & 0xF])
     }
     result.append(.space)
     for column in 0..<perLine {
       if column % 8 == 0 { result.append(.space) }
       let index = line.startIndex + column
       if index < line.endIndex {
-        result += [Self.digit(Int(line[index]) >> 4), Self.digit(Int(line[index])), .space]
+        let byte = Int(line[index])
+        result += [Self.digits[byte >> 4], Self.digits[byte & 0xF], .space]
       } else {
         result += [.space, .space, .space]
       }
@@ -36,11 +39,6 @@ package struct HexDump {
     result += [.space, UInt8(ascii: "|")]
     result += line.map { $0.isPrintable ? $0 : UInt8(ascii: ".") }
     result += [UInt8(ascii: "|"), .newline]
-  }
-
-  private static func digit(_ value: Int) -> UInt8 {
-    let value = UInt8(value & 0xF)
-    return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 }
 

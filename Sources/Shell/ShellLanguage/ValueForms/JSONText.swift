@@ -53,27 +53,40 @@ package struct JSONText {
     }
     self.bytes = bytes
     let failure = JSONGrammar.failure(of: bytes.span) { bytes, index throws(JSONError) in
-      try Self.read(bytes, &index, depth: 0, into: &tokens)
+      try read(bytes, &index, depth: 0)
     }
     if let failure { throw ParseError(failure) }
-    measure()
   }
 
-  private static func read(
-    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, into tokens: inout [Token]
+  private mutating func read(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int
   ) throws(JSONError) {
     let start = index
     guard JSONGrammar.opens(bytes, start) else {
       try JSONGrammar.scalar(bytes, &index)
-      tokens.append(Token(kind: .value, range: start..<index))
-      return
+      return append(.value, start..<index)
     }
-    tokens.append(Token(kind: .open, range: start..<start + 1))
+    let open = tokens.count
+    append(.open, start..<start + 1)
     try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
-      if let name { tokens.append(Token(kind: .name, range: name)) }
-      try read(bytes, &index, depth: depth + 1, into: &tokens)
+      if let name { append(.name, name) }
+      try read(bytes, &index, depth: depth + 1)
     }
-    tokens.append(Token(kind: .close, range: index - 1..<index))
+    tokens[open].end = tokens.count
+    append(.close, index - 1..<index)
+    // The two brackets. Each part adds two columns: a colon or comma and a space, and the last part the two inner spaces.
+    tokens[open].width = 2
+    var child = open + 1
+    while child < tokens[open].end {
+      tokens[open].width += tokens[child].width + 2
+      child = tokens[child].kind == .open ? tokens[child].end + 1 : child + 1
+    }
+  }
+
+  private mutating func append(_ kind: Token.Kind, _ range: Range<Int>) {
+    var token = Token(kind: kind, range: range)
+    token.width = DisplayWidth.of(String(decoding: text(token), as: UTF8.self))
+    tokens.append(token)
   }
 
   /// Whether the text is an object or an array, not a single number or word.
@@ -104,29 +117,5 @@ package struct JSONText {
       result += text(token)
     }
     return result
-  }
-
-  /// Pairs the brackets, and computes the widths of values in the form `{ "a": [ 1, 2 ] }`.
-  private mutating func measure() {
-    var open: [Int] = []
-    for index in tokens.indices {
-      switch tokens[index].kind {
-      case .value, .name:
-        tokens[index].width =
-          DisplayWidth.of(String(decoding: text(tokens[index]), as: UTF8.self))
-      case .open: open.append(index)
-      case .close:
-        guard let start = open.popLast() else { continue }
-        tokens[start].end = index
-        // The two brackets. Each part adds two columns: a colon or comma and a space, and the last part the two inner spaces.
-        var width = 2
-        var child = start + 1
-        while child < index {
-          width += tokens[child].width + 2
-          child = tokens[child].kind == .open ? tokens[child].end + 1 : child + 1
-        }
-        tokens[start].width = width
-      }
-    }
   }
 }

@@ -29,15 +29,14 @@ struct LineDifference {
   func changes(most: Int) -> [ValueDifference.Change]? {
     guard oldEnd + newEnd - 2 * start <= most else { return nil }
     let edits = after[start..<newEnd].difference(from: before[start..<oldEnd])
+    func place(_ offset: Int) -> String { "line \(start + offset + 1)" }
     let changes = edits.map {
       edit -> (line: Int, isInsertion: Int, change: ValueDifference.Change) in
       switch edit {
       case .remove(let offset, let line, _):
-        let place = "line \(start + offset + 1)"
-        return (offset, 0, .init(kind: .removed, place: place, before: Self.text(line)))
+        (offset, 0, .init(kind: .removed, place: place(offset), before: Self.text(line)))
       case .insert(let offset, let line, _):
-        let place = "line \(start + offset + 1)"
-        return (offset, 1, .init(kind: .added, place: place, after: Self.text(line)))
+        (offset, 1, .init(kind: .added, place: place(offset), after: Self.text(line)))
       }
     }
     return changes.sorted { ($0.line, $0.isInsertion) < ($1.line, $1.isInsertion) }.map(\.change)

@@ -48,61 +48,48 @@ package struct ValueDifference {
 
   // MARK: JSON
 
-  /// An object or array that contains a value.
-  private struct Container {
-    let name: String
-    let isArray: Bool
-    var count = 0
-  }
+  private typealias Field = (path: String, value: String)
 
   /// The strings, numbers, words and empty containers of a JSON object or array, by path and in order; nil for other values.
-  private static func fields(_ bytes: [UInt8]) -> [(path: String, value: String)]? {
-    do throws(JSONText.ParseError) {
-      let text = try JSONText(bytes)
-      guard text.isStructured else { return nil }
-      var fields: [(path: String, value: String)] = []
-      var open: [Container] = []
-      var name = ""
-      for token in text.tokens {
-        let word = String(decoding: text.text(token), as: UTF8.self)
-        switch token.kind {
-        case .name: name = pathStep(word)
-        case .value, .open:
-          var part = name
-          if let last = open.indices.last {
-            if open[last].isArray { part = "[\(open[last].count)]" }
-            open[last].count += 1
-          }
-          if token.kind == .open {
-            open.append(Container(name: part, isArray: word == "["))
-          } else {
-            fields.append((open.map(\.name).joined() + part, word))
-          }
-        case .close:
-          let last = open.removeLast()
-          // An empty container counts as a value. So does the outermost container: it tells an object from an array.
-          guard last.count == 0 || open.isEmpty else { continue }
-          let path = open.map(\.name).joined() + last.name
-          fields.append((path.isEmpty ? "." : path, last.isArray ? "[]" : "{}"))
-        }
+  private static func fields(_ bytes: [UInt8]) -> [Field]? {
+    guard let text = try? JSONText(bytes), text.isStructured else { return nil }
+    var fields: [Field] = []
+    var index = 0
+    addFields(of: text, at: &index, "", to: &fields)
+    return fields
+  }
+
+  private static func addFields(
+    of text: JSONText, at index: inout Int, _ path: String, to fields: inout [Field]
+  ) {
+    func word() -> String { String(decoding: text.text(text.tokens[index]), as: UTF8.self) }
+    let token = text.tokens[index]
+    let value = word()
+    index += 1
+    guard token.kind == .open else { return fields.append((path, value)) }
+    var count = 0
+    while index < token.end {
+      var step = "[\(count)]"
+      if text.tokens[index].kind == .name {
+        step = pathStep(word())
+        index += 1
       }
-      return fields
-    } catch {
-      return nil
+      addFields(of: text, at: &index, path + step, to: &fields)
+      count += 1
     }
+    index += 1
+    // An empty container counts as a value. So does the outermost container: it tells an object from an array.
+    guard count == 0 || path.isEmpty else { return }
+    fields.append((path.isEmpty ? "." : path, value == "[" ? "[]" : "{}"))
   }
 
   private static func pathStep(_ word: String) -> String {
     let plain = word.dropFirst().dropLast()
-    let isPlain = plain.utf8.allSatisfy {
-      $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_")
-    }
+    let isPlain = plain.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
     return "." + (isPlain && !plain.isEmpty ? String(plain) : word)
   }
 
-  private static func changes(
-    _ before: [(path: String, value: String)], _ after: [(path: String, value: String)]
-  ) -> [Change] {
+  private static func changes(_ before: [Field], _ after: [Field]) -> [Change] {
     // As strings, two spellings of a letter in Unicode would be equal; as bytes they differ.
     func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     let old = Set(before.map { bytes($0.path) })
