@@ -50,13 +50,17 @@ import Testing
     }
   }
 
-  @Test func `a timeout names the process that writes`() throws {
+  @Test func `a write waits for its lock timeout, whose error names the process that writes`()
+    throws
+  {
     let peer = try PeerProcess("batches", directory.store, ["60000"])
     #expect(peer.line() == "open")
     let environment = try Fixture.open(
       directory.store, Fixture.options(lockTimeout: .milliseconds(20)))
     #expect(eventually { failure { try environment.set([1], [1]) } == .busy })
     #expect(environment.details(of: .busy) == "process \(peer.identifier) (LarderPeer)")
+    peer.kill()
+    try environment.set([1], [1])
   }
 
   @Test func `threads get the writer lock in the order in which they asked for it`() throws {

@@ -118,18 +118,14 @@ import Testing
     #expect(try peer.end() == 0)
     #expect(try environment.blockingReader() == nil)
     try remove(environment, stored / 2..<stored)
-    for number in 0..<100 {
-      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 2000))
-    }
+    try environment.store(0..<100, size: 2000)
     #expect(try churn.isIntact())
     #expect(environment.fileSize <= Self.limit)
   }
 
   @Test func `below the file's size: the file stops growing at once, and raised it grows`() throws {
     let environment = try open()
-    for number in 0..<1000 {
-      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 8000))
-    }
+    try environment.store(0..<1000, size: 8000)
     let pages = environment.info.pages
     environment.setFileLimit(Self.limit)
     #expect(environment.info.mapSize == pages * environment.info.pageSize)
@@ -142,9 +138,7 @@ import Testing
     #expect(environment.info.pages > pages)
     #expect(environment.fileSize <= pages * 4096 + Self.limit)
     environment.setFileLimit(nil)
-    for number in 30_000..<32_000 {
-      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 8000))
-    }
+    try environment.store(30_000..<32_000, size: 8000)
     #expect(environment.fileSize > 2000 * 8000)
   }
 

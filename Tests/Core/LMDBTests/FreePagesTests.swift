@@ -68,18 +68,14 @@ import Testing
     }
     let peer = try PeerProcess("sync-words", directory.store)
     #expect(peer.line() == "ready")
-    func tell(_ line: String) throws {
-      try peer.say(line)
-      #expect(peer.line() == "done")
-    }
-    try tell("open")
+    #expect(peer.ask("open") == "done")
     try environment.set([7], [7])
     let before = environment.writeGuard.listReadings
     for number in 0..<20 {
-      for _ in 0..<turn { try tell("set \(number)") }
+      for _ in 0..<turn { #expect(peer.ask("set \(number)") == "done") }
       try environment.set([7], Fixture.filling(number, count: 9000))
     }
     #expect(environment.writeGuard.listReadings == before)
-    try tell("close")
+    #expect(peer.ask("close") == "done")
   }
 }

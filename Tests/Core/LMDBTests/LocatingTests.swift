@@ -91,20 +91,4 @@ import Testing
       return false
     }
   }
-
-  @Test func `what is absent is stored where it belongs`() throws {
-    try environment.set([5], [1])
-    try environment.write { transaction in
-      let present = try transaction.locate([5].span, in: .main)?.array
-      let absent = try transaction.locate([6].span, in: .main)?.array
-      let empty: [UInt8] = []
-      let nameless = try transaction.locate(empty.span, in: .main)?.array
-      #expect(present == [1])
-      #expect(absent == nil && nameless == nil)
-      try transaction.put(count: 1, for: [5].span, in: .main) { $0.append(2) }
-      try transaction.put(count: 1, for: [6].span, in: .main) { $0.append(3) }
-    }
-    #expect(try environment.value([5]) == [2])
-    #expect(try environment.value([6]) == [3])
-  }
 }

@@ -15,37 +15,30 @@ import Testing
   }
 
   private static let size = 65_536
-  private static func store(_ number: Int, in environment: Environment) throws {
-    try environment.set(Fixture.bytes(number), Fixture.filling(number, count: size))
-  }
-  private static func isWhole(_ number: Int, in environment: Environment) throws -> Bool {
-    try environment.value(Fixture.bytes(number)) == Fixture.filling(number, count: size)
-  }
-
   @Test func `grows as the store does`() throws {
     let environment = try openSmall()
     #expect(environment.info.mapSize == Self.small)
-    for number in 0..<100 { try Self.store(number, in: environment) }
+    try environment.store(0..<100)
     let info = environment.info
     #expect(info.mapSize >= 2 * info.pages * info.pageSize - 4 * Self.size)
-    for number in 0..<100 { #expect(try Self.isWhole(number, in: environment)) }
+    #expect(try environment.isWhole(0..<100))
   }
 
   @Test func `grows while other threads read and ask without a pause`() throws {
     let environment = try openSmall()
-    try Self.store(0, in: environment)
+    try environment.store([0])
     let done = Flag()
     try inThreads(4) { thread in
       if thread == 0 {
         defer { done.set() }
-        for number in 1..<120 { try Self.store(number, in: environment) }
+        try environment.store(1..<120)
         return
       }
       while !done.isSet {
         switch thread {
         case 1: #expect(environment.lastTransaction >= 1)
         case 2: #expect(environment.info.pageSize == 4096)
-        default: #expect(try Self.isWhole(0, in: environment))
+        default: #expect(try environment.isWhole([0]))
         }
       }
     }
@@ -55,7 +48,7 @@ import Testing
   @Test func `checkpoints are made while another thread moves the map`() throws {
     let environment = try Fixture.open(
       directory.store, Fixture.options(mapSize: Self.small, durability: .checkpointed))
-    try Self.store(0, in: environment)
+    try environment.store([0])
     let done = Flag()
     try inThreads(2) { thread in
       if thread == 0 {
@@ -65,7 +58,7 @@ import Testing
       }
       while !done.isSet { try environment.checkpoint() }
     }
-    #expect(try Self.isWhole(0, in: environment))
+    #expect(try environment.isWhole([0]))
     environment.close()
   }
 
@@ -91,37 +84,32 @@ import Testing
 
   @Test func `a long read delays the growth and stays whole; afterwards the map grows`() throws {
     let environment = try openSmall()
-    try Self.store(0, in: environment)
+    try environment.store([0])
     try fillWhileReading(environment)
     #expect(environment.info.mapSize == Self.small)
-    for number in 100..<130 { try Self.store(number, in: environment) }
+    try environment.store(100..<130)
     #expect(environment.info.mapSize > Self.small)
   }
 
   private func fillWhileReading(_ environment: Environment) throws {
     let read = try environment.beginRead()
-    let error = failure { for number in 1..<100 { try Self.store(number, in: environment) } }
+    let error = failure { try environment.store(1..<100) }
     #expect(error == .mapFull)
     #expect(try read.copy(Fixture.bytes(0)) == Fixture.filling(0, count: Self.size))
-    #expect(try Self.isWhole(3, in: environment))
+    #expect(try environment.isWhole([3]))
   }
 
-  @Test func `a reader follows another process that made the store larger`() throws {
+  @Test(arguments: [false, true])
+  func `a reader or a writer follows another process that made the store larger`(
+    writes: Bool
+  ) throws {
     let environment = try openSmall()
     let peer = try PeerProcess("grow", directory.store, ["80"])
     #expect(peer.line() == "grown")
     #expect(environment.info.mapSize == Self.small)
-    for number in 0..<80 { #expect(try Self.isWhole(number, in: environment)) }
+    if writes { try environment.store([80]) }
+    #expect(try environment.isWhole(0..<(writes ? 81 : 80)))
     #expect(environment.info.mapSize > 80 * Self.size)
-    #expect(try peer.end() == 0)
-  }
-
-  @Test func `a writer follows another process that made the store larger`() throws {
-    let environment = try openSmall()
-    let peer = try PeerProcess("grow", directory.store, ["80"])
-    #expect(peer.line() == "grown")
-    try Self.store(80, in: environment)
-    for number in 0...80 { #expect(try Self.isWhole(number, in: environment)) }
     #expect(try peer.end() == 0)
   }
 
@@ -147,7 +135,7 @@ import Testing
           }
         }
       }
-      for number in 0..<40 { #expect(try Self.isWhole(number, in: environment)) }
+      #expect(try environment.isWhole(0..<40))
       #expect(try peer.end() == 0)
     }
   }
@@ -156,8 +144,8 @@ import Testing
     let environment = try openSmall(lockTimeout: .milliseconds(100))
     let peer = try PeerProcess("grow", directory.store, ["80"])
     try readWhileGrowing(environment, peer)
-    #expect(try Self.isWhole(79, in: environment))
-    try Self.store(80, in: environment)
+    #expect(try environment.isWhole([79]))
+    try environment.store([80])
   }
 
   private func readWhileGrowing(_ environment: Environment, _ peer: PeerProcess) throws {
@@ -168,16 +156,19 @@ import Testing
     #expect(try read.copy(Fixture.signature) == [1])
   }
 
-  @Test func `without address space the store goes on in the room it has, and grows when it may`()
-    throws
-  {
-    let peer = try PeerProcess("no-room", directory.store)
-    let lines = peer.lines()
+  @Test(arguments: [
+    ("no-room", ["map-full true 1048576", "true", "true"]),
+    ("no-room-for-limit", ["true", "map-full \(8 << 20)"]),
+  ])
+  func `without address space the map grows as far as it may, and on when it may`(
+    scenario: String, expected: [String]
+  ) throws {
+    let lines = try PeerProcess(scenario, directory.store).lines()
     if lines == ["sanitized"] {
       print("skipped: a sanitizer takes more address space than there is a limit for")
       return
     }
-    #expect(lines == ["map-full true 1048576", "true", "true"])
+    #expect(lines == expected)
   }
 }
 

@@ -40,15 +40,6 @@ import Testing
     #expect(environment.lastTransaction == read.id + 40)
   }
 
-  @Test func `what a write stored is seen by the next read`() throws {
-    for round in UInt8(0)..<100 {
-      try environment.set([5], [round])
-      let read = try environment.beginRead()
-      #expect(read.id == environment.lastTransaction)
-      #expect(try read.copy([5]) == [round])
-    }
-  }
-
   @Test func `more reads at once than the pool has, on one thread, each with its own view`() throws
   {
     try nest(40)
@@ -116,15 +107,8 @@ import Testing
     #expect(crowd.line() == "full")
     peer.kill()
     #expect(try environment.readerTable.readers().contains { $0.process == peer.identifier })
-    try nestReads(60)
+    try nest(60)
     #expect(try !environment.readerTable.readers().contains { $0.process == peer.identifier })
-  }
-
-  private func nestReads(_ depth: Int) throws {
-    if depth == 0 { return }
-    let read = try environment.beginRead()
-    try nestReads(depth - 1)
-    #expect(try read.copy(Fixture.signature) == [1])
   }
 
   @Test func `readers of killed processes can be cleared at any time`() throws {

@@ -212,22 +212,18 @@ extension Words {
   @Test func `two processes share the words and follow each other's replacements`() throws {
     let words = SharedWords.of(environment)
     let peer = try PeerProcess("words", directory.store)
-    func ask(_ line: String) throws -> String? {
-      try peer.say(line)
-      return peer.line()
-    }
     #expect(peer.line() == "open")
-    #expect(try ask("read") == "false 0")
-    #expect(try ask("open 64") == "true 64")
+    #expect(peer.ask("read") == "false 0")
+    #expect(peer.ask("open 64") == "true 64")
     #expect(words.open(making: 128) && words.count == 64)
     words.set(3, 33)
-    #expect(try ask("get 3") == "33")
-    #expect(try ask("set 4 44") == "set")
+    #expect(peer.ask("get 3") == "33")
+    #expect(peer.ask("set 4 44") == "set")
     #expect(words.value(4) == 44)
-    #expect(try ask("replace 192") == "true 192")
+    #expect(peer.ask("replace 192") == "true 192")
     #expect(words.count == 192 && words.value(3) == 34 && words.value(4) == 45)
     #expect(words.replace(count: 64) { _, new in new[0] = 1 })
-    #expect(try ask("get 0") == "1")
+    #expect(peer.ask("get 0") == "1")
     #expect(try peer.end() == 0)
   }
 

@@ -36,29 +36,16 @@ func eventually(within limit: Duration = .seconds(120), _ condition: () throws -
   return try condition()
 }
 
-/// Runs `body` in `count` threads at once, waits at most 240 s for all of them, and throws their first error.
-func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
-  let group = DispatchGroup()
-  let failure = Failure()
-  for index in 0..<count {
-    group.enter()
-    Thread.detachNewThread {
-      do { try body(index) } catch { failure.note(error) }
-      group.leave()
-    }
+extension Environment {
+  /// Stores a value of `size` bytes under each number.
+  func store(_ numbers: some Sequence<Int>, size: Int = 65_536) throws {
+    for number in numbers { try set(Fixture.bytes(number), Fixture.filling(number, count: size)) }
   }
-  guard group.wait(timeout: .now() + 240) == .success else { throw Failure.TimedOut() }
-  if let error = failure.first { throw error }
-}
 
-/// The first error that any of several threads met.
-final class Failure: @unchecked Sendable {
-  struct TimedOut: Error {}
-  private let lock = NSLock()
-  private var error: (any Error)?
-
-  func note(_ error: any Error) { lock.withLock { self.error = self.error ?? error } }
-  var first: (any Error)? { lock.withLock { error } }
+  /// Whether `store` has stored a value under each number, and each value is whole.
+  func isWhole(_ numbers: some Sequence<Int>, size: Int = 65_536) throws -> Bool {
+    try numbers.allSatisfy { try value(Fixture.bytes($0)) == Fixture.filling($0, count: size) }
+  }
 }
 
 /// The error of a write that a test takes back.

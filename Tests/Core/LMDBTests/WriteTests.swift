@@ -139,13 +139,9 @@ import Testing
       let key = Fixture.filling(1, count: length)
       #expect(failure { try environment.set(key, [1]) } == badSize)
       #expect(try environment.value(key) == nil)
+      let located = try environment.write { try $0.locate(key.span, in: .main)?.array }
+      #expect(located == nil)
     }
-  }
-
-  @Test func `an empty value is a value`() throws {
-    try environment.set([5], [])
-    #expect(try environment.value([5]) == [])
-    #expect(try environment.value([6]) == nil)
   }
 
   @Test func `a value of many pages is lent from where it lies, to every read the same`() throws {
@@ -196,19 +192,5 @@ import Testing
     #expect(Process.succeeds(["rm", "/proc/\(peer.identifier)/root\(directory.path)/weight"]))
     try peer.say("go on")
     #expect(peer.line() == "write done")
-  }
-}
-
-extension Process {
-  /// Runs a command to its end, without its output. Returns whether it succeeded.
-  static func succeeds(_ words: [String]) -> Bool {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = words
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
   }
 }

@@ -26,16 +26,6 @@ import Testing
     try store.close()
   }
 
-  private func succeeds(_ words: [String]) throws -> Bool {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = words
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }
-
   private func lines(_ operation: String, under prefix: [String]) throws -> [String] {
     let peer = try OtherProcess("operate", path, operation, under: prefix)
     var lines: [String] = []
@@ -72,7 +62,7 @@ import Testing
       ["", ".copy", "/../.s.copy.unfinished", "/../.s.copy.unfinished/data.mdb"].map { path + $0 }
       + names.map { path + "/" + $0 }
     let tracer = ["strace", "-f", "-qq", "-o", "/dev/null"] + places.flatMap { ["-P", $0] }
-    guard try succeeds(tracer + ["true"]) else {
+    guard Process.succeeds(tracer + ["true"]) else {
       print("skipped: this system has no strace, or does not allow it")
       return
     }

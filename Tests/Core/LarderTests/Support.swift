@@ -125,21 +125,6 @@ func failure(_ body: () throws -> Void) -> LarderError.Code? {
   }
 }
 
-/// Runs `body` in `count` threads at once, waits for all of them, and throws their first error.
-func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
-  let outcomes = Outcomes()
-  let group = DispatchGroup()
-  for index in 0..<count {
-    group.enter()
-    Thread.detachNewThread {
-      outcomes.add(Result { try body(index) })
-      group.leave()
-    }
-  }
-  group.wait()
-  try outcomes.check()
-}
-
 /// Runs `body` in `count` tasks at once, waits for all of them, and throws their first error.
 func inTasks(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
   try await withThrowingTaskGroup(of: Void.self) { group in
