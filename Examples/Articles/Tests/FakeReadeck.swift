@@ -107,29 +107,22 @@ final class FakeReadeck: Sendable {
       return Self.refusal(401)
     }
     let parts = request.bare.split(separator: "/").map(String.init)
-    switch parts.count {
-    case 2:
-      guard state.listStatus == 200 else { return Self.refusal(state.listStatus) }
-      let limit = Int(request.parameter("limit") ?? "") ?? 50
-      let pages = state.pages.filter { page in
-        request.parameter("is_archived") == nil
-          || "\(page.isArchived)" == request.parameter("is_archived")
-      }
-      return .init(
-        200, state.countsArticles ? ["Total-Count": "\(pages.count)"] : [:],
-        json: pages.prefix(limit).map(Self.bookmark))
-    case 3 where request.method != "GET": return edit(parts[2], request)
-    case 3:
-      guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
-        return Self.refusal(404)
-      }
-      return .init(json: Self.bookmark(page))
-    default:
-      guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
-        return Self.refusal(404)
-      }
-      return article(page, request)
+    if parts.count == 2 { return list(request, state) }
+    if request.method != "GET" { return edit(parts[2], request) }
+    guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
+      return Self.refusal(404)
     }
+    return parts.count == 3 ? .init(json: Self.bookmark(page)) : article(page, request)
+  }
+
+  private func list(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
+    guard state.listStatus == 200 else { return Self.refusal(state.listStatus) }
+    let isArchived = request.parameter("is_archived")
+    let pages = state.pages.filter { isArchived == nil || "\($0.isArchived)" == isArchived }
+    let limit = Int(request.parameter("limit") ?? "") ?? 50
+    return .init(
+      200, state.countsArticles ? ["Total-Count": "\(pages.count)"] : [:],
+      json: pages.prefix(limit).map(Self.bookmark))
   }
 
   /// Makes a change through the API. The time of the change is later than all earlier times.
@@ -168,11 +161,8 @@ final class FakeReadeck: Sendable {
     [
       "id": page.id, "created": page.created, "updated": page.updated, "state": 0,
       "url": "https://example.com/\(page.id)", "title": page.title, "site_name": "example.com",
-      "authors": NSNull(), "lang": "", "text_direction": "",
-      "document_type": "article", "type": "article", "has_article": true, "description": "",
-      "is_deleted": false, "is_marked": page.isMarked, "is_archived": page.isArchived,
-      "labels": ["ferries"], "read_progress": page.progress,
-      "word_count": 8881, "reading_time": 44,
+      "authors": NSNull(), "type": "article", "has_article": true, "is_marked": page.isMarked,
+      "is_archived": page.isArchived, "labels": ["ferries"], "read_progress": page.progress,
     ]
   }
 }

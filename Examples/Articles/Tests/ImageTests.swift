@@ -80,38 +80,25 @@ import ExampleTesting
     #expect(usage.imageBytes == 0 && usage.articles == 3)
   }
 
-  @Test func `failed images are requested again later`() async throws {
-    fixture.readeck.fill(2, images: 2)
-    let (gone, later) = ("/img/\(FakeReadeck.id(0))-0", "/img/\(FakeReadeck.id(1))-1")
-    let page = "/img/\(FakeReadeck.id(1))-0"
+  @Test func `failed images are requested again later, useless ones a day later`() async throws {
+    fixture.readeck.fill(2, images: 3)
+    func path(_ article: Int, _ image: Int) -> String { "/img/\(FakeReadeck.id(article))-\(image)" }
+    let (gone, large, page, later) = (path(0, 0), path(0, 1), path(1, 0), path(1, 1))
     fixture.readeck.set(.init(status: 404), at: gone)
-    fixture.readeck.set(.init(status: 503), at: later)
+    fixture.readeck.set(.init(bytes: [UInt8](repeating: 7, count: 64_000_001)), at: large)
     // The login page of a network is no image.
     fixture.readeck.set(.init(bytes: Array("<html>".utf8), type: "text/html"), at: page)
+    fixture.readeck.set(.init(status: 503), at: later)
     let result = try await fixture.sync()
-    #expect(result.outcome == .done && result.images == 1)
+    #expect(result.outcome == .done && result.images == 2)
     let asked = fixture.asked().images
-    #expect(asked.filter { $0 == later }.count == 3)
-    #expect(asked.filter { $0 == gone }.count == 1)
-    for path in [gone, later, page] { fixture.readeck.set(.init(), at: path) }
+    #expect([later, gone, large].map { path in asked.count { $0 == path } } == [3, 1, 1])
+    for path in [gone, large, page, later] { fixture.readeck.set(.init(), at: path) }
     #expect(try await fixture.sync().images == 2)
     #expect(Set(fixture.asked().images) == [later, page])
     fixture.clock.advance(by: .days(1))
-    #expect(try await fixture.sync().images == 1)
-    #expect(fixture.asked().images == [gone])
-  }
-
-  @Test func `an image that is too large is fetched a day later`() async throws {
-    fixture.readeck.fill(1, images: 1)
-    fixture.readeck.set(.init(bytes: [UInt8](repeating: 7, count: 64_000_001)), at: "/img/large")
-    fixture.readeck.change(FakeReadeck.id(0)) { $0.html = "<img src='/img/large'>" }
-    #expect(try await fixture.sync().images == 0)
-    fixture.readeck.set(.init(), at: "/img/large")
-    _ = fixture.asked()
-    #expect(try await fixture.sync().outcome == .nothingNew)
-    #expect(fixture.asked().images == [])
-    fixture.clock.advance(by: .days(1))
-    #expect(try await fixture.sync().images == 1)
+    #expect(try await fixture.sync().images == 2)
+    #expect(Set(fixture.asked().images) == [gone, large])
   }
 
   @Test(arguments: [200, 404])

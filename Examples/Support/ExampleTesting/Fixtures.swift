@@ -73,14 +73,6 @@ extension Trait where Self == FixtureTrait<TestedStores> {
   public static var checkedStores: Self { FixtureTrait() }
 }
 
-extension TemporaryDirectory {
-  /// Writes a file, and returns its path.
-  package func write(_ name: String, _ text: String) throws -> String {
-    try Data(text.utf8).write(to: URL(filePath: path + "/" + name))
-    return path + "/" + name
-  }
-}
-
 extension Store {
   /// A temporary store that is checked after the test; its suite has the trait `.checkedStores`.
   public static func tested(clock: any LarderClock = ManualClock()) throws -> Store {

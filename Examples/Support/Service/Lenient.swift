@@ -74,32 +74,16 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
     ["part_num", "set_num", "element_id", "color_id", "slug", "id", "name"]
   }
 
-  private struct Attempt: Decodable {
-    var result: Result<Element, any Error>
-    /// The element's key, if it has one.
-    var key: String?
-
-    init(from decoder: any Decoder) throws {
-      do {
-        result = .success(try Element(from: decoder))
-      } catch {
-        result = .failure(error)
-        // Text that is no valid Unicode cannot be read at all.
-        let json = try? JSON(from: decoder)
-        key = LenientList.keys.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }
-      }
-    }
-  }
-
   public init(from decoder: any Decoder) throws {
-    // A decoder gives null only to an optional type.
-    for (index, attempt) in try [Attempt?](from: decoder).enumerated() {
-      switch attempt?.result {
-      case .success(let element): elements.append(element)
-      case .failure(let error):
+    var list = try decoder.unkeyedContainer()
+    while !list.isAtEnd {
+      let element = try list.superDecoder()
+      do { elements.append(try Element(from: element)) } catch {
+        // Text that is no valid Unicode cannot be read at all.
+        let json = try? JSON(from: element)
+        let key = Self.keys.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }
         let reason = (error as? DecodingError)?.words ?? "\(error)"
-        skipped.append((attempt?.key.map { $0 + ": " } ?? "") + reason)
-      case nil: skipped.append("[\(index)] is null")
+        skipped.append((key.map { $0 + ": " } ?? "") + reason)
       }
     }
     if elements.isEmpty, let fault = skipped.first {

@@ -60,7 +60,8 @@ import ExampleTesting
     #expect(try await run("--version").output == "1.0-dev\n")
     #expect(try await run("--help").output.contains("SUBCOMMANDS"))
     #expect(try await run("frobnicate").code == 2)
-    let file = try folder.write("file", "text")
+    let file = folder.path + "/file"
+    try Data("text".utf8).write(to: URL(filePath: file))
     let closed = try await run(program.command + " --store \(file)")
     #expect(closed.code == 3 && closed.output == "" && closed.error.contains("\nhint: "))
     let outcome = try await run(program.command)
