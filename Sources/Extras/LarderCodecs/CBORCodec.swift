@@ -18,7 +18,7 @@ public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// Throws an `EncodingError` for a value that is nested deeper than 512.
   public func encode(_ value: Value) throws -> [UInt8] {
     let node = CBORNode()
-    try CBOREncoder(node: node, codingPath: []).encodeAny(value)
+    try CBOREncoder(node: node, codingPath: []).encode(value)
     var bytes: [UInt8] = []
     node.append(to: &bytes)
     return bytes

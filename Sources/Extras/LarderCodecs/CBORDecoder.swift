@@ -108,7 +108,6 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
 }
 
 extension CBORValue {
-  /// The kind of the item, for messages.
   fileprivate var kind: String {
     switch self {
     case .unsigned, .negative: "an integer"

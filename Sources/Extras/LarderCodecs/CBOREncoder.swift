@@ -11,47 +11,25 @@ final class CBORNode {
   enum Content {
     case none
     case scalar(CBORValue)
-    case array([CBORNode])
-    case map([String: CBORNode])
+    case array
+    case map
   }
 
   var content = Content.none
-
-  /// Appends an element and returns its node.
-  func addElement() -> CBORNode {
-    let node = CBORNode()
-    var nodes: [CBORNode] = []
-    if case .array(let present) = content { nodes = present }
-    content = .none
-    nodes.append(node)
-    content = .array(nodes)
-    return node
-  }
-
-  /// A new node for a key; an earlier node of the key is replaced.
-  func setElement(_ key: String) -> CBORNode {
-    let node = CBORNode()
-    var nodes: [String: CBORNode] = [:]
-    if case .map(let present) = content { nodes = present }
-    content = .none
-    nodes[key] = node
-    content = .map(nodes)
-    return node
-  }
-
-  var count: Int { if case .array(let nodes) = content { nodes.count } else { 0 } }
+  var elements: [CBORNode] = []
+  var members: [String: CBORNode] = [:]
 
   /// Appends the item. A value that has encoded nothing becomes an empty map, like a type without properties.
   func append(to bytes: inout [UInt8]) {
     switch content {
     case .none: bytes.append(0xA0)
     case .scalar(let value): value.append(to: &bytes)
-    case .array(let nodes):
-      Self.append(head: 4, UInt64(nodes.count), to: &bytes)
-      for node in nodes { node.append(to: &bytes) }
-    case .map(let nodes):
-      Self.append(head: 5, UInt64(nodes.count), to: &bytes)
-      for (key, node) in nodes.sorted(by: { $0.key < $1.key }) {
+    case .array:
+      Self.append(head: 4, UInt64(elements.count), to: &bytes)
+      for node in elements { node.append(to: &bytes) }
+    case .map:
+      Self.append(head: 5, UInt64(members.count), to: &bytes)
+      for (key, node) in members.sorted(by: { $0.key < $1.key }) {
         CBORValue.text(key).append(to: &bytes)
         node.append(to: &bytes)
       }
@@ -113,22 +91,21 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    if case .map = node.content {} else { node.content = .map([:]) }
+    node.content = .map
     return KeyedEncodingContainer(CBORKeyedEncoder<Key>(node: node, codingPath: codingPath))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    if case .array = node.content {} else { node.content = .array([]) }
+    node.content = .array
     return CBORUnkeyedEncoder(node: node, codingPath: codingPath)
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
   func encodeNil() { node.content = .scalar(.null) }
-  func encode<Value: Encodable>(_ value: Value) throws { try encodeAny(value) }
 
-  /// Encodes a value of any type. Types that CBOR has, too, are encoded as scalars, not through their `Codable` coding.
-  func encodeAny<Value: Encodable>(_ value: Value) throws {
+  /// Encodes types that CBOR has, too, as scalars, not through their `Codable` coding.
+  func encode<Value: Encodable>(_ value: Value) throws {
     switch value {
     case let value as Bool: node.content = .scalar(.bool(value))
     case let value as String: node.content = .scalar(.text(value))
@@ -157,12 +134,14 @@ private struct CBORKeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol 
   let codingPath: [any CodingKey]
 
   private func encoder(_ key: any CodingKey) -> CBOREncoder {
-    CBOREncoder(node: node.setElement(key.stringValue), codingPath: codingPath + [key])
+    let member = CBORNode()
+    node.members[key.stringValue] = member
+    return CBOREncoder(node: member, codingPath: codingPath + [key])
   }
 
   func encodeNil(forKey key: Key) { encoder(key).encodeNil() }
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    try encoder(key).encodeAny(value)
+    try encoder(key).encode(value)
   }
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
@@ -177,14 +156,16 @@ private struct CBORKeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol 
 private struct CBORUnkeyedEncoder: UnkeyedEncodingContainer {
   let node: CBORNode
   let codingPath: [any CodingKey]
-  var count: Int { node.count }
+  var count: Int { node.elements.count }
 
   private func encoder() -> CBOREncoder {
-    CBOREncoder(node: node.addElement(), codingPath: codingPath + [CBORKey(intValue: count)])
+    let element = CBORNode()
+    node.elements.append(element)
+    return CBOREncoder(node: element, codingPath: codingPath + [CBORKey(intValue: count)])
   }
 
   func encodeNil() { encoder().encodeNil() }
-  func encode<Value: Encodable>(_ value: Value) throws { try encoder().encodeAny(value) }
+  func encode<Value: Encodable>(_ value: Value) throws { try encoder().encode(value) }
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type
   ) -> KeyedEncodingContainer<Nested> { encoder().container(keyedBy: type) }

@@ -17,9 +17,7 @@ package indirect enum CBORValue: Equatable, Sendable {
   /// The deepest nesting of an item, so that neither reading nor decoding exhausts the stack.
   package static let deepest = 512
 
-  /// Reads an item that fills `bytes` exactly; throws a `DecodingError` otherwise.
-  ///
-  /// The initializer takes memory in proportion to `bytes`, whatever lengths the bytes claim.
+  /// Reads an item that fills `bytes` exactly, with memory in proportion to `bytes`, whatever lengths the bytes claim.
   package init(_ bytes: Span<UInt8>) throws(DecodingError) {
     var reader = CBORReader(bytes)
     self = try reader.item(depth: 0)

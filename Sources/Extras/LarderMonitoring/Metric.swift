@@ -33,7 +33,6 @@ struct MetricList {
   private(set) var all: [Metric] = []
   private let store: Metric.Dimension
 
-  /// - Parameter name: the name of the store in the labels.
   init(_ statistics: Statistics, _ health: StoreHealth, store name: String) {
     store = Metric.Dimension(name: "store", value: name)
     add("larder_healthy", .gauge, health == .healthy ? 1.0 : 0.0)

@@ -35,9 +35,7 @@
     }
   }
 
-  /// The content of a frame. Memory is allocated only if the bytes are one frame that declares the expected size.
-  ///
-  /// - Throws: ``Failure`` for other bytes, and for a damaged frame.
+  /// The content of a frame. Throws, before memory is allocated, unless the bytes are one frame that declares this size.
   package func decompress(
     _ bytes: Span<UInt8>, size: Int, with dictionary: Dictionary? = nil
   ) throws -> [UInt8] {
@@ -66,9 +64,7 @@
     return found
   }
 
-  /// A dictionary of at most `size` bytes for values that resemble the samples.
-  ///
-  /// - Throws: ``Failure`` for too few samples.
+  /// A dictionary of at most `size` bytes for values that resemble the samples. Throws for too few samples.
   package func train(_ samples: [[UInt8]], size: Int) throws -> [UInt8] {
     let joined = Array(samples.joined())
     let sizes = samples.map(\.count)
@@ -107,7 +103,6 @@
     deinit { unsafe ZSTD_freeCCtx(pointer) }
   }
 
-  /// A context of the library, used by one thread at a time.
   @safe private final class Decompressor: @unchecked Sendable {
     let pointer = unsafe ZSTD_createDCtx()
     deinit { unsafe ZSTD_freeDCtx(pointer) }

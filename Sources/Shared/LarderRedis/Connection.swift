@@ -88,14 +88,10 @@
       }
       let channel = channel
       channel.eventLoop.execute { [self] in
-        guard channel.isActive else {
+        // A caller that no longer waits has been told that nothing happened, and its reply keeps that outcome.
+        guard channel.isActive, reply.markSent() else {
           unanswered.wrappingSubtract(1, ordering: .relaxed)
           reply.complete(.failure(LarderError(.unreachable, "the connection has ended")))
-          return
-        }
-        // The caller no longer waits, and has been told that nothing happened.
-        guard reply.markSent() else {
-          unanswered.wrappingSubtract(1, ordering: .relaxed)
           return
         }
         let timer = channel.eventLoop.scheduleTask(deadline: deadline) {

@@ -16,8 +16,7 @@
 
     public func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       let reply = PendingReply()
-      // In valkey-swift a cancelled command ends the connection of all commands. So a late command is not cancelled, and its
-      // reply is dropped.
+      // In valkey-swift a cancelled command ends the connection of all commands, so a late command is not cancelled.
       Task { [client] in
         do throws(ValkeyClientError) {
           reply.complete(.success(Reply(try await client.execute(RawCommand(command, reply)))))
@@ -66,8 +65,7 @@
     }
 
     func encode(into commandEncoder: inout ValkeyCommandEncoder) {
-      // The client may send a command late, after a long wait for a connection. The caller has then been told that nothing
-      // happened, so the client sends a command that changes nothing instead.
+      // After a long wait for a connection, the caller has been told that nothing happened. `TIME` changes nothing.
       let words = reply.markSent() ? command.words : [Array("TIME".utf8)]
       commandEncoder.encodeArray(words.map { ValkeyKey(ByteBuffer(bytes: $0)) })
     }

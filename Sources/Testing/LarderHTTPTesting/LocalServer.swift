@@ -117,8 +117,7 @@
     }
   }
 
-  /// Sends the head and the body of an answer at once. Otherwise the system holds the body back until the client has
-  /// acknowledged the head, which takes 40 ms for each answer.
+  /// Sends the head and the body of an answer at once. Otherwise the system holds the body back for 40 ms.
   private struct PromptPool<Pool: AsyncSocketPool>: AsyncSocketPool {
     let pool: Pool
 

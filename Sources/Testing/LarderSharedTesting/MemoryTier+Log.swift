@@ -2,7 +2,6 @@ public import Larder
 public import LarderShared
 import LarderSystem
 
-/// The log of changes, and the machines that wait for its next record.
 extension MemoryTier {
   public func newestRecord() async throws(LarderError) -> LogRecord {
     try await perform(counts: false) { image, now in

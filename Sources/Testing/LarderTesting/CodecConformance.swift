@@ -43,7 +43,6 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     }
   }
 
-  /// The encoded value; nil if it could not be encoded and decoded.
   fileprivate mutating func checkRoundTrip(_ value: C.Value, _ name: String) -> [UInt8]? {
     do {
       let bytes = try codec.encode(value)
@@ -177,7 +176,6 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     "\(subject) does not conform:\n" + problems.map { "- \($0)" }.joined(separator: "\n")
   }
 
-  /// Throws if there are problems.
   static func throwing(_ problems: [String], of subject: Any) throws(ConformanceFailure) {
     guard problems.isEmpty else {
       throw ConformanceFailure(subject: "\(type(of: subject))", problems: problems)

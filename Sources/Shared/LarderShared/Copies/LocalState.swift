@@ -89,10 +89,13 @@ struct LocalState: Sendable {
   }
 
   /// Stores a record that evictions spare. If the progress is lost anyway, the store begins with a new history.
-  private func put(_ bytes: [UInt8], for key: String, in batch: inout WriteBatch) throws {
+  func put(
+    _ bytes: [UInt8], for key: some StoreKey, of namespace: Store.Namespace? = nil,
+    in batch: inout WriteBatch
+  ) throws {
     var attributes = EntryAttributes(expires: .never)
     attributes.isPinned = true
-    try batch.set(bytes, for: key, in: records, attributes)
+    try batch.set(bytes, for: key, in: namespace ?? records, attributes)
   }
 }
 

@@ -23,9 +23,7 @@ struct Outbox: Sendable {
     let number = try state.queued(in: &batch) &+ 1
     var key: [UInt8] = []
     key.append(bigEndian: number)
-    var attributes = EntryAttributes(expires: .never)
-    attributes.isPinned = true
-    try batch.set(Self.encoded(subject), for: key, in: waiting, attributes)
+    try state.put(Self.encoded(subject), for: key, of: waiting, in: &batch)
     try state.setQueued(number, in: &batch)
   }
 

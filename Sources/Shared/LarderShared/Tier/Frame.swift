@@ -26,7 +26,6 @@ struct Frame: Equatable, Sendable {
   private static let tooLarge: UInt8 = 1
   private static let absent: UInt8 = 2
 
-  /// The outcome of parsing bytes, which may be any bytes.
   enum Parsed: Equatable {
     case frame(Frame)
     case damaged
@@ -39,7 +38,6 @@ struct Frame: Equatable, Sendable {
   /// How long after that the value may be served stale; zero to ``longest``.
   var stale: Duration
   var tags: [String]
-  /// The validators, with which a load asks the origin whether the value is still current.
   var validators: Validators
   /// The value; nil if the key has no value, or if the value is too large for the tier, so that each machine loads it.
   var value: [UInt8]?
@@ -144,7 +142,31 @@ struct Frame: Equatable, Sendable {
 
 extension Duration {
   /// Whole milliseconds for a field of a frame or an argument of a command, rounded up; zero for a negative duration.
-  var frameMilliseconds: UInt64 {
-    UInt64(max(roundedUpMilliseconds, 0))
+  var frameMilliseconds: UInt64 { UInt64(max(roundedUpMilliseconds, 0)) }
+}
+
+/// Reads numbers and bytes from the front of a slice, and nothing beyond its end.
+struct ByteReader {
+  private(set) var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+    guard count >= 0, count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+
+  /// A number of `width` bytes, at most 4; nil if fewer bytes are left.
+  mutating func number(_ width: Int) -> Int? {
+    bytes(width)?.reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// A duration of at most ``Frame/longest``; nil for a longer duration, or if fewer bytes are left.
+  mutating func duration() -> Duration? {
+    guard let number = bytes(8).map({ UInt64(bigEndianBytes: $0) }),
+      number <= Frame.longest.frameMilliseconds
+    else { return nil }
+    return .milliseconds(Int64(number))
   }
 }

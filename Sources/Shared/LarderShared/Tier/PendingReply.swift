@@ -1,8 +1,7 @@
 package import Larder
 import Synchronization
 
-/// A caller's wait for one reply. Only the first outcome counts. A caller whose time is up continues, and the reply keeps its
-/// place in the order of the connection.
+/// A caller's wait for one reply. Only the first outcome counts; a late reply keeps its place in the order of the connection.
 package final class PendingReply: Sendable {
   private struct State {
     var outcome: Result<Reply, LarderError>?

@@ -1,9 +1,7 @@
 import Larder
 import Synchronization
 
-/// A program in the server's language, Lua, that the server runs in one step.
-///
-/// Scripts that use the log and the head name them first and second in `KEYS`.
+/// A program in Lua that the server runs in one step. `KEYS` begins with the log and the head if the script uses them.
 struct Script: Sendable {
   let name: String
   let source: String
@@ -13,11 +11,10 @@ struct Script: Sendable {
     source = Self.common + body
   }
 
-  /// `announce` writes a record into the log. It returns the record's ID and the new head: the ID, and a digest of the
-  /// record and all earlier records. A record has one field, so it is cheap to send to many machines. If the server's clock
-  /// was set back, the server continues in the millisecond of its newest record. After the last sequence of a word the log
-  /// continues in the next millisecond. `stamp` packs a version and a time like `ValueStamp`, and notes the time in
-  /// `KEYS[5]`. `isOlder` compares IDs.
+  /// `announce` writes a record into the log, with one field to be short. It returns the record's ID and the new head: the ID,
+  /// and a digest of the record and all earlier records. After the last sequence of a word the log continues in the next
+  /// millisecond. If the server's clock was set back, the server continues in the millisecond of its newest record.
+  /// `stamp` packs a version and a time like `ValueStamp`, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
   private static let common = """
     local function parts(id)
       local first, second = string.match(id, '^(%d+)-(%d+)')

@@ -41,7 +41,5 @@ final class ServerClock: Sendable {
 
 extension Duration {
   /// The duration in whole microseconds; zero for a negative duration.
-  var wholeMicroseconds: UInt64 {
-    UInt64(clamping: attoseconds / 1_000_000_000_000)
-  }
+  var wholeMicroseconds: UInt64 { UInt64(clamping: attoseconds / 1_000_000_000_000) }
 }

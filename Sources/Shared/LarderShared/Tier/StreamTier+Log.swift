@@ -1,5 +1,6 @@
 public import Larder
 import LarderSystem
+import Synchronization
 
 /// The log of changes, which is a stream of the server.
 extension StreamTier {
@@ -51,8 +52,8 @@ extension StreamTier {
     var records: [LogRecord] = []
     for element in list {
       guard let record = LogRecord(element) else {
-        // The element is a record of a later version or of another program. The record made here follows no record that the
-        // reader has applied, so the reader begins again after the element.
+        // The element is of a later version or of another program. The record made here follows no record that the reader has
+        // applied, so the reader begins again after the element.
         records.append(LogRecord(position: position, digest: 0, previous: nil, subject: .nothing))
         break
       }
@@ -68,5 +69,20 @@ extension StreamTier {
     } catch {
       // The reader itself tests whether its task was cancelled.
     }
+  }
+}
+
+/// The number of records of the log that one reply may have. Over a slow link many long keys may arrive too late, so a reply
+/// that does not arrive halves the number, and a full reply doubles the number.
+final class ReplySize: Sendable {
+  private static let most = 512
+  private let count = Atomic(most)
+
+  var records: Int { count.load(ordering: .relaxed) }
+
+  func halve() { count.store(max(records / 2, 1), ordering: .relaxed) }
+
+  func grow(after received: Int, of asked: Int) {
+    if received >= asked { count.store(min(2 * asked, Self.most), ordering: .relaxed) }
   }
 }

@@ -42,13 +42,11 @@ package struct TierNames: Sendable {
     return name
   }
 
-  /// The bytes with which the names of all keys of a namespace begin.
   static func prefix(of namespace: String) -> [UInt8] {
     Array("\(namespace.utf8.count):\(namespace):".utf8)
   }
 
-  /// Whether the name has a hash of the key instead of the key. The frame then has the whole key, so that two keys with
-  /// one hash are a miss, and never get each other's value.
+  /// Whether the name has a hash of the key. The frame then has the key, so that keys with one hash never share a value.
   static func isLong(_ key: [UInt8]) -> Bool { key.count > 1024 }
 
   /// Appends a key to the name of its namespace.
