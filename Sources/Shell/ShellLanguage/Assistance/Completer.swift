@@ -2,7 +2,6 @@ import LarderSystem
 
 /// The candidates of Tab, from the command table; a closure supplies the names of the store and of files.
 package struct Completer: Sendable {
-  /// A lookup in the store or in the file system.
   package enum Request: Sendable, Hashable {
     case namespaces(prefix: [UInt8])
     /// Keys with a prefix in these namespaces; if no namespace is named, in the namespace in use.
@@ -24,7 +23,6 @@ package struct Completer: Sendable {
   }
 
   package struct Candidate: Sendable, Hashable {
-    /// The text that replaces the word, quoted if necessary.
     package let text: String
     /// Whether the word is complete, so that a space follows.
     package let isWhole: Bool

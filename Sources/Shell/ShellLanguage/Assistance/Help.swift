@@ -4,7 +4,6 @@ package struct Help: Sendable {
 
   package init(_ table: CommandTable) { self.table = table }
 
-  /// The answer to `help`, about all commands or about one subject.
   package func reply(
     about subject: [UInt8]?, for presentation: Presentation
   ) throws(ShellError) -> Reply {
@@ -23,7 +22,6 @@ package struct Help: Sendable {
           + HelpTopic.all.map { row($0.name, $0.aliases, "Topics", .null) }))
   }
 
-  /// All commands, by group.
   package var overview: String {
     func heading(_ command: CommandSpec) -> String {
       ([command.name] + command.aliases).joined(separator: ", ")
@@ -53,7 +51,6 @@ package struct Help: Sendable {
         ?? "`help` lists the commands and topics")
   }
 
-  /// The usage, the summary, the options, the plain output and the examples of a command.
   package func text(about command: CommandSpec) -> String {
     var text = "usage: \(command.usage)\n\n\(command.summary)"
     if !command.aliases.isEmpty { text += " Also: \(command.aliases.joined(separator: ", "))." }

@@ -1,4 +1,3 @@
-/// The topics of `help` beside the commands.
 package struct HelpTopic: Sendable {
   package let name: String
   /// Other words under which the topic is found.

@@ -2,7 +2,6 @@ import LarderSystem
 
 /// Colors a line while a person types, by the rules by which the shell reads lines.
 package struct Highlighter: Sendable {
-  /// A range of bytes of the line with one color.
   package struct Run: Sendable, Hashable {
     package let range: Range<Int>
     package let color: Color
@@ -85,7 +84,6 @@ package struct Highlighter: Sendable {
     return text == "-" || names.contains { $0.hasPrefix(text) }
   }
 
-  /// Whether a word is a number, a size or a duration.
   private func isQuantity(_ word: Word) -> Bool {
     let digits = word.bytes.first == UInt8(ascii: "+") ? word.bytes.dropFirst() : word.bytes[...]
     guard digits.first?.isDigit == true else { return false }

@@ -1,4 +1,3 @@
-/// The condition of `--where`.
 package indirect enum Expression: Sendable, Hashable {
   case all([Expression])
   case any([Expression])
@@ -13,11 +12,8 @@ package indirect enum Expression: Sendable, Hashable {
   /// `in` before an operand that is an array.
   case isElement(QueryOperand, QueryOperand)
   case isType(QueryOperand, QueryType)
-  /// The pattern matches the bytes of the key.
   case keyMatches(Glob)
-  /// The regular expression is found in the bytes of the key.
   case keyFinds(RegularExpression)
-  /// The text is found in the bytes of the value.
   case valueContains([UInt8], ignoringCase: Bool)
 
   /// The comparisons. A negated form, such as `!=`, is a `not` around a comparison.
@@ -26,7 +22,6 @@ package indirect enum Expression: Sendable, Hashable {
   }
 }
 
-/// A value or a fact of an entry, a constant, or the result of a function.
 package indirect enum QueryOperand: Sendable, Hashable {
   case path(QueryPath)
   case name(QueryName)
@@ -38,7 +33,6 @@ package enum QueryFunction: String, Sendable, Hashable, CaseIterable {
   case length, lower, number, string, type
 }
 
-/// A fact of an entry.
 package enum QueryName: String, Sendable, Hashable, CaseIterable {
   case key, namespace, codec, etag, state
   case size, stored, version, status
@@ -61,7 +55,6 @@ package enum QueryName: String, Sendable, Hashable, CaseIterable {
 /// `.a.b[0]`, `.items[].price`, `header.etag`, `metadata.a`
 package struct QueryPath: Sendable, Hashable {
   package enum Root: Sendable, Hashable {
-    /// The value of the entry.
     case value
     /// A field of an HTTP response, in lower case.
     case header([UInt8])
@@ -72,7 +65,6 @@ package struct QueryPath: Sendable, Hashable {
     case field([UInt8])
     /// A negative index counts from the end.
     case index(Int)
-    /// `[]`: every element.
     case each
   }
 
@@ -122,7 +114,6 @@ package struct QueryColumn: Sendable, Hashable {
 }
 
 extension Expression {
-  /// Visits the operands, in any order.
   package func forEachOperand(_ body: (QueryOperand) -> Void) {
     switch self {
     case .all(let parts), .any(let parts): for part in parts { part.forEachOperand(body) }
@@ -145,7 +136,6 @@ extension Expression {
     if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
   }
 
-  /// Whether the evaluation needs the bytes of the value.
   package var readsValue: Bool {
     var reads = false
     forEachOperand { reads = reads || $0.readsValue }
@@ -163,7 +153,6 @@ extension QueryOperand {
     }
   }
 
-  /// Whether the operand has a value for each element of an array.
   package var takesEach: Bool { path?.parts.contains(.each) ?? false }
 
   /// The path that the operand reads; nil for a name or a constant.
@@ -176,7 +165,6 @@ extension QueryOperand {
   }
 }
 
-/// The facts of an entry in the form that expressions read.
 package struct QueryInput {
   package var key: [UInt8] = []
   package var namespace = ""

@@ -174,7 +174,6 @@ struct ExpressionParser {
     return true
   }
 
-  /// The word after `as`.
   mutating func label() throws(QueryError) -> String {
     defer { index += 1 }
     switch tokens[index].kind {

@@ -1,7 +1,6 @@
 /// Finds the values of a path in JSON text without decoding the rest. A lookup checks the whole text.
 package struct JSONLookup {
   private let parts: [QueryPath.Part]
-  /// The ranges of the values that were found.
   private var found: [Range<Int>] = []
 
   private init(_ parts: [QueryPath.Part]) { self.parts = parts }

@@ -203,7 +203,6 @@ package struct QueryEvaluator {
     return matcher
   }
 
-  /// The finder of a text, which ignores case.
   private mutating func finder(_ text: [UInt8]) throws(ShellError) -> TextFinder {
     if let known = finders[text] { return known }
     let finder = try TextFinder(text, isExact: false, pause: pause)

@@ -1,19 +1,15 @@
 import LarderSystem
 
-/// A token of an expression, with its range in the text.
 struct QueryToken {
   enum Kind: Equatable {
-    /// A name or keyword.
     case word(String)
     /// `.name` or `."name"`.
     case field([UInt8])
     case dot
     case string([UInt8])
     case number(QueryValue)
-    /// A duration or a size.
     case quantity(QueryValue)
     case variable(String)
-    /// An operator or a bracket.
     case sign(String)
     case end
   }
@@ -33,14 +29,12 @@ struct QueryToken {
   }
 }
 
-/// An error in an expression.
 struct QueryError: Error {
   let message: SafeText
   let range: Range<Int>
   var hint: SafeText?
 }
 
-/// Splits the text of an expression into tokens.
 struct QueryLexer {
   private let text: [UInt8]
   private var index = 0

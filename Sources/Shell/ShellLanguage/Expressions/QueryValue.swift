@@ -1,6 +1,5 @@
 import LarderSystem
 
-/// A value within an expression.
 package enum QueryValue: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -8,7 +7,6 @@ package enum QueryValue: Sendable, Hashable {
   case number(Double)
   /// A number outside the range of double, in its written form.
   case outsized([UInt8])
-  /// A string as UTF-8.
   case string([UInt8])
   /// A list that is not JSON, such as the tags of an entry.
   case list([QueryValue])
@@ -23,7 +21,6 @@ package enum QueryValue: Sendable, Hashable {
   /// Whether the value is neither `false` nor `null`.
   package var isTrue: Bool { self != .null && self != .bool(false) }
 
-  /// The type as `is` tests it.
   package var type: QueryType {
     switch self {
     case .null: .null

@@ -1,5 +1,4 @@
 extension Word {
-  /// The word as the condition of `--where`.
   package func expression(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Expression {
@@ -9,7 +8,6 @@ extension Word {
     }
   }
 
-  /// The word as one operand, for `--sort` and `sum`.
   package func operand(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> QueryColumn {
@@ -22,7 +20,6 @@ extension Word {
     }
   }
 
-  /// The word as a path of the value, for `get KEY .path`.
   package func path() throws(ShellError) -> QueryPath {
     let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
     guard case .path(let path) = try operand(clock, Variables()).operand, path.root == .value else {

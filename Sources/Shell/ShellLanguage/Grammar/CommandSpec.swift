@@ -1,7 +1,6 @@
 /// The syntax of a command, for parsing, help, completion and hints.
 package struct CommandSpec: Sendable {
   package enum Access: Sendable {
-    /// The command may also run on a store that is open read-only.
     case reads
     case changes
   }
@@ -25,7 +24,6 @@ package struct CommandSpec: Sendable {
     package static let required = NamespaceUse(count: 1...1, allowsAll: true)
   }
 
-  /// How a command takes a selection.
   package enum SelectionUse: Sendable, Hashable {
     /// Without words the command selects every entry.
     case optional
@@ -61,7 +59,6 @@ package struct CommandSpec: Sendable {
   /// The words before the selection; without a selection, all words.
   package let parameters: [Parameter]
   package let selection: SelectionUse?
-  /// The words after the selection.
   package let trailing: [Parameter]
   /// The command's own options, without the options of the selection.
   package let ownOptions: [OptionSpec]
@@ -110,7 +107,6 @@ package struct CommandSpec: Sendable {
   /// `expire SELECTION TIME`, with optional parts in brackets.
   package var usage: String { ([name] + argumentUsage).joined(separator: " ") }
 
-  /// The forms of lines of plain output, as rows of two columns.
   package var plainForms: [(words: String, fields: String)] {
     plain.map { (words: $0.key.isEmpty ? name : "\(name) \($0.key)", fields: $0.value) }
   }
@@ -132,16 +128,12 @@ package struct CommandSpec: Sendable {
   }
 }
 
-/// An option of a command.
 package struct OptionSpec: Sendable, Hashable {
-  /// The name, with its dashes.
   package let name: String
-  /// The kind of the value; nil for a flag.
   package let kind: ValueKind?
   package let placeholder: String?
   package let summary: String
   package let isRepeatable: Bool
-  /// A short spelling, such as `-y`.
   package var short: String?
 
   package static func flag(_ name: String, short: String? = nil, _ summary: String) -> OptionSpec {
@@ -159,7 +151,6 @@ package struct OptionSpec: Sendable, Hashable {
       isRepeatable: isRepeatable, short: short)
   }
 
-  /// The usage, such as `--limit N|all`.
   package var usage: String {
     let names = ([name] + [short].compactMap(\.self)).joined(separator: "|")
     return placeholder.map { "\(names) \($0)" } ?? names

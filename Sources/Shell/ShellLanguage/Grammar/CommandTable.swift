@@ -18,7 +18,6 @@ package struct CommandTable: Sendable {
     index[name.lowercased()].map { commands[$0] }
   }
 
-  /// The names of all commands, then the aliases.
   package var names: [String] { commands.map(\.name) + commands.flatMap(\.aliases) }
 
   /// The command that a word names; for an unknown word, throws an error with a suggestion.

@@ -30,7 +30,6 @@ package enum ExitCode {
   /// The exit code of `set --if-absent` if the entry exists. This is not an error, so a script prints nothing.
   package static let entryExists: Int32 = 6
 
-  /// The title, then a line for each code.
   package static var list: String {
     "exit codes:\n" + DisplayWidth.list(all.map { ("\($0.code)", $0.meaning) })
   }

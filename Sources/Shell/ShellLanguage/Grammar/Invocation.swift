@@ -5,11 +5,9 @@
 package struct Invocation: Sendable {
   package let command: CommandSpec
   package let line: CommandLine
-  /// The namespaces written with an at sign.
   package let namespaces: NamespaceChoice
   /// Whether no namespace is named, or all are: a command about the store then concerns the whole store.
   package var meansStore: Bool { namespaces == .unnamed || namespaces == .all }
-  /// The selection; nil for a command without a selection.
   package let selection: Selection?
   let values: [String: [any Sendable]]
   let ranges: [String: Range<Int>]
@@ -17,7 +15,6 @@ package struct Invocation: Sendable {
 
   package var isPreview: Bool { flags.contains("--dry-run") }
 
-  /// Whether a flag, an option or a word was given.
   package func has(_ name: String) -> Bool { !all(name).isEmpty || flags.contains(name) }
 
   /// The place of an option or a word in the line, for errors.

@@ -37,7 +37,6 @@ package enum ProgramOptions {
   ]
 
   private static let modes = OutputMode.allCases.map(\.rawValue)
-  /// Options that replace the command.
   private static let excludingCommand: Set = [
     "--eval", "--file", "--interactive", "--completions", "--man", "--version", "--help",
   ]
@@ -46,19 +45,16 @@ package enum ProgramOptions {
     all.first { $0.name == name || $0.short.map { $0 == name } == true }
   }
 
-  /// An option that can be given together with a command.
   package static func optionBesideCommand(named name: String) -> OptionSpec? {
     option(named: name).flatMap { excludingCommand.contains($0.name) ? nil : $0 }
   }
 
-  /// The lines of `--help` and of the manual page.
   package static var list: String {
     DisplayWidth.list(all.map { ($0.programUsage, $0.summary) })
   }
 }
 
 extension OptionSpec {
-  /// The usage, such as `-e, --eval COMMAND`.
   fileprivate var programUsage: String {
     (short.map { "\($0), " } ?? "    ") + name + (placeholder.map { " \($0)" } ?? "")
   }

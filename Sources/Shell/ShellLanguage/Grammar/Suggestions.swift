@@ -59,7 +59,6 @@ package enum Suggestions {
   }
 }
 
-/// The error for an option that a command does not have.
 struct UnknownOption {
   let option: OptionWord
   let next: Argument?

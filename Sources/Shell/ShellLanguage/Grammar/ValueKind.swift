@@ -10,7 +10,6 @@ package enum ValueKind: Sendable, Hashable {
   case namespace
   case glob
   case regex
-  /// A length of time.
   case duration
   /// A time, or `never`. A duration counts from now; a time of day is the next one.
   case deadline
@@ -21,33 +20,23 @@ package enum ValueKind: Sendable, Hashable {
   /// A time. A duration counts back; a time of day is its last occurrence.
   case ago
   case size
-  /// A count within bounds.
   case number(ClosedRange<Int>)
-  /// A count, or `all`.
   case limit
-  /// A count, or `none`.
   case countOrNone
-  /// A size, or `none`.
   case sizeOrNone
   case choice([String])
   /// Some of these words, separated by commas.
   case choices([String])
-  /// The condition of `--where`.
   case expression
-  /// The columns of `--show`.
   case columns
-  /// One operand of an expression.
   case operand
   /// A key of `--sort`: a fact or an operand.
   case order
-  /// A path of the value.
   case path
-  /// The name of a command or a topic of the help.
   case subject
 
   package static let count = number(0...Int.max)
 
-  /// The name of the kind in usage lines.
   package var placeholder: String {
     switch self {
     case .data: "VALUE"
@@ -78,12 +67,10 @@ package enum ValueKind: Sendable, Hashable {
   }
 }
 
-/// A number, or no limit: `all` or `none`.
 package enum Limit: Sendable, Hashable {
   case unbounded
   case count(Int)
 
-  /// The limit as a number.
   package var most: Int { if case .count(let count) = self { count } else { .max } }
 }
 

@@ -17,14 +17,12 @@ package enum Argument: Sendable, Hashable {
 
 /// `--name`, `--name=word` or `-x`.
 package struct OptionWord: Sendable, Hashable {
-  /// The name without the dashes.
   package let name: String
   package let isShort: Bool
   /// The word after `=`. The command table decides whether the next word is a value.
   package let value: Word?
   package let range: Range<Int>
 
-  /// The option as written, with its dashes.
   package var spelling: String { (isShort ? "-" : "--") + name }
 }
 

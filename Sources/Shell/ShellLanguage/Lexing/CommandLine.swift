@@ -35,11 +35,9 @@ package struct CommandLine: Sendable, Hashable {
   }
 }
 
-/// The destination of a command's output.
 package enum Redirection: Sendable, Hashable {
   /// `| TEXT`: a program that `/bin/sh` runs, and the range of the operator.
   case program([UInt8], Range<Int>)
-  /// `> FILE` or `>> FILE`.
   case file(Word, appends: Bool)
 }
 
@@ -47,14 +45,12 @@ extension ArraySlice<UInt8> {
   package var characterCount: Int { String(decoding: self, as: UTF8.self).count }
 }
 
-/// The source of the text of a command.
 package enum Source: Sendable, Hashable {
   case prompt
   case file(String)
   /// The text of an `--eval`, with its number from 1.
   case eval(Int)
   case input
-  /// The words after STORE.
   case command
 
   /// The name of the source in errors; nil at the prompt, where the line is visible.
@@ -82,7 +78,6 @@ package struct Place: Sendable, Hashable {
   package let source: Source
   package let line: Int
   package let column: Int
-  /// The number of characters, at least 1.
   package let width: Int
   /// The whole line, which is shown above the caret.
   package let text: [UInt8]

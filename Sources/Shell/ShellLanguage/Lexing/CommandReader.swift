@@ -5,7 +5,6 @@ package struct CommandReader: Sendable {
     case commands([CommandLine])
     /// `! TEXT`: a program that `/bin/sh` runs.
     case program([UInt8])
-    /// The line has only spaces and comments.
     case blank
     /// A quote is open: the next line belongs to the same command.
     case open
@@ -53,7 +52,6 @@ package struct CommandReader: Sendable {
         hint: "close it, or escape it with a backslash if it belongs to the word")
   }
 
-  /// Drops an unfinished command, for example after ^C.
   package mutating func startOver() {
     lexer = Lexer()
     firstLine = lines + 1

@@ -142,7 +142,6 @@ extension Lexer {
   }
 }
 
-/// Finds the end of a JSON value by its brackets, across lines.
 struct JSONBalance {
   private var depth = 0
   private var isInString = false

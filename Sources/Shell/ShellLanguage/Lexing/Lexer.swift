@@ -4,7 +4,6 @@
 package struct Lexer {
   package enum Quote: Sendable { case single, double, json }
 
-  /// One command of a sequence, with the destination of its output.
   package struct Segment: Sendable {
     package internal(set) var words: [Word] = []
     package internal(set) var output: Redirection?
@@ -17,7 +16,6 @@ package struct Lexer {
   package internal(set) var text: [UInt8] = []
   /// The commands so far, at least one; the last command may be unfinished.
   package internal(set) var segments = [Segment()]
-  /// The unfinished word.
   package internal(set) var current: Word?
   /// The quote or JSON value that is open, and the offset of its opening byte.
   package internal(set) var open: (quote: Quote, offset: Int)?
@@ -28,7 +26,6 @@ package struct Lexer {
   /// A lexer that only decodes escapes of a text.
   init(text: [UInt8]) { self.text = text }
 
-  /// The words of the unfinished command.
   package var words: [Word] { segments[segments.count - 1].words }
 
   /// Reads a line without its newline. If a quote stays open, the newline belongs to the word.

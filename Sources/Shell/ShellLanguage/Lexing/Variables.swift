@@ -5,7 +5,6 @@ package struct Variables: Sendable, Hashable {
   package enum Value: Sendable, Hashable {
     /// The bytes of `--arg`: one quoted word, and a string within an expression.
     case text([UInt8])
-    /// The JSON text of `--argjson`.
     case json([UInt8])
 
     package var bytes: [UInt8] {
@@ -19,7 +18,6 @@ package struct Variables: Sendable, Hashable {
 
   package init() {}
 
-  /// Takes `NAME=VALUE`, the form of the program option.
   package mutating func define(_ definition: [UInt8], isJSON: Bool) throws(ShellError) {
     let option: SafeText = isJSON ? "--argjson" : "--arg"
     guard let equals = definition.firstIndex(of: UInt8(ascii: "=")),
@@ -81,7 +79,6 @@ package struct Variables: Sendable, Hashable {
 }
 
 extension Word {
-  /// A word of one piece.
   package init(_ bytes: [UInt8], isBare: Bool, at range: Range<Int>) {
     self.init(
       bytes: bytes,
@@ -89,7 +86,6 @@ extension Word {
       range: range)
   }
 
-  /// The word with the same bytes as exact data.
   var quoted: Word { Word(bytes, isBare: false, at: range) }
 
   fileprivate func replacing(from start: Int, with value: [UInt8]) -> Word {

@@ -12,7 +12,6 @@ import LarderSystem
 package struct Word: Sendable, Hashable {
   /// A run of bytes that were all written the same way.
   package struct Piece: Sendable, Hashable {
-    /// The bytes of the word that the piece covers.
     package var range: Range<Int>
     package var isBare: Bool
     /// The offset of the piece in the text of the command. A bare piece has the same bytes there.
@@ -30,16 +29,13 @@ package struct Word: Sendable, Hashable {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// Whether no byte of the word was quoted or escaped.
   package var isBare: Bool { pieces.allSatisfy(\.isBare) }
 
-  /// The number of bare bytes at the start.
   package var bareCount: Int {
     guard let first = pieces.first, first.isBare else { return 0 }
     return first.range.upperBound
   }
 
-  /// Whether the first bytes are bare and spell `prefix`.
   package func leads(with prefix: String) -> Bool {
     bareCount >= prefix.utf8.count && bytes.starts(with: prefix.utf8)
   }

@@ -56,7 +56,6 @@ extension Cell {
     return isName ? Quoting.plain(bytes) : Quoting.plainValue(bytes)
   }
 
-  /// The bytes of the cell without escapes.
   package var raw: [UInt8] {
     switch self {
     case .bytes(let bytes): bytes

@@ -55,7 +55,6 @@ extension Cell {
   var isBar: Bool { if case .bar = self { true } else { false } }
   var isShare: Bool { if case .share = self { true } else { false } }
 
-  /// Whether the cell is aligned to the right, like a number.
   package var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
@@ -67,7 +66,6 @@ extension Cell {
   }
 }
 
-/// A part of a whole as a bar.
 package enum Bar {
   /// The width of a full bar in a table, if there is room.
   package static let width = 20
@@ -86,7 +84,6 @@ package enum Bar {
   }
 }
 
-/// Rows with a number and a bar each, as wide as the terminal.
 package struct BarChart: Sendable, Hashable {
   package struct Row: Sendable, Hashable {
     package let label: String

@@ -9,7 +9,6 @@ package enum Cell: Sendable, Hashable {
   /// Words of an explanation; a narrow table wraps them instead of cutting them.
   case prose(String)
   case number(Int)
-  /// A number of bytes.
   case size(Int)
   /// A time, shown to a person as the distance from now.
   case time(UnixTime)
@@ -31,7 +30,6 @@ package enum Cell: Sendable, Hashable {
   case list([Cell])
   /// A value of an expression: text for a person and for lines, JSON for programs.
   case value(text: String, json: JSON, isNumber: Bool)
-  /// A value with a structure of its own.
   case json(JSON)
   /// A value that is unknown, or has no meaning here.
   case null
@@ -39,9 +37,7 @@ package enum Cell: Sendable, Hashable {
   case blank
 }
 
-/// A column of a reply, or a field of an object.
 package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
-  /// The forms of output in which a column appears.
   package struct Visibility: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -56,12 +52,9 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
     package static let everywhere: Visibility = [.table, .plain, .data]
   }
 
-  /// The name of the field in JSON and CSV.
   package let name: String
-  /// The header in a table.
   package let title: String
   package let visibility: Visibility
-  /// Whether the column may hold bytes that are not UTF-8.
   package let holdsBytes: Bool
   /// The name of the object that has the column as a field in JSON; nil for the row's own object.
   package let group: String?
@@ -82,7 +75,6 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Whether the column holds keys, namespaces or tags, which a person may type back.
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
 
-  /// A copy of the column that is hidden in some forms.
   package init(all column: Column, except hidden: Visibility) {
     self.init(
       column.name, in: .everywhere.subtracting(hidden), holdsBytes: column.holdsBytes)

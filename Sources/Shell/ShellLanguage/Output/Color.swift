@@ -11,7 +11,6 @@ package enum Color: String, Sendable, Hashable {
   case number = "35"
   case dim = "2"
 
-  // The roles of JSON.
   package static let field = Color.option
   package static let string = Color.quoted
   package static let word = Color.pattern

@@ -93,7 +93,6 @@ package enum DisplayWidth {
     }
   }
 
-  /// The text, followed by spaces up to a width.
   package static func pad(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(width - of(text), 0))
   }

@@ -1,4 +1,3 @@
-/// The form of the output.
 package enum OutputMode: String, Sendable, CaseIterable {
   case auto, table, plain, json, jsonl, csv, raw, markdown
 
@@ -15,7 +14,6 @@ package enum OutputMode: String, Sendable, CaseIterable {
     self == .auto ? (isTerminal ? .table : .plain) : self
   }
 
-  /// The use of the mode, in a few words.
   package var summary: String {
     switch self {
     case .auto: "table for a person, plain for a pipe"

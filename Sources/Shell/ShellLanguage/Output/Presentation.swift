@@ -1,4 +1,3 @@
-/// The form of replies, and the properties of their destination.
 package struct Presentation: Sendable {
   /// The mode; never `auto`.
   package let mode: OutputMode
@@ -9,7 +8,6 @@ package struct Presentation: Sendable {
   package let hasColor: Bool
   /// Whether the output goes to a terminal, which must not receive a control character of a key or value.
   package let isTerminal: Bool
-  /// Whether box and block characters can be drawn.
   package let hasUnicode: Bool
   package let clock: WallClock
 
@@ -28,16 +26,13 @@ package struct Presentation: Sendable {
 }
 
 extension Presentation {
-  /// Whether each field of a row ends with a NUL.
   package var endsRowsWithNUL: Bool { endsWithNUL && (mode == .plain || mode == .raw) }
   /// The mark for more text or rows that are left out.
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
   /// The mark in place of cut text; the mark is one column wide.
   package var cutMark: String { hasUnicode ? "\u{2026}" : "~" }
-  /// The arrow between an old value and a new one.
   package var arrow: String { hasUnicode ? "\u{2192}" : "->" }
 
-  /// The bytes of a whole reply.
   package func bytes(of reply: Reply) -> [UInt8] {
     let own = reply.others[mode]
     switch own ?? reply.body {
@@ -66,14 +61,12 @@ extension Presentation {
     }
   }
 
-  /// Sentences, wrapped to the window.
   package func lines(_ texts: [SafeText]) -> [UInt8] {
     texts.flatMap {
       Array((DisplayWidth.wrap(drawable($0), columns: width, indent: 2) + "\n").utf8)
     }
   }
 
-  /// The text with marks that the terminal has.
   private func drawable(_ text: SafeText) -> String {
     guard !hasUnicode else { return text.description }
     let marks = ["\u{2026}": "...", "\u{2192}": "->", "\u{2713}": "ok", "\u{2717}": "!!"]

@@ -9,9 +9,7 @@ package struct Reply: Sendable, Hashable {
     case bytes([UInt8])
     /// Lines that are the same in every mode, such as help.
     case text(String)
-    /// Rows with a number and a bar each, as wide as the terminal.
     case chart(BarChart)
-    /// Several bodies, one below the other.
     case parts([Body])
   }
 

@@ -5,7 +5,6 @@
 package struct RowWriter: Sendable {
   private let presentation: Presentation
   private let columns: [Column]
-  /// The indices of the columns that this mode shows.
   private let shown: [Int]
   private let isObject: Bool
   private var table: TableLayout
@@ -28,7 +27,6 @@ package struct RowWriter: Sendable {
     table = TableLayout(presentation, titles: shown.map { columns[$0].title })
   }
 
-  /// The bytes before the first row.
   package func begin() -> [UInt8] {
     switch presentation.mode {
     case .json where !isObject: Array("[".utf8)
@@ -38,7 +36,6 @@ package struct RowWriter: Sendable {
     }
   }
 
-  /// The next rows, each with a cell for every column.
   package mutating func write(_ rows: [[Cell]]) -> [UInt8] {
     guard !rows.isEmpty, !shown.isEmpty else { return [] }
     defer { count += rows.count }
@@ -56,7 +53,6 @@ package struct RowWriter: Sendable {
     }
   }
 
-  /// The bytes after the last row.
   package func end() -> [UInt8] {
     presentation.mode == .json ? Array((isObject ? "\n" : "]\n").utf8) : []
   }
@@ -91,7 +87,6 @@ package struct RowWriter: Sendable {
     }
   }
 
-  /// The bytes for a terminal, with control characters escaped.
   private static func visible(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     Array(Quoting.printable(Array(bytes)).utf8)
   }

@@ -1,4 +1,3 @@
-/// An error of the shell: message, place and hint.
 package struct ShellError: Error, Sendable, Hashable {
   package enum Code: String, Sendable, CaseIterable {
     case noSuchKey = "no_such_key"
@@ -50,14 +49,12 @@ package struct ShellError: Error, Sendable, Hashable {
     self.place = place
   }
 
-  /// The error with another range of the command's text.
   package func pointing(at range: Range<Int>?) -> ShellError {
     var error = self
     error.range = range
     return error
   }
 
-  /// The error with `further` after its message.
   package func adding(_ further: SafeText) -> ShellError {
     ShellError(code, "\(message); \(further)", at: range, place: place, hint: hint)
   }
@@ -79,7 +76,6 @@ extension ShellError {
       + DisplayWidth.wrap(text, columns: columns, indent: 2)
   }
 
-  /// The error for a script: the place, the message and the hint.
   package var scripted: String {
     code == .declined ? "\(message)\n" : "error: \(location)\(message)\n" + hintLine
   }

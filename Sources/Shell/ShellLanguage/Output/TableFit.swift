@@ -1,4 +1,3 @@
-/// A column of a table as it is drawn.
 struct TableColumn {
   let title: String
   var width: Int
@@ -49,10 +48,8 @@ struct TableFit {
     naturalWidths = all.map(\.width)
   }
 
-  /// The columns that are shown.
   var columns: [TableColumn] { all.filter { $0.width > 0 } }
 
-  /// The number of columns by which the table is wider than the window.
   private func surplus(_ limit: Int) -> Int {
     let shown = all.map(\.width).filter { $0 > 0 }
     return shown.reduce(0, +) + gap * max(shown.count - 1, 0) - limit
@@ -75,7 +72,6 @@ struct TableFit {
     return surplus(limit) <= 0
   }
 
-  /// Whether a cut would make two different texts equal.
   func hidesDifferences(_ cut: (String, Int) -> String) -> Bool {
     columns.contains { column in
       guard !column.wraps, column.texts.contains(where: { DisplayWidth.of($0) > column.width })
@@ -85,7 +81,6 @@ struct TableFit {
     }
   }
 
-  /// Hides columns, starting with the last, until the rest fits.
   private mutating func hide(in limit: Int, _ isHidden: (Int, [Cell]) -> Bool) {
     for index in all.indices.reversed() where surplus(limit) > 0 {
       if all[index].width > 0, isHidden(index, rows.map { $0[index] }) { all[index].width = 0 }

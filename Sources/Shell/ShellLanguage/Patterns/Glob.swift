@@ -5,16 +5,13 @@ package struct Glob: Sendable {
   /// A set of steps: a bit for each step that takes a character, and a bit for the end.
   private typealias Steps = UInt128
 
-  /// The pattern as bytes, without quotes.
   package let text: [UInt8]
   /// The common prefix of all matches, which is the range to scan.
   package let prefix: [UInt8]
-  /// Whether every key with the prefix matches.
   package let isPrefix: Bool
   private let word: Word
   /// Whether letters match in either case; if so, there is no prefix.
   private let ignoresCase: Bool
-  /// The pattern after the prefix.
   private let node: PatternNode
   private let steps: [PatternProgram.Step]
   private let sets: [CharacterSet32]
@@ -22,7 +19,6 @@ package struct Glob: Sendable {
   /// For each step, the next steps after the step has taken its character.
   private let following: [Steps]
 
-  /// Compiles a word; quoted and escaped parts are literal.
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
     var parser = GlobParser(word, ignoresCase: ignoresCase)
     let parts = try parser.parse()
@@ -80,7 +76,6 @@ package struct Glob: Sendable {
     return here >> Steps(steps.count - 1) & 1 == 1
   }
 
-  /// This pattern, but letters match in either case.
   package var ignoringCase: Glob {
     get throws(ShellError) { try Glob(word, ignoresCase: true) }
   }

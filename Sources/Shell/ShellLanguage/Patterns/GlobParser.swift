@@ -1,4 +1,3 @@
-/// Turns a word with bare `*`, `?`, `[` or `{` into the parts of a pattern.
 struct GlobParser {
   private struct Unit {
     let character: Character32
@@ -7,7 +6,6 @@ struct GlobParser {
     let offset: Int
   }
 
-  /// The part for `*`.
   static let run = PatternNode.repeated(.set(.any), least: 0, most: nil, isGreedy: true)
   private static let longest = 1000
   private static let deepest = 16

@@ -99,7 +99,6 @@ package final class PatternMatcher {
     }
   }
 
-  /// The next place where a match can begin.
   private func skip(
     from start: Int, in text: ArraySlice<UInt8>, _ before: inout Character32?
   ) -> Int {

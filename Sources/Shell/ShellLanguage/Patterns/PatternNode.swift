@@ -9,17 +9,14 @@ indirect enum PatternNode: Sendable, Hashable {
   case repeated(PatternNode, least: Int, most: Int?, isGreedy: Bool)
 }
 
-/// A place between two characters.
 struct PatternPlace {
   /// The character before the place; nil at the start of the text.
   let before: Character32?
   /// The character after the place; nil at the end of the text.
   let after: Character32?
-  /// Whether at most one character follows.
   let isLast: Bool
 }
 
-/// A condition on a place.
 enum PatternAssertion {
   case textStart, textEnd, lineStart, lineEnd, lastLineEnd, boundary, noBoundary
 
@@ -54,7 +51,6 @@ struct CharacterSet32: Sendable, Hashable {
   private let items: [Item]
   private let isNegated: Bool
   private let ignoresCase: Bool
-  /// The ASCII characters of the set, one bit each.
   private(set) var ascii: UInt128 = 0
 
   init(_ items: [Item], isNegated: Bool = false, ignoresCase: Bool = false) {

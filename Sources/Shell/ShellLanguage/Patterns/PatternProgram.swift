@@ -5,7 +5,6 @@ struct PatternProgram: Sendable {
   enum Step {
     case character(Character32)
     case any
-    /// Takes a character of the set with this index.
     case set(Int)
     /// Continues at both steps; the first is preferred.
     case fork(Int, Int)
@@ -14,7 +13,6 @@ struct PatternProgram: Sendable {
     case match
   }
 
-  /// The pattern would have too many steps.
   struct TooLong: Error {}
 
   private static let mostSteps = 5000
@@ -130,7 +128,6 @@ struct PatternProgram: Sendable {
 }
 
 extension PatternProgram.Step {
-  /// - Parameter sets: The sets of the step's program.
   func takes(_ character: Character32, _ sets: [CharacterSet32]) -> Bool {
     switch self {
     case .character(let wanted): wanted == character

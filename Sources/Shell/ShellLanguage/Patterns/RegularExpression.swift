@@ -54,7 +54,6 @@ package struct RegularExpression: Sendable, Hashable {
     }
   }
 
-  /// The range of bytes for a range of scalars.
   private static func bytes(_ range: Range<Int>, of source: String) -> Range<Int> {
     func width(_ count: Int) -> Int {
       source.unicodeScalars.prefix(count).reduce(0) { $0 + UTF8.width($1) }

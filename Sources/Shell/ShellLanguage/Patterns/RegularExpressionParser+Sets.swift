@@ -1,5 +1,4 @@
 extension RegularExpressionParser {
-  /// The meaning of an escape.
   private enum Escape {
     case scalar(Unicode.Scalar)
     case kind(CharacterKind, isNegated: Bool)

@@ -1,7 +1,5 @@
-/// An error in a regular expression.
 struct PatternError: Error {
   let message: SafeText
-  /// The range of the wrong characters in the expression.
   let range: Range<Int>
 }
 
@@ -15,7 +13,6 @@ struct RegularExpressionParser {
     var ignoresCase: Bool
     /// Whether `^` and `$` match at the start and the end of each line.
     var seesLines = false
-    /// Whether `.` matches newlines, too.
     var crossesLines = false
   }
 

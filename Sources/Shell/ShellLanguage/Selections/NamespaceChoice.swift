@@ -1,6 +1,5 @@
 import LarderSystem
 
-/// The namespaces that the words of a command name.
 package enum NamespaceChoice: Sendable, Hashable {
   /// No namespace is named: the namespace of `use`, or the only namespace of the store.
   case unnamed
@@ -39,7 +38,6 @@ package enum NamespaceChoice: Sendable, Hashable {
     }
   }
 
-  /// The error for a store without a namespace.
   package static let emptyStore = ShellError(
     .noSuchNamespace, "the store has no namespace", hint: "`set @name KEY VALUE` creates one")
 

@@ -30,7 +30,6 @@ extension Selection {
     .needs("-0", "--stdin"), .needs("--json", "--stdin"), .atMostOne(["-0", "--json"]),
   ]
 
-  /// Makes a selection of the words and the values of the options above.
   init(
     namespaces: NamespaceChoice, words: ArraySlice<Word>, values: [String: [any Sendable]],
     flags: Set<String>

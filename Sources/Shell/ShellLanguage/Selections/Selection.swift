@@ -30,7 +30,6 @@ package struct Selection: Sendable, Hashable {
     }
   }
 
-  /// The form of the keys on standard input.
   package enum KeyInput: Sendable, Hashable {
     /// One key on each line, escaped as in plain output.
     case lines
@@ -47,25 +46,20 @@ package struct Selection: Sendable, Hashable {
   package var patterns: [Pattern] = []
   /// The conditions. An entry must meet all conditions; every filter option is one condition.
   package var filters: [Expression] = []
-  /// The order of the entries; nil for the order of the keys.
   package var sort: Sort?
   package var isReversed = false
   /// The limit; nil if the command decides.
   package var limit: Limit?
-  /// The limit as a number.
   package var most: Int { limit?.most ?? .max }
-  /// The key after which the selection starts.
   package var after: [UInt8]?
   package var input: KeyInput?
   /// Whether patterns, regular expressions and contained text ignore case.
   package var ignoresCase = false
 
-  /// Whether no namespace, no key and no filter is given.
   package var isBare: Bool {
     namespaces == .unnamed && patterns.isEmpty && filters.isEmpty && input == nil
   }
 
-  /// The conditions; a conjunction is split into its parts.
   package var conditions: [Expression] { filters.flatMap(\.conjuncts) }
 
   /// Whether the selection is of expired entries that are still in the file; other selections hide such entries.

@@ -42,7 +42,6 @@ package struct HexDump {
   }
 }
 
-/// The kind of data that the first bytes show.
 package enum BinaryKind {
   /// A name such as `PNG image`; nil for an unknown kind.
   package static func name(of bytes: [UInt8]) -> String? {

@@ -1,6 +1,5 @@
 import LarderSystem
 
-/// The names of the fields in JSON text.
 package enum JSONFields {
   private static let deepest = 2
 
@@ -14,7 +13,6 @@ package enum JSONFields {
     return failure == nil ? names : []
   }
 
-  /// A field of an object: its name, and the place of its value.
   package typealias Field = (name: [UInt8], value: Range<Int>)
 
   /// The fields of an object; nil for a value that is not an object.
@@ -87,11 +85,9 @@ package enum JSONFields {
   /// A field that is not in the shape of its object.
   package struct Unknown {
     package let name: [UInt8]
-    /// The range of the name with its quotes.
     package let range: Range<Int>
     /// The path of the object, such as `owners[0]`; empty for the whole text.
     package let object: String
-    /// The fields that the object may have.
     package let known: [String]
   }
 

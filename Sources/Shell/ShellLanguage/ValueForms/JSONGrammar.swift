@@ -38,7 +38,6 @@ enum JSONGrammar {
     }
   }
 
-  /// Whether an array or an object begins at `index`.
   @inline(__always)
   static func opens(_ bytes: Span<UInt8>, _ index: Int) -> Bool {
     index < bytes.count && (bytes[index] == UInt8(ascii: "{") || bytes[index] == UInt8(ascii: "["))
@@ -71,7 +70,6 @@ enum JSONGrammar {
     }
   }
 
-  /// Reads a name and the colon after it.
   @inline(__always)
   private static func name(
     _ bytes: Span<UInt8>, _ index: inout Int
@@ -87,7 +85,6 @@ enum JSONGrammar {
     return name
   }
 
-  /// Reads a value that is neither an array nor an object.
   static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONError) {
     guard index < bytes.count else { throw .end }
     switch bytes[index] {
@@ -181,7 +178,6 @@ enum JSONGrammar {
   }
 }
 
-/// A reason why text is not JSON.
 enum JSONError: String, Error {
   case end = "unexpected end"
   case surplus = "unexpected text after the value"

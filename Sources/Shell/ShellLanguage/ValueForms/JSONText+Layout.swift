@@ -60,7 +60,6 @@ extension JSONText {
     }
   }
 
-  /// The text of a token in its color.
   private func painted(_ token: Token) -> [UInt8] {
     let color: Color
     switch token.kind {

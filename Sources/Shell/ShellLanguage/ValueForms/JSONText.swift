@@ -6,14 +6,12 @@ package struct JSONText {
   package struct Token {
     package enum Kind {
       case value
-      /// The name of a field.
       case name
       case open
       case close
     }
 
     package let kind: Kind
-    /// The bytes of the token; a bracket is one byte.
     package let range: Range<Int>
     /// For an opening bracket: the index of the closing token.
     fileprivate(set) var end = 0
@@ -92,7 +90,6 @@ package struct JSONText {
   /// Whether the text is an object or an array, not a single number or word.
   package var isStructured: Bool { tokens.first?.kind == .open }
 
-  /// The text of a token, safe to print.
   package func text(_ token: Token) -> [UInt8] {
     let text = bytes[token.range]
     guard !text.allSatisfy(\.isPrintable) else { return Array(text) }
@@ -103,7 +100,6 @@ package struct JSONText {
     return Array(safe.utf8)
   }
 
-  /// The text without space between tokens.
   package var minified: [UInt8] {
     var result: [UInt8] = []
     for (index, token) in tokens.enumerated() {

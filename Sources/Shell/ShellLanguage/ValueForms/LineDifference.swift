@@ -17,7 +17,6 @@ struct LineDifference {
     (oldEnd, newEnd) = (before.count - tail, after.count - tail)
   }
 
-  /// The first line that differs.
   var first: ValueDifference.Change {
     let (before, after) = (before.dropFirst(start).first, after.dropFirst(start).first)
     return ValueDifference.Change(

@@ -6,7 +6,6 @@ package struct ValueDifference {
     package enum Kind: String { case added, changed, removed }
 
     package let kind: Kind
-    /// The place of the change: a path, a line number or an offset.
     package let place: String
     package var before: String?
     package var after: String?

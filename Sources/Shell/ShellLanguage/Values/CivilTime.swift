@@ -12,7 +12,6 @@ package struct CivilTime: Sendable, Hashable {
   package var minute: Int { secondOfDay / 60 % 60 }
   package var second: Int { secondOfDay % 60 }
 
-  /// The number of days since 1970-01-01.
   package var dayNumber: Int {
     Int(CalendarDate(year: Int64(year), month: Int64(month), day: Int64(day)).number)
   }

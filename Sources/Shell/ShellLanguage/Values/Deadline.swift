@@ -5,13 +5,11 @@ package enum Deadline: Sendable, Hashable, Comparable {
 
   package init(_ time: UnixTime?) { self = time.map { .at($0) } ?? .never }
 
-  /// The time; nil for never.
   package var time: UnixTime? {
     if case .at(let time) = self { time } else { nil }
   }
 }
 
-/// A change of an expiry by the command `expire`.
 package enum ExpiryChange: Sendable, Hashable {
   case to(Deadline)
   /// Later than the present expiry of the entry by this duration.

@@ -10,7 +10,6 @@ package struct UnixTime: Sendable, Hashable, Comparable {
     self.milliseconds = min(max(milliseconds, -Self.farthest), Self.farthest)
   }
 
-  /// 146 million years, in milliseconds.
   private static let farthest: Int64 = 1 << 62 - 1
 
   package static func < (left: UnixTime, right: UnixTime) -> Bool {

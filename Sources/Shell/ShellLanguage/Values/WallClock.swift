@@ -10,7 +10,6 @@ package struct WallClock: Sendable {
     self.zone = zone
   }
 
-  /// The local time at a moment.
   package func civil(_ time: UnixTime) -> CivilTime {
     CivilTime(time, offset: offset(at: time))
   }
@@ -52,11 +51,9 @@ package struct WallClock: Sendable {
 /// The offset is a closure, because time zones are in the C library or in ICU. A shell that starts in milliseconds must not
 /// load ICU.
 package struct Zone: Sendable {
-  /// The offset from UTC in seconds, at a time.
   package let offset: @Sendable (UnixTime) -> Int
   private let abbreviation: (@Sendable (UnixTime) -> String?)?
 
-  /// - Parameter abbreviation: The name of the zone at a time, such as `CET`.
   package init(
     abbreviation: (@Sendable (UnixTime) -> String?)? = nil,
     _ offset: @escaping @Sendable (UnixTime) -> Int

@@ -88,7 +88,6 @@ struct DecimalNumber {
 
   private static let mostDigits = 15
 
-  /// The reason why a text is not such a number.
   static func problem(of text: Substring, _ tooLarge: SafeText) -> SafeText {
     guard !text.isEmpty else { return "it does not begin with a number" }
     return text.prefix { $0 != "." }.count > mostDigits
@@ -107,7 +106,6 @@ struct DecimalNumber {
     self.billionths = billionths
   }
 
-  /// The number; nil if it has a fraction.
   var whole: Int64? { billionths % 1_000_000_000 == 0 ? Int64(billionths / 1_000_000_000) : nil }
 
   /// The product rounded to the nearest whole number; nil beyond Int64.
