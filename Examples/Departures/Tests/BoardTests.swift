@@ -4,6 +4,9 @@ import ExampleTesting
 
 /// Boards of a station and a day.
 @Suite(.checkedStores) struct BoardTests {
+  private let fixture: Fixture
+  init() throws { fixture = try Fixture() }
+
   /// A repeat is more than 10 times as fast, because it needs no request.
   @Test func `a board is keyed by station and day in Zurich, and is one request`() async throws {
     let fixture = try Fixture(at: "2025-07-12T00:30:00+0200")
@@ -41,7 +44,6 @@ import ExampleTesting
   }
 
   @Test func `cached data shows at once while fresh data loads`() async throws {
-    let fixture = try Fixture()
     fixture.services.change { $0.times = ["09:00"] }
     _ = try await fixture.cache.board(at: "1", on: day("2025-07-13"))
     // At four o'clock the board is no longer fresh, but is still shown.
@@ -60,7 +62,6 @@ import ExampleTesting
 
   @Test func `cached data when the service is down, for a day, by all five policies`() async throws
   {
-    let fixture = try Fixture()
     let today = fixture.cache.today
     _ = try await fixture.cache.board(at: "1")
     fixture.services.change { $0.down = "/" }
@@ -86,7 +87,6 @@ import ExampleTesting
   @Test func `an empty board is a result; an unknown station and a failure are none`()
     async throws
   {
-    let fixture = try Fixture()
     fixture.services.change { ($0.times, $0.unknown) = ([], ["2"]) }
     for _ in 1...2 { #expect(try await fixture.cache.board(at: "1").value.departures == []) }
     #expect(fixture.services.count == 1)
@@ -113,7 +113,6 @@ import ExampleTesting
   }
 
   @Test func `a request that is not answered within 15 s has failed`() async throws {
-    let fixture = try Fixture()
     _ = try await fixture.cache.board(at: "1")
     fixture.services.change { $0.isHanging = true }
     let asking = Task { [cache = fixture.with(.revalidate)] in try await cache.board(at: "1") }
@@ -136,7 +135,6 @@ import ExampleTesting
   ]) func `an answer of no use leaves the last good board, and says why`(
     status: Int, text: String, words: String
   ) async throws {
-    let fixture = try Fixture()
     _ = try await fixture.cache.board(at: "1")
     fixture.services.change { $0.answer = .init(status, json: text) }
     let board = try await fixture.with(.revalidate).board(at: "1")
@@ -147,7 +145,6 @@ import ExampleTesting
   @Test func `the first level spares a body that has not changed, and is never passed off as new`()
     async throws
   {
-    let fixture = try Fixture()
     fixture.services.change { $0.etag = "\"1\"" }
     let first = try await fixture.cache.board(at: "1").value
     try fixture.namespace(.boards).clear()

@@ -4,16 +4,18 @@ import ExampleTesting
 
 /// The next departures, written by the app and read by the widget.
 @Suite(.checkedStores) struct WidgetTests {
-  private func publish(_ fixture: Fixture, _ station: String = "1") async throws -> [Departure] {
+  private let fixture: Fixture
+  init() throws { fixture = try Fixture() }
+
+  private func publish(_ station: String = "1") async throws -> [Departure] {
     _ = try await fixture.cache.board(at: station)
     try fixture.widget.publish(await fixture.cache.next(from: station), for: station)
     return try fixture.widget.departures(from: station, limit: Widget.most)
   }
 
   @Test func `a departure expires when it leaves, delays included`() async throws {
-    let fixture = try Fixture()
     fixture.services.change { $0.delay = 4 }
-    #expect(try await publish(fixture).count == 12)
+    #expect(try await publish().count == 12)
     for (time, count) in [("09:03:59", 12), ("09:04:00", 11), ("20:03:59", 1), ("20:04:00", 0)] {
       fixture.clock.set(to: try moment("2025-07-12T\(time)+0200"))
       #expect(try fixture.widget.departures(from: "1", limit: 20).count == count, "\(time)")
@@ -22,18 +24,16 @@ import ExampleTesting
   }
 
   @Test func `new departures replace the former ones of their station alone`() async throws {
-    let fixture = try Fixture()
-    for station in ["1", "11"] { #expect(try await publish(fixture, station).count == 12) }
+    for station in ["1", "11"] { #expect(try await publish(station).count == 12) }
     fixture.services.change { $0.times = ["18:30"] }
     _ = try await fixture.with(.reload).board(at: "1")
-    #expect(try await publish(fixture, "01").map(\.name) == ["BAT 180"])
+    #expect(try await publish("01").map(\.name) == ["BAT 180"])
     #expect(try fixture.widget.departures(from: "11").count == 3)
     #expect(try fixture.widget.departures(from: "2") == [])
   }
 
   @Test(.timeLimit(.minutes(20)))
   func `updates come at once, after a change, and when a departure has left`() async throws {
-    let fixture = try Fixture()
     let lines = Lines<[String]>()
     let watch = Task { [widget = fixture.widget] in
       try await widget.watch(["1"], limit: 2) {
@@ -42,7 +42,7 @@ import ExampleTesting
       }
     }
     try await waitUntil { lines.all == [[]] }
-    _ = try await publish(fixture)
+    _ = try await publish()
     try await waitUntil { lines.all.count == 2 }
     fixture.clock.advance(by: .hours(1))
     try await watch.value

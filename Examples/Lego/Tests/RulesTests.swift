@@ -2,7 +2,8 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// The presets of lifetimes, memory and plans, and their effect.
+/// The presets of lifetimes, memory and plans, and their effect. Tests of Larder cover entities that expire to the
+/// millisecond, limits of memory, and a file that never grows beyond its limit.
 @Suite(.fixture(Fixture.self), .checkedStores) struct RulesTests {
   private let fixture: Fixture
   private var fake: FakeRebrickable { fixture.fake }
@@ -20,33 +21,13 @@ import ExampleTesting
     (.shortTerm, [24, 12, 12, 2, 1, 2, 1]),
   ]
 
-  @Test(arguments: presets) func `presets expire each type to the millisecond, or never`(
+  @Test(arguments: presets) func `presets give each type a lifetime, and evict small types last`(
     preset: [EntityKind: Rules], hours: [Int?]
-  ) throws {
-    let lego = LegoCache(try Store.tested(clock: fixture.clock), plan: CachePlan(disk: preset))
-    let (part, color) = (
-      Part(partNum: "1", name: "", categoryID: 1), Color(id: 1, name: "", rgb: "")
-    )
-    try lego.keep([color])
-    try lego.keep([Theme(id: 1, name: "")])
-    try lego.keep([PartCategory(id: 1, name: "")])
-    try lego.keep([part])
-    try lego.keep([ModelSet(setNum: "1", name: "")])
-    try lego.keep([Element(elementID: "1", part: part, color: color)])
-    try lego.keep([PartColor(partNum: "1", colorID: 1)])
-    func found() throws -> [Bool] {
-      try EntityKind.allCases.map { kind in
-        try lego.namespace(of: kind).contains(kind == .partColors ? "1/1" : "1")
-      }
-    }
-    var passed = Duration.zero
-    for end in Set(hours.compactMap { $0 }).sorted() {
-      fixture.clock.advance(by: .hours(end) - passed - .milliseconds(1))
-      #expect(try found() == hours.map { $0 ?? end >= end })
-      fixture.clock.advance(by: .milliseconds(1))
-      #expect(try found() == hours.map { $0.map { $0 > end } ?? true })
-      passed = .hours(end)
-    }
+  ) {
+    let lifetimes = hours.map { $0.map { Expiration.after(.hours($0)) } ?? .never }
+    #expect(EntityKind.allCases.map { preset[$0]?.expires } == lifetimes)
+    let last = EntityKind.allCases.filter { preset[$0]?.priority == .high }
+    #expect(last == [.colors, .themes, .categories])
   }
 
   @Test func `a type's rule overrides the default, a date and switched off included`() async throws
@@ -68,17 +49,16 @@ import ExampleTesting
     #expect(try lego.cache.entities(ModelSet.self)?.entry(for: "1")?.expires == end)
   }
 
+  /// The presets of memory, with their number of entities and their lifetime in seconds.
   @Test(arguments: [
-    (MemoryLimits.standard, 300, 100), (.aggressive, 1800, 500), (.conservative, 60, 50),
-    (.development, 30, 50), (.production, 86_400, 1000),
-  ]) func `memory presets keep their number of entries`(
-    limits: MemoryLimits, seconds: Int, entries: Int
+    (MemoryLimits.standard, 100, 300), (.aggressive, 500, 1800), (.conservative, 50, 60),
+    (.development, 50, 30), (.production, 1000, 86_400),
+  ]) func `memory presets have a number of entries and a lifetime`(
+    limits: MemoryLimits, entries: Int, seconds: Int
   ) throws {
     #expect(limits == MemoryLimits(entries: entries, lifetime: .seconds(seconds)))
-    let lego = LegoCache(try Store.tested(clock: fixture.clock), plan: CachePlan(memory: limits))
-    try lego.keep((0..<1200).map { Color(id: $0, name: "", rgb: "") })
-    for id in 0..<1200 { #expect(try lego.entities(Color.self)?.value(for: "\(id)") != nil) }
-    #expect(try lego.counts().memory == entries)
+    let lego = LegoCache(try Store.tested(), plan: CachePlan(memory: limits))
+    #expect(lego.entities(Color.self)?.memory?.limits == limits)
   }
 
   /// The sources of a colour in two lookups.
@@ -118,22 +98,6 @@ import ExampleTesting
     #expect(fake.server.count == 4)
     #expect(try await lego.color(4, .cacheOnly) == nil)
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == [])
-  }
-
-  @Test func `the default limit of 10 MB is a hard limit`() throws {
-    let name = String(repeating: "x", count: 15_000)
-    let lego = try fixture.client().cache
-    try lego.keep((0..<50).map { Color(id: $0, name: "", rgb: "") })
-    for number in 0..<1200 {
-      let part = Part(partNum: "\(number)", name: name, categoryID: 1)
-      try lego.entities(Part.self)?.set(part, for: part.key)
-    }
-    let facts = try FileManager.default.attributesOfItem(atPath: lego.store.path + "/data.mdb")
-    let largest = try #require(facts[.size] as? Int64)
-    #expect((5_000_001...10_000_000).contains(largest))
-    let count = try lego.namespace(of: .parts).count()
-    #expect((100..<1200).contains(count))
-    #expect(try lego.namespace(of: .colors).count() == 50, "small kinds are evicted last")
   }
 
   @Test func `a store in use keeps its limit, and a plan may set another`() throws {
