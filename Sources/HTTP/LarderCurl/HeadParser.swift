@@ -13,8 +13,6 @@
     private(set) var isComplete = false
 
     /// Takes a line, with or without its end. Returns the response that the line completes, an interim or the final response.
-    ///
-    /// - Throws: ``CurlError`` for lines that are not HTTP, and `HTTPCacheError` for too many fields.
     mutating func add(_ bytes: [UInt8]) throws -> HTTPResponse? {
       if isComplete { return nil }
       size += bytes.count

@@ -22,9 +22,7 @@
     private let retry: Retry?
     private let isComplete = Atomic(false)
 
-    /// - Parameters:
-    ///   - name: a name that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
-    ///   - retry: the retry to which this flight belongs; nil for a first request.
+    /// - Parameter name: a name that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
     init(_ name: String, in flights: SingleFlight<String>, for retry: Retry? = nil) {
       self.name = name
       self.flights = flights

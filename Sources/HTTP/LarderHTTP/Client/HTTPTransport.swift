@@ -19,9 +19,8 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more. Throws for an unexpected answer.
-    ///
-    /// - Parameter hasSubstitute: whether a stored response replaces a 503.
+    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more, but not after a 503 if a stored
+    /// response is the substitute. Throws for an unexpected answer.
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,

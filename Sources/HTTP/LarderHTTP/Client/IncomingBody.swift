@@ -99,9 +99,7 @@
       return writer.map { .written($0, last: bytes, index: partCount) } ?? .whole(bytes)
     }
 
-    /// Ends the body.
-    ///
-    /// - Parameter rest: reads the stored body from an offset on; nil if the body is not stored.
+    /// Ends the body. If the body is stored, `rest` reads the stored body from an offset on.
     func finish(_ failure: (any Error)? = nil, rest: ((Int) -> HTTPBody)? = nil) async {
       self.failure = failure
       visible = end

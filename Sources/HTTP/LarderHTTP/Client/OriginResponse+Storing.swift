@@ -67,9 +67,7 @@
       return kept
     }
 
-    /// A stored body; nil if the body was replaced, evicted or damaged, or if there is no room.
-    ///
-    /// - Parameter reserved: rises by the bytes that were reserved for the body.
+    /// A stored body; nil if the body was replaced, evicted or damaged, or if there is no room. `reserved` rises by its bytes.
     func storedBytes(_ index: Int, _ reserved: inout Int) throws -> [UInt8]? {
       let body = exchange.held[index].body
       guard cache.buffers.reserve(body.count) else { return nil }
@@ -119,10 +117,8 @@
       return attributes
     }
 
-    /// Stores a response and its body if the permit is valid and the entry has the version `version`. Readers see both at once.
-    ///
-    /// - Parameter body: nil for a response whose stored body, in parts, does not change.
-    /// - Returns: false if nothing is stored.
+    /// Stores a response and its body if the permit is valid and the entry has the version `version`; false if nothing is
+    /// stored. Readers see both at once. `body` is nil for a response whose stored body, in parts, does not change.
     private func commit(
       _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
       of uri: ResponseKey, over version: UInt64?

@@ -2,9 +2,7 @@
   import HTTPTypes
   import Larder
 
-  /// The head of a response to an exchange with the origin.
-  ///
-  /// This type makes the client's result from the head and the body.
+  /// The head of a response to an exchange with the origin; makes the client's result from the head and the body.
   struct OriginResponse: Sendable {
     let head: HTTPResponse
     let exchange: OriginExchange
@@ -131,9 +129,8 @@
         onPassing: { [flight = exchange.flight] in flight?.complete(.ownOnly) })
     }
 
-    /// Reads the body for the client and the store.
-    ///
-    /// The client sees the end of the body after the response is stored, so its next request is a hit.
+    /// Reads the body for the client and the store. The client sees the end of the body after the response is stored, so its
+    /// next request is a hit.
     private func pump(_ body: HTTPBody, into incoming: IncomingBody) async {
       let flight = exchange.flight
       var count = 0

@@ -77,9 +77,7 @@
       return entries
     }
 
-    /// A permit for a request that is going to read the store.
-    ///
-    /// - Parameter tags: the tags of the client.
+    /// A permit for a request, with the tags of its client, that is going to read the store.
     func permit(
       for request: HTTPRequest, under key: ResponseKey?, _ tags: [String], policy: HTTPCachePolicy
     ) -> StorePermit {
@@ -143,9 +141,8 @@
       return removal
     }
 
-    /// Removes the responses of an origin: the responses of one user and the responses without a user, or all responses.
-    ///
-    /// - Parameter credential: the credential of the user; nil for all users.
+    /// Removes the responses of an origin: the responses of one user and the responses without a user, or all responses if
+    /// `credential` is nil.
     func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {
       let tag = ResponseTags.origin(key)
       let flights = permits.revoke(tag)

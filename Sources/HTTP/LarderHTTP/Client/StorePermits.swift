@@ -9,9 +9,8 @@
   final class StorePermits: Sendable {
     private struct State {
       var last: UInt64 = 0
-      var tags: [UInt64: Set<String>] = [:]
-      /// The flights of permits whose requests other clients wait for.
-      var flights: [UInt64: Flight] = [:]
+      /// The valid permits. A permit has a flight if other clients wait for its request.
+      var permits: [UInt64: (tags: Set<String>, flight: Flight?)] = [:]
     }
 
     private let state = Mutex(State())
@@ -21,7 +20,7 @@
       let moment = store.momentOfLoad
       let number = state.withLock { state in
         state.last += 1
-        state.tags[state.last] = tags
+        state.permits[state.last] = (tags, nil)
         return state.last
       }
       return StorePermit(number: number, moment: moment, permits: self)
@@ -29,15 +28,14 @@
 
     func add(_ tags: [String], to permit: StorePermit) {
       if tags.isEmpty { return }
-      state.withLock { $0.tags[permit.number]?.formUnion(tags) }
+      state.withLock { $0.permits[permit.number]?.tags.formUnion(tags) }
     }
 
     /// Ends the flight when the permit is revoked, or now if it is already revoked: the response will serve no other client.
     func add(_ flight: Flight, to permit: StorePermit) {
       let isValid = state.withLock { state in
-        guard state.tags[permit.number] != nil else { return false }
-        state.flights[permit.number] = flight
-        return true
+        state.permits[permit.number]?.flight = flight
+        return state.permits[permit.number] != nil
       }
       if !isValid { flight.complete(.abandoned) }
     }
@@ -49,24 +47,18 @@
     /// - Returns: the flights, for the caller to abandon after the removal, so that new requests can store responses.
     func revoke(_ tag: String, except spared: StorePermit? = nil) -> [Flight] {
       state.withLock { state in
-        var flights: [Flight] = []
-        if let spared { state.tags[spared.number]?.remove(tag) }
-        for (number, tags) in state.tags where tags.contains(tag) {
-          state.tags[number] = nil
-          if let flight = state.flights.removeValue(forKey: number) { flights.append(flight) }
-        }
-        return flights
+        if let spared { state.permits[spared.number]?.tags.remove(tag) }
+        let revoked = state.permits.filter { $0.value.tags.contains(tag) }
+        for number in revoked.keys { state.permits[number] = nil }
+        return revoked.values.compactMap(\.flight)
       }
     }
 
-    fileprivate func tags(of number: UInt64) -> Set<String>? { state.withLock { $0.tags[number] } }
-
-    fileprivate func end(_ number: UInt64) {
-      state.withLock { state in
-        state.tags[number] = nil
-        state.flights[number] = nil
-      }
+    fileprivate func tags(of number: UInt64) -> Set<String>? {
+      state.withLock { $0.permits[number]?.tags }
     }
+
+    fileprivate func end(_ number: UInt64) { state.withLock { $0.permits[number] = nil } }
   }
 
   /// The permit of one request, valid until it is revoked or released.

@@ -127,13 +127,10 @@
     public var endToEnd: HTTPFields {
       guard contains(where: { Self.hopByHop.contains($0.name) }) else { return self }
       let named = Set(members(of: .connection).compactMap { HTTPField.Name(String($0)) })
-      var fields = HTTPFields()
-      for field in self where !Self.hopByHop.contains(field.name) {
-        if !named.contains(field.name) || Self.indispensable.contains(field.name) {
-          fields.append(field)
-        }
+      return filter { field in
+        !Self.hopByHop.contains(field.name)
+          && (!named.contains(field.name) || Self.indispensable.contains(field.name))
       }
-      return fields
     }
 
     private static let indispensable: Set<HTTPField.Name> = [.cacheControl, .date, .age, .vary]

@@ -56,9 +56,7 @@
   }
 
   extension HTTPCacheRule {
-    /// Whether the pattern matches all of `text`.
-    ///
-    /// - Complexity: O(bytes of the pattern x bytes of the text), for any pattern.
+    /// Whether the pattern matches all of `text`. O(bytes of the pattern x bytes of the text), for any pattern.
     func matches(_ text: String) -> Bool {
       let (pattern, text) = (Array(pattern.utf8), Array(text.utf8))
       let star = UInt8(ascii: "*")

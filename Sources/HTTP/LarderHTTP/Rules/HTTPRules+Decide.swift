@@ -34,9 +34,7 @@
         && policy.rule(for: request)?.bodyMethods.contains(request.method) == true
     }
 
-    /// The key of the responses to a request.
-    ///
-    /// - Parameter body: the body of the request, which is part of the key for some methods.
+    /// The key of the responses to a request. For some methods, the body of the request is part of the key.
     func key(of request: HTTPRequest, body: [UInt8]?) -> ResponseKey? {
       var key = ResponseKey(request, policy: policy)
       if let body, storesByBody(request) {

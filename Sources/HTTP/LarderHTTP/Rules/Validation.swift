@@ -109,16 +109,10 @@
       let tagged = stored.compactMap { stored in
         stored.fields[fields: .eTag].first.flatMap { $0.value.isEmpty ? nil : $0 }
       }
-      if tagged.count == 1 {
-        // The field is copied, because its bytes need not be text.
-        var field = tagged[0]
-        field.name = .ifNoneMatch
-        request.headerFields.append(field)
-      } else if !tagged.isEmpty {
-        request.headerFields.append(
-          HTTPField(
-            name: .ifNoneMatch,
-            lenientValue: Array(tagged.map(\.valueBytes).joined(separator: [0x2C, 0x20]))))
+      if !tagged.isEmpty {
+        // The bytes need not be text.
+        let value = Array(tagged.map(\.valueBytes).joined(separator: [0x2C, 0x20]))
+        request.headerFields.append(HTTPField(name: .ifNoneMatch, lenientValue: value))
       }
       if stored.count == 1, let modified = stored[0].fields[fields: .lastModified].first {
         var field = modified

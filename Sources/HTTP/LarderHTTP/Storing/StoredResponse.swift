@@ -144,9 +144,8 @@
       return bytes
     }
 
-    /// Reads metadata; nil for bytes that are not the metadata of a response in a known version.
-    ///
-    /// - Parameter bodySize: the length of the entry's value.
+    /// Reads the metadata of an entry with a value of `bodySize` bytes; nil for bytes that are not the metadata of a response in
+    /// a known version.
     init?(metadata: [UInt8], bodySize: Int) {
       // `HTTPFields` traps beyond a limit, so a damaged or foreign record must not reach it.
       guard let metadata = ResponseMetadata(metadata),
