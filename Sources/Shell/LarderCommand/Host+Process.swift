@@ -84,7 +84,9 @@ extension Host {
     if Terminal.movesCursor(on: .error, environment: environment) {
       progress = { words in
         try output.release()
-        try Self.showProgress(words)
+        let columns = (Terminal.size(of: .error)?.columns ?? 80) - 1
+        let text = words.map { DisplayWidth.fit($0.description, to: columns, mark: "~") } ?? ""
+        try Terminal.write("\r\u{1B}[K\(text)", to: .error)
       }
     }
   }
@@ -101,12 +103,6 @@ extension Host {
     return Input(
       item: { end, most in try unlessInterrupted(lines.readLine(endedBy: end, atMost: most)) },
       rest: { try unlessInterrupted(lines.readRest(atMost: $0)) ?? [] })
-  }
-
-  private static func showProgress(_ words: SafeText?) throws {
-    let columns = (Terminal.size(of: .error)?.columns ?? 80) - 1
-    let text = words.map { DisplayWidth.fit($0.description, to: columns, mark: "~") } ?? ""
-    try Terminal.write("\r\u{1B}[K\(text)", to: .error)
   }
 
   /// Asks on standard error, so that standard output contains only data.
@@ -153,9 +149,9 @@ private enum HistoryFile {
     _ environment: [String: String], to verb: SafeText,
     _ body: (LineEditor.HistoryFile) throws(TerminalError) -> Result
   ) throws -> Result? {
-    guard let file = LineEditor.HistoryFile.standard(environment: environment),
-      LocalFile.exists(file.path)
-    else { return nil }
+    guard let file = LineEditor.HistoryFile.standard(environment: environment), file.exists else {
+      return nil
+    }
     do throws(TerminalError) {
       return try body(file)
     } catch {

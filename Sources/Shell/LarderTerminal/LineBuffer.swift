@@ -1,11 +1,5 @@
 import CEditline
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// The line in libedit's buffer, and the cursor.
 @safe struct LineBuffer {
   struct Line {

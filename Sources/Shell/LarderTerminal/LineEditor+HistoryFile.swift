@@ -17,6 +17,8 @@ extension LineEditor {
 
     package init(at path: String) { self.path = path }
 
+    package var exists: Bool { unsafe access(path, F_OK) == 0 }
+
     /// `$XDG_STATE_HOME/larder/history`, by default in `~/.local/state`; nil if neither variable is an absolute path.
     package static func standard(environment: [String: String]) -> HistoryFile? {
       let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state" }

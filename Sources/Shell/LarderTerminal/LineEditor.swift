@@ -1,11 +1,5 @@
 import CEditline
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// Reads lines that are typed and edited at a terminal, with libedit.
 ///
 /// The editor has the keys of emacs or, with `bind -v` in `~/.editrc`, the keys of vi. There is one terminal, so use one

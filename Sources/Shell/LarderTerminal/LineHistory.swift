@@ -1,11 +1,5 @@
 import CEditline
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// The entries that can be recalled at a prompt: the entries of this session and, with a file, of earlier sessions.
 @safe package final class LineHistory {
   private let past: OpaquePointer
@@ -30,8 +24,7 @@ import CEditline
   package func keep(
     in file: LineEditor.HistoryFile, creating: Bool = true
   ) throws(TerminalError) {
-    let isThere = unsafe access(file.path, F_OK) == 0
-    if creating || isThere { for entry in try file.load() { add(entry) } }
+    if creating || file.exists { for entry in try file.load() { add(entry) } }
     self.file = file
   }
 

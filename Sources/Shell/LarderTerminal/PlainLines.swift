@@ -76,7 +76,10 @@ package struct PlainLines {
         takeRest()
         return .interrupted
       }
-      searched -= discardRead()
+      // Bytes that were handed out are freed once for each read.
+      buffer.removeFirst(start)
+      searched -= start
+      start = 0
     }
   }
 
@@ -100,13 +103,6 @@ package struct PlainLines {
     isAtEnd = bytes.isEmpty
     buffer += bytes
     return true
-  }
-
-  /// Frees the bytes that were handed out, once for each read; returns the number of bytes by which the indices move.
-  private mutating func discardRead() -> Int {
-    defer { start = 0 }
-    buffer.removeFirst(start)
-    return start
   }
 
   @discardableResult

@@ -22,11 +22,10 @@ struct Confirmation {
 
   /// Whether a person can be asked. The setting `confirm` is not tested here.
   private var asks: Bool { session.canAsk && session.host.ask != nil }
-  private var skipsQuestion: Bool { asks && !session.settings.confirmsBulkChanges && !isSweeping }
 
   /// Throws `declined` or `needs_yes`, unless the change is confirmed or a setting skips its question.
   func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
-    if isGiven || skipsQuestion { return }
+    if isGiven || asks && !session.settings.confirmsBulkChanges && !isSweeping { return }
     guard asks, let ask = session.host.ask else {
       guard isEmpty else { throw Self.refusal(to: change) }
       // The words of a script decide whether the script needs `--yes`; the present content of the store does not.

@@ -21,7 +21,6 @@ extension Command {
     }
     let namespace = try session.namespaceToWrite(call.namespaces)
     var edit = try ValueEdit(call.bytes("KEY")!, in: namespace, of: session)
-    try edit.confirmCreation()
     let draft = try FileProblem.explaining(.writing, "cannot write the text to edit") {
       try open(edit.original, edit.isJSON ? "json" : "txt")
     }
@@ -61,6 +60,7 @@ private struct ValueEdit {
     let found = try StoredValue.find(key, in: namespace)
     guard let found, found.entry.hasValue else {
       (original, isJSON) = ([], false)
+      try ask("no entry \(key) in \(namespace.name); create it?")
       return
     }
     guard found.body == nil else {
@@ -76,11 +76,6 @@ private struct ValueEdit {
     original = found.bytes
     isJSON = Self.parseError(found.bytes) == nil
     base = found.entry.version
-  }
-
-  func confirmCreation() throws {
-    guard base == nil else { return }
-    try ask("no entry \(key) in \(namespace.name); create it?")
   }
 
   mutating func store(_ text: [UInt8]) throws -> Store.Entry? {

@@ -40,7 +40,9 @@ extension Command {
       Example("persist \"Kiruna:07\"", "one key"),
       Example("persist @articles --tag front", "all with a tag"),
     ],
-    run: keepEntries)
+  ) { call, session in
+    try setExpiries("persist", past: "persisted", call, session) { _ in .never }
+  }
 
   private static func setExpiry(_ call: Invocation, in session: Session) throws {
     let change = call.expiryChange("TIME|+D")!
@@ -68,10 +70,6 @@ extension Command {
       if call.has("--at-most"), after > before { return before }
       return after
     }
-  }
-
-  private static func keepEntries(_ call: Invocation, in session: Session) throws {
-    try setExpiries("persist", past: "persisted", call, session) { _ in .never }
   }
 
   /// - Parameter target: Makes the new expiry from the present expiry; nil leaves an entry that never expires as it is.

@@ -30,7 +30,8 @@ extension Command {
     let scope = try Scope(of: call, in: session)
     if let columns = call.columns("--show") {
       try scope.list(as: .show(columns))
-    } else if scope.namespaces.count == 1, session.output.showsKeysOnly, !call.has("--long"),
+    } else if scope.namespaces.count == 1, session.output.presentation.mode == .plain,
+      !call.has("--long"),
       scope.selection.needsKeysOnly
     {
       try scope.listKeys()

@@ -41,7 +41,12 @@ extension Command {
   private static let ofBoth = ["--entries", "--bytes", "--reset"]
 
   private static func showOrSetLimits(_ call: Invocation, in session: Session) throws {
-    try checkOptions(call)
+    if let wrong = (call.meansStore ? ofNamespace : ofStore).first(where: call.has) {
+      throw ShellError(
+        .usage, "\(wrong) belongs to \(call.meansStore ? "a namespace" : "the store")",
+        at: call.range(wrong),
+        hint: call.meansStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
+    }
     let name = call.meansStore ? nil : try name(call, in: session)
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
       let report = try LimitReport(of: name, in: session)
@@ -80,15 +85,6 @@ extension Command {
     guard case .named(let names) = call.namespaces, (ofBoth + ofNamespace).contains(where: call.has)
     else { return try session.namespace(call.namespaces).name }
     return names[0].text
-  }
-
-  /// Throws if an option does not fit the subject of the command, a store or a namespace.
-  private static func checkOptions(_ call: Invocation) throws(ShellError) {
-    let isStore = call.meansStore
-    guard let wrong = (isStore ? ofNamespace : ofStore).first(where: call.has) else { return }
-    throw ShellError(
-      .usage, isStore ? "\(wrong) belongs to a namespace" : "\(wrong) belongs to the store",
-      at: call.range(wrong), hint: isStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
   }
 
   /// Changes the limits; returns the decrease of entries and bytes since `before`, with removals by other processes.

@@ -61,12 +61,9 @@ extension Command {
       Example("help evict", "one of them"),
       Example("help times", "how times are written"),
     ],
-    run: explain)
-
-  private static func explain(_ call: Invocation, in session: Session) throws {
-    let reply = try Help(.standard).reply(
-      about: call.bytes("COMMAND|TOPIC"), for: session.output.presentation)
-    try session.output.answer(reply)
+  ) { call, session in
+    try session.output.answer(
+      Help(.standard).reply(about: call.bytes("COMMAND|TOPIC"), for: session.output.presentation))
   }
 
   static let quit = Command(
@@ -76,9 +73,5 @@ extension Command {
       Example("quit", "done"),
       Example("quit 3", "with an exit code"),
     ],
-    run: leave)
-
-  private static func leave(_ call: Invocation, in session: Session) throws -> Outcome {
-    .quit(Int32(call.number("CODE") ?? 0))
-  }
+  ) { call, _ in Outcome.quit(Int32(call.number("CODE") ?? 0)) }
 }

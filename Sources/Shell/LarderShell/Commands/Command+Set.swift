@@ -123,9 +123,17 @@ extension Command {
   private static func value(
     of call: Invocation, for namespace: Store.Namespace, in session: Session
   ) throws -> [UInt8] {
-    guard
-      let source = call.bytes("--from") ?? (call.isBareDash("VALUE") ? [UInt8(ascii: "-")] : nil)
-    else { return call.bytes("VALUE")! }
+    // A dash without quotes means standard input.
+    let isDash = call.line.arguments.contains {
+      if case .word(let word) = $0 {
+        word.range == call.range("VALUE") && word.bareText == "-"
+      } else {
+        false
+      }
+    }
+    guard let source = call.bytes("--from") ?? (isDash ? [UInt8(ascii: "-")] : nil) else {
+      return call.bytes("VALUE")!
+    }
     let largest = try largestValue(of: namespace, in: session)
     let value: [UInt8]
     if source == Array("-".utf8) {
@@ -164,15 +172,5 @@ extension Command {
       .overLimit,
       "the value has \(size) bytes; \(namespace.name) takes at most \(Wording.count(largest))",
       hint: "raise it: `limits \(Quoting.namespace(namespace.name)) --entry-size SIZE`")
-  }
-}
-
-extension Invocation {
-  /// Whether the word of a parameter is `-` without quotes, which means standard input.
-  fileprivate func isBareDash(_ name: String) -> Bool {
-    guard let range = range(name) else { return false }
-    return line.arguments.contains {
-      if case .word(let word) = $0 { word.range == range && word.bareText == "-" } else { false }
-    }
   }
 }

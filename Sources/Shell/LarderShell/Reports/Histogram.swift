@@ -74,15 +74,15 @@ struct Histogram {
   // MARK: Bounds
 
   private static func even(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
+    guard bins > 1 else { return [range.lowerBound, range.upperBound + 1] }
     let span = range.upperBound - range.lowerBound
     var width = roundStep(max(span / Int64(bins), 1), isSize)
-    while (range.upperBound / width - range.lowerBound / width) + 1 > Int64(bins), bins > 1 {
+    while range.upperBound / width - range.lowerBound / width >= Int64(bins) {
       width = roundStep(width + 1, isSize)
     }
-    let start = bins == 1 ? range.lowerBound : range.lowerBound / width * width
-    let count = bins == 1 ? 1 : Int(range.upperBound / width - range.lowerBound / width) + 1
-    guard bins > 1 else { return [start, range.upperBound + 1] }
-    return (0...count).map { start.saturating(plus: Int64($0), times: width) }
+    let first = range.lowerBound / width
+    let last = range.upperBound / width + 1
+    return (first...last).map { Int64(clamping: Int128($0) * Int128(width)) }
   }
 
   /// Bounds that double, or grow faster if doubling takes too many bins; a single bin if all of these take too many.
@@ -94,7 +94,7 @@ struct Histogram {
       var next: Int64 = isSize ? 1 : 1000
       while bounds.last! <= range.upperBound {
         bounds.append(next)
-        next = next.multipliedReportingOverflow(by: factor).overflow ? .max : next * factor
+        next = Int64(clamping: Int128(next) * Int128(factor))
         if bounds.last == .max { break }
       }
       let first = (bounds.lastIndex { $0 <= range.lowerBound } ?? 0)
@@ -113,16 +113,12 @@ struct Histogram {
       ]
       if let step = seconds.first(where: { $0 * 1000 >= least }) { return step * 1000 }
     }
-    var power: Int64 = 1
+    var power: Int128 = 1
     while true {
-      for digit: Int64 in [1, 2, 5] {
-        let (step, overflow) = power.multipliedReportingOverflow(by: digit)
-        if overflow { return .max }
-        if step >= least { return step }
+      for step in [power, 2 * power, 5 * power] where step >= least {
+        return Int64(clamping: step)
       }
-      let (next, overflow) = power.multipliedReportingOverflow(by: 10)
-      if overflow { return .max }
-      power = next
+      power *= 10
     }
   }
 
@@ -155,13 +151,5 @@ struct Histogram {
 
   private func cell(_ bound: Int64) -> Cell {
     measure.isSize ? .size(Int(clamping: bound)) : .span(bound)
-  }
-}
-
-extension Int64 {
-  fileprivate func saturating(plus count: Int64, times width: Int64) -> Int64 {
-    let (product, overflow) = count.multipliedReportingOverflow(by: width)
-    let (sum, carried) = addingReportingOverflow(product)
-    return overflow || carried ? .max : sum
   }
 }

@@ -50,7 +50,7 @@ extension Scope {
       let isAll = isSorted || shown - page < Self.countedRest && isInTime
       if walked.found > page { rest = (walked.found - page, isAll) }
     }
-    if let rest { try output.writeNotes([remark(rest, behind: lastKey)]) }
+    if let rest, output.isTable { try output.writeLines([remark(rest, behind: lastKey)]) }
     if isEmpty, output.isForPerson { try suggestOtherMatches() }
   }
 

@@ -245,17 +245,15 @@ struct SelectionWalk {
 
   // MARK: Standard input
 
-  /// Whether the command already visits a key of standard input, because a pattern of the command matches the key.
-  private func isVisited(_ key: [UInt8]) -> Bool {
-    selection.patterns.contains { $0.matches(key) } && isBehindStart(key)
-  }
-
   private mutating func nextFromInput() throws -> (entry: Store.Entry, namespace: Store.Namespace)?
   {
     while pending.isEmpty {
       guard let item = try input?.next() else { return nil }
       piped.count += 1
-      if isVisited(item.key) { continue }
+      // The command already visits a key that a pattern matches.
+      if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
+        continue
+      }
       let named = namespaces.filter { item.namespace.map($0.name.isExactly) ?? true }
       for namespace in named.reversed() {
         if let entry = try find(item.key, in: namespace) { pending.append((entry, namespace)) }

@@ -40,8 +40,6 @@ final class AnswerWriter {
   var isTable: Bool { presentation.mode == .table }
   var isForPerson: Bool { presentation.mode.isForPerson }
 
-  var showsKeysOnly: Bool { presentation.mode == .plain }
-
   /// The most rows of a list that a person sees at once if no limit is set.
   private static let page = 50
 
@@ -93,9 +91,6 @@ final class AnswerWriter {
   func answer(_ reply: Reply) throws { try write(presentation.bytes(of: reply)) }
 
   func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
-
-  /// Writes notes below a table; other forms get no notes.
-  func writeNotes(_ notes: [SafeText]) throws { if isTable { try writeLines(notes) } }
 
   /// Acknowledges a change, unless `--quiet` is set.
   func acknowledge(_ reply: Reply) throws {

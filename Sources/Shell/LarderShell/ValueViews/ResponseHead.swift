@@ -79,17 +79,15 @@ struct ResponseBody {
         value.count == size ? value.extracting(first: end - start).bytes : nil
       }
       // The id in the name belongs to this body alone, so a part never belongs to another response.
-      guard case let part?? = part else { throw missing(index, of: entry) }
+      guard case let part?? = part else {
+        throw ShellError(
+          .unreadable,
+          "the body of \(entry.key.bytes) is incomplete: no entry \(key(index)) in \(entry.namespace) has that part",
+          hint: "if the response was replaced or evicted meanwhile, run the command again")
+      }
       try take(part)
     }
   }
 
   private func key(_ index: Int) -> [UInt8] { name + Array(" \(index)".utf8) }
-
-  private func missing(_ index: Int, of entry: Store.Entry) -> ShellError {
-    ShellError(
-      .unreadable,
-      "the body of \(entry.key.bytes) is incomplete: no entry \(key(index)) in \(entry.namespace) has that part",
-      hint: "if the response was replaced or evicted meanwhile, run the command again")
-  }
 }

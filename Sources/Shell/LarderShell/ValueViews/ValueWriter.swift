@@ -66,7 +66,10 @@ struct ValueWriter {
       if count > 0 { try output.write([.newline]) }
       let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
       if !isSingle { try output.write(Array("\(name)\(Quoting.brief(key))\n".utf8)) }
-      try show(value)
+      let most = head ?? (isFull || style == .json ? nil : ValueView.mostCut)
+      let shown = try value.reading(most: most, in: session)
+      let view = try ValueView(shown, as: style, head: head, isFull: isFull)
+      try output.write(view.bytes(for: presentation))
     case .plain where presentation.endsWithNUL:
       let bytes = try value.encoded(as: style, most: head, in: session)
       try output.write(key + [0] + bytes + [0])
@@ -103,13 +106,6 @@ struct ValueWriter {
     // For a person, JSON is shown without quotes around the text.
     let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
     return facts + [.text(Quoting.plainValue(Array(bytes.prefix(head ?? .max))))]
-  }
-
-  private func show(_ value: StoredValue) throws {
-    let most = head ?? (isFull || style == .json ? nil : ValueView.mostCut)
-    let value = try value.reading(most: most, in: session)
-    let view = try ValueView(value, as: style, head: head, isFull: isFull)
-    try session.output.write(view.bytes(for: presentation))
   }
 }
 
