@@ -19,7 +19,8 @@
       // In valkey-swift a cancelled command ends the connection of all commands, so a late command is not cancelled.
       Task { [client] in
         do throws(ValkeyClientError) {
-          reply.complete(.success(Reply(try await client.execute(RawCommand(command, reply)))))
+          let raw = RawCommand(command: command, reply: reply)
+          reply.complete(.success(Reply(try await client.execute(raw))))
         } catch {
           if error.errorCode == .commandError {
             reply.complete(.success(.failure(error.message ?? "ERR")))
@@ -50,11 +51,6 @@
 
     let command: LarderShared.Command
     let reply: PendingReply
-
-    init(_ command: LarderShared.Command, _ reply: PendingReply) {
-      self.command = command
-      self.reply = reply
-    }
 
     var isBlocking: Bool { command.blocks }
 

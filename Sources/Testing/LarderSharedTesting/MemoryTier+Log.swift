@@ -23,7 +23,9 @@ extension MemoryTier {
   ) async throws(LarderError) -> [LogRecord] {
     if waiting > .zero { await waitForRecord(after: position, for: waiting) }
     return try await perform(counts: false) { image, _ in
-      Array(image.log[image.firstRecord(after: position)...].prefix(500))
+      // Positions rise, and most readers have seen most records.
+      let last = image.log.lastIndex { $0.position <= position } ?? -1
+      return Array(image.log[(last + 1)...].prefix(500))
     }
   }
 
@@ -42,16 +44,6 @@ extension MemoryTier {
 }
 
 extension MemoryTier.Image {
-  /// The index of the oldest record after a position, found by bisection: positions rise.
-  func firstRecord(after position: Position) -> Int {
-    var (first, end) = (0, log.count)
-    while first < end {
-      let middle = (first + end) / 2
-      if log[middle].position <= position { first = middle + 1 } else { end = middle }
-    }
-    return first
-  }
-
   /// The record of a new change. Its position rises even if the clock does not.
   mutating func advance(_ now: Duration, _ subject: LogRecord.Subject) -> LogRecord {
     let time = UInt64(now / .milliseconds(1)) + 1

@@ -66,10 +66,10 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     for count in 0..<min(bytes.count, times) { attempt(Array(bytes.prefix(count))) }
     for _ in 0..<times {
       var damaged = bytes
-      for _ in 0...random.below(3) {
-        let place = random.below(damaged.count + 1)
-        let byte = UInt8(truncatingIfNeeded: random.next())
-        switch random.below(5) {
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let place = Int.random(in: 0...damaged.count, using: &random)
+        let byte = UInt8.random(in: 0...255, using: &random)
+        switch Int.random(in: 0..<5, using: &random) {
         case 0 where place < damaged.count: damaged[place] = byte
         case 1 where place < damaged.count: damaged[place] ^= 1 << (byte & 7)
         case 2 where place < damaged.count: damaged.remove(at: place)
@@ -150,7 +150,7 @@ private func decoded<C: Codec>(_ codec: C, _ value: C.Value) throws -> C.Value {
 }
 
 /// SplitMix64: equal seeds give equal numbers.
-private struct Random {
+private struct Random: RandomNumberGenerator {
   var state: UInt64
 
   mutating func next() -> UInt64 {
@@ -160,8 +160,6 @@ private struct Random {
     mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
     return mixed ^ mixed >> 31
   }
-
-  mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(limit, 1))) }
 }
 
 /// A failed conformance check of a codec or a clock.

@@ -36,7 +36,7 @@ struct LogReader: Sendable {
         pause = Self.watch
       } catch is CancellationError {
         return
-      } catch let error as LarderError where Self.ends.contains(error.code) {
+      } catch let error as LarderError where [.closed, .forked, .readOnly].contains(error.code) {
         return
       } catch {
         // The tier cannot be reached, or the store is busy or full. The copies become unconfirmed until this succeeds.
@@ -55,8 +55,6 @@ struct LogReader: Sendable {
       pause = min(pause * 2, Self.longestPause)
     }
   }
-
-  private static let ends: Set<LarderError.Code> = [.closed, .forked, .readOnly]
 
   private func follow(_ lease: inout UInt64?, _ pause: inout Duration) async throws {
     var follower = LogFollower(self, at: try await start())

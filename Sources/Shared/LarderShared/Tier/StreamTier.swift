@@ -74,15 +74,14 @@ public struct StreamTier: SharedTier {
   ) async throws(LarderError) -> LeaseAnswer {
     let reply = try await run(
       .acquire, keys(of: key), [stamp?.bytes ?? [], token.bytes, digits(length)], isLogged: true)
-    let parts = reply.list
-    switch parts?.first?.number {
-    case 1 where parts?.count == 1:
-      return .changed
-    case 2 where parts?.count == 2:
-      guard let head = parts?[1].bytes.flatMap({ Position(head: $0) }) else { break }
+    let parts = reply.list ?? []
+    switch (parts.first?.number, parts.count) {
+    case (1, 1): return .changed
+    case (2, 2):
+      guard let head = parts[1].bytes.flatMap({ Position(head: $0) }) else { break }
       return .granted(Lease(token: token, head: head))
-    case 3 where parts?.count == 2:
-      guard let left = parts?[1].number else { break }
+    case (3, 2):
+      guard let left = parts[1].number else { break }
       // A lease key of another program has no end. It is looked at as rarely as a lease that lasts long.
       return .held(.milliseconds(left < 0 ? 60_000 : min(max(left, 1), 60_000)))
     default: break
