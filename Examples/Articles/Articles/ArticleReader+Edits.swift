@@ -13,23 +13,17 @@ extension ArticleReader {
     let earlier = try edits().all.last { $0.edit.article == id }?.edit
     var bookmark = try storage.article(id)?.bookmark
     if bookmark == nil, earlier == nil { bookmark = try await readeck.bookmark(id).value }
-    try queue(
-      PendingEdit(
-        article: id, title: earlier?.title ?? bookmark?.name ?? id, kind: kind,
-        made: storage.store.now, base: bookmark?.updated ?? earlier?.base ?? ""))
-    return try await sendEdits()
-  }
-
-  private func queue(_ edit: PendingEdit) throws {
+    let edit = PendingEdit(
+      article: id, title: earlier?.title ?? bookmark?.name ?? id, kind: kind,
+      made: storage.store.now, base: bookmark?.updated ?? earlier?.base ?? "")
     var number = try edits().all.last.flatMap { Int($0.key.string ?? "") } ?? 1_000_000_000_000
     try storage.store.write { batch in
+      let outbox = storage.outbox
       // Another process may have taken the number of the key.
-      repeat {
-        number += 1
-      } while try batch.entry(
-        for: "\(number)", in: storage.outbox.namespace) != nil
-      try batch.set(edit, for: "\(number)", in: storage.outbox)
+      repeat { number += 1 } while try batch.entry(for: "\(number)", in: outbox.namespace) != nil
+      try batch.set(edit, for: "\(number)", in: outbox)
     }
+    return try await sendEdits()
   }
 
   /// The changes in their order. Leaves out a change that another version of this program made and this version cannot decode.

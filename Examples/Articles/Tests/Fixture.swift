@@ -37,7 +37,12 @@ struct Fixture: TestFixture {
 
   /// Suspends the answers to the requests that `isHeld` chooses until the gate opens.
   func hold(_ isHeld: @escaping @Sendable (LocalServer.Received) -> Bool) -> Gate {
-    server.hold(isHeld) { [readeck] in readeck.answer($0) }
+    let gate = Gate()
+    server.become { [readeck] request in
+      if isHeld(request) { await gate.pass() }
+      return readeck.answer(request)
+    }
+    return gate
   }
 
   /// Changes the answers to requests of a path.
@@ -49,7 +54,6 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// Answers all requests like the server.
   func answerAll() { server.become { [readeck] in readeck.answer($0) } }
 
   /// Gives the requests that `isChosen` chooses another answer. Other requests keep their answers.
@@ -59,7 +63,6 @@ struct Fixture: TestFixture {
     server.become { [readeck] in isChosen($0) ? other : readeck.answer($0) }
   }
 
-  /// A page of the server.
   func page(_ number: Int) -> FakeReadeck.Page? {
     readeck.pages.first { $0.id == FakeReadeck.id(number) }
   }
@@ -67,7 +70,6 @@ struct Fixture: TestFixture {
   /// Waits until the server gets a request for a path.
   func asked(for path: String) async throws { try await server.wait(for: 1) { $0.bare == path } }
 
-  /// The path of an article's body.
   static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
@@ -97,7 +99,6 @@ struct Fixture: TestFixture {
     )
   }
 
-  /// The whole address of an image.
   func address(_ path: String) -> String { server.base + path }
 }
 

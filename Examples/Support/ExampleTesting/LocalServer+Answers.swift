@@ -6,19 +6,6 @@ import Service
 import TestSupport
 
 extension LocalServer {
-  /// Answers with `answer`, but requests that `isHeld` chooses wait until the returned gate opens.
-  public func hold(
-    _ isHeld: @escaping @Sendable (Received) -> Bool = { _ in true },
-    answer: @escaping @Sendable (Received) -> Answer
-  ) -> Gate {
-    let gate = Gate()
-    become { request in
-      if isHeld(request) { await gate.pass() }
-      return answer(request)
-    }
-    return gate
-  }
-
   /// Waits until `count` requests that `isCounted` chooses have arrived.
   public func wait(for count: Int, _ isCounted: (Received) -> Bool = { _ in true }) async throws {
     try await waitUntil { received.count(where: isCounted) >= count }
