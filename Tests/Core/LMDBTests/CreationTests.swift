@@ -102,16 +102,9 @@ import Testing
   }
 
   @Test func `what a killed creation left is replaced`() throws {
-    try FileManager.default.createDirectory(
-      atPath: directory.store, withIntermediateDirectories: false,
-      attributes: [.posixPermissions: 0o700])
-    for name in ["data.mdb.new", "data.mdb", "lock.opening"] {
-      let contents = name == "data.mdb.new" ? Data(repeating: 7, count: 5000) : Data()
-      #expect(
-        FileManager.default.createFile(
-          atPath: directory.store + "/" + name, contents: contents,
-          attributes: [.posixPermissions: 0o600]))
-    }
+    try makePrivateDirectory(directory.store)
+    try makePrivateFile(directory.store + "/data.mdb.new", Data(repeating: 7, count: 5000))
+    for name in ["data.mdb", "lock.opening"] { try makePrivateFile(directory.store + "/" + name) }
     #expect(try Fixture.open(directory.store).value(Fixture.signature) == [1])
     #expect(!FileManager.default.fileExists(atPath: directory.store + "/data.mdb.new"))
   }

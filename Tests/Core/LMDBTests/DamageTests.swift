@@ -36,11 +36,8 @@ import Testing
 
   private func place(_ bytes: Data, _ name: String) throws -> String {
     let store = directory.path + "/" + name
-    try FileManager.default.createDirectory(
-      atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    #expect(
-      FileManager.default.createFile(
-        atPath: store + "/data.mdb", contents: bytes, attributes: [.posixPermissions: 0o600]))
+    try makePrivateDirectory(store)
+    try makePrivateFile(store + "/data.mdb", bytes)
     return store
   }
 
@@ -126,24 +123,23 @@ import Testing
     #expect(short > 0, "no file was short: the test proves nothing (LARDER_SEED=\(seed))")
   }
 
-  @Test func `commit numbers and last pages that cannot be are damage`() throws {
+  @Test func `commit numbers and page sizes that cannot be are damage`() throws {
     let bytes = try makeStore()
-    for newest: UInt64 in [UInt64(1) << 63, UInt64.max - 1, UInt64.max - 3] {
+    func expectDamage(_ name: String, _ change: (inout Data) -> Void) throws {
       var damaged = bytes
-      damaged.replaceSubrange(144..<152, with: [UInt8](littleEndian: newest & ~1))
-      damaged.replaceSubrange(4096 + 144..<4096 + 152, with: [UInt8](littleEndian: newest | 1))
-      let store = try place(damaged, "numbers-\(newest)")
-      #expect { _ = try Fixture.open(store) } throws: { ($0 as? OpenError)?.kind == .damaged }
+      change(&damaged)
+      #expect(try refusal(place(damaged, name)) == .damaged, "\(name)")
     }
-  }
-
-  @Test func `page sizes that LMDB does not make are damage`() throws {
-    let bytes = try makeStore()
+    for newest: UInt64 in [UInt64(1) << 63, UInt64.max - 1, UInt64.max - 3] {
+      try expectDamage("number \(newest)") {
+        $0.replaceSubrange(144..<152, with: [UInt8](littleEndian: newest & ~1))
+        $0.replaceSubrange(4096 + 144..<4096 + 152, with: [UInt8](littleEndian: newest | 1))
+      }
+    }
     for size: UInt32 in [0, 256, 4095, 65_536, .max] {
-      var damaged = bytes
-      damaged.replaceSubrange(40..<44, with: [UInt8](littleEndian: size))
-      let store = try place(damaged, "size-\(size)")
-      #expect { _ = try Fixture.open(store) } throws: { ($0 as? OpenError)?.kind == .damaged }
+      try expectDamage("size \(size)") {
+        $0.replaceSubrange(40..<44, with: [UInt8](littleEndian: size))
+      }
     }
   }
 

@@ -61,7 +61,7 @@ import Testing
 
   /// Each removal comes after writes that trust the last comparison.
   @Test(arguments: ["data.mdb", "lock.mdb", "lock.open", "lock.write", ""])
-  func `the first write after a file was removed is refused`(name: String) throws {
+  func `the first write after a file was removed is refused, and reads go on`(name: String) throws {
     let directory = try TemporaryDirectory()
     let environment = try Fixture.open(directory.store)
     let start = ContinuousClock.now
@@ -72,7 +72,8 @@ import Testing
     }
     try FileManager.default.removeItem(atPath: directory.store + "/" + name)
     #expect(failure { try environment.set([5], [1]) } == .replaced)
-    environment.close()
+    #expect(try environment.value([5]) == [count])
+    #expect(environment.close())
   }
 
   @Test func `a renamed directory, and a file put in the place of another, are noticed`() throws {

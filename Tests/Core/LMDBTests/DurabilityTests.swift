@@ -30,8 +30,7 @@ import Testing
   /// A copy of the store as it is on the disk and in the system's memory.
   private func copy(_ name: String) throws -> String {
     let path = directory.path + "/" + name
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    try makePrivateDirectory(path)
     for file in ["data.mdb", "recovery"]
     where FileManager.default.fileExists(atPath: directory.store + "/" + file) {
       try FileManager.default.copyItem(
@@ -213,19 +212,10 @@ import Testing
     let bytes = try Data(contentsOf: URL(fileURLWithPath: boot))
     try FileManager.default.removeItem(atPath: boot)
     #expect(refusal(directory.store, options(nil)) == .damaged)
-    try place(Data(count: bytes.count), boot)
+    try makePrivateFile(boot, Data(count: bytes.count))
     #expect(refusal(directory.store, options(nil)) == .damaged)
-    try place(bytes, boot)
+    try makePrivateFile(boot, bytes)
     #expect(refusal(directory.store, options(nil)) == nil)
-  }
-
-  private func place(_ bytes: Data, _ path: String) throws {
-    if FileManager.default.fileExists(atPath: path) {
-      try FileManager.default.removeItem(atPath: path)
-    }
-    try #require(
-      FileManager.default.createFile(
-        atPath: path, contents: bytes, attributes: [.posixPermissions: 0o600]))
   }
 
   @Test func `a torn record leaves the one before`() throws {
@@ -241,7 +231,7 @@ import Testing
     for offset in stride(from: 0, to: RecoveryRecord.size, by: 17) {
       var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
       bytes[offset] ^= 1
-      try place(bytes, path + "-torn")
+      try makePrivateFile(path + "-torn", bytes)
       let torn = try RecoveryFile(opening: path + "-torn").read()
       #expect(torn?.sequence == 1 && torn?.recoveryPoint == nil)
     }

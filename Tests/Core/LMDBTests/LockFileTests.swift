@@ -19,14 +19,6 @@ import Testing
     #expect(failure { try environment.set([5], [7]) } == .replaced)
   }
 
-  @Test(arguments: ["lock.mdb", "data.mdb", "lock.open", "lock.write"])
-  func `a file deleted while open stops the next write, and reads go on`(name: String) throws {
-    try FileManager.default.removeItem(atPath: store + "/" + name)
-    expectReplaced()
-    #expect(try environment.value([5]) == [6])
-    #expect(environment.close())
-  }
-
   @Test(arguments: ["lock.mdb", "data.mdb"])
   func `a file replaced while open stops the next write`(name: String) throws {
     let file = store + "/" + name

@@ -8,14 +8,14 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  private static let limit = 4 << 20
+  static let limit = 4 << 20
 
-  private func open(_ name: String = "") throws -> Environment {
+  func open(_ name: String = "") throws -> Environment {
     try Fixture.open(directory.store + name, Fixture.options(durability: .temporary))
   }
 
   /// Runs `body` in a write and takes its changes back.
-  private func attempt(
+  func attempt(
     _ environment: Environment, _ body: (inout WriteTransaction) throws -> Void
   ) throws {
     do {

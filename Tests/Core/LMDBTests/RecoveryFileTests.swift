@@ -28,12 +28,9 @@ import Testing
   /// Copies files of a store as they are now.
   private func copy(_ files: [String], from store: String = "store", to target: String) throws {
     let path = directory.path + "/" + target
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    if !FileManager.default.fileExists(atPath: path) { try makePrivateDirectory(path) }
     for file in files {
-      if FileManager.default.fileExists(atPath: path + "/" + file) {
-        try FileManager.default.removeItem(atPath: path + "/" + file)
-      }
+      try? FileManager.default.removeItem(atPath: path + "/" + file)
       try FileManager.default.copyItem(
         atPath: directory.path + "/" + store + "/" + file, toPath: path + "/" + file)
     }

@@ -18,17 +18,6 @@ import Testing
     environment.close()
   }
 
-  private func makeDirectory() throws {
-    try FileManager.default.createDirectory(
-      atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-  }
-
-  private func makeFile(_ path: String, _ contents: Data) {
-    #expect(
-      FileManager.default.createFile(
-        atPath: path, contents: contents, attributes: [.posixPermissions: 0o600]))
-  }
-
   /// Expects that opening is refused for `kind`, and that nothing in the directory is new or different.
   private func expectRefusal(
     _ kind: OpenError.Kind, _ options: EnvironmentOptions = Fixture.options(),
@@ -44,7 +33,7 @@ import Testing
     options.create = false
     #expect(refusal(store, options) == .absent)
     #expect(!FileManager.default.fileExists(atPath: store))
-    try makeDirectory()
+    try makePrivateDirectory(store)
     try expectRefusal(.absent, options)
   }
 
@@ -53,24 +42,24 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 
-  @Test func `a file in the place of the directory`() {
-    makeFile(store, Data("text".utf8))
+  @Test func `a file in the place of the directory`() throws {
+    try makePrivateFile(store, Data("text".utf8))
     #expect(refusal(store) == .notADirectory)
     #expect(refusal(store + "/inside") != nil)
   }
 
   @Test func `a directory with other files`() throws {
-    try makeDirectory()
-    makeFile(store + "/notes.txt", Data("keep me".utf8))
+    try makePrivateDirectory(store)
+    try makePrivateFile(store + "/notes.txt", Data("keep me".utf8))
     try expectRefusal(.notEmpty)
   }
 
   @Test func `a file that is not LMDB's`() throws {
-    try makeDirectory()
+    try makePrivateDirectory(store)
     for contents in [
       Data("a text".utf8), Data(repeating: 0, count: 20_000), Data(repeating: 0xAB, count: 152),
     ] {
-      makeFile(data, contents)
+      try makePrivateFile(data, contents)
       try expectRefusal(.notLMDB)
     }
   }
@@ -80,7 +69,7 @@ import Testing
     options.databases = ["second"]
     let foreign = try Environment.open(at: store + ".foreign", options: options) { _ in }
     foreign.close()
-    try makeDirectory()
+    try makePrivateDirectory(store)
     try FileManager.default.copyItem(atPath: store + ".foreign/data.mdb", toPath: data)
     try expectRefusal(.foreign)
   }
@@ -102,13 +91,13 @@ import Testing
 
   /// LMDB 1.x has longer page headers, so the mark and the version lie 8 bytes further.
   @Test(arguments: [0, 8]) func `a file that LMDB 1.x made`(shift: Int) throws {
-    try makeDirectory()
+    try makePrivateDirectory(store)
     var bytes = Data(count: 16_384)
     for meta in [0, 4096] {
       bytes.replaceSubrange(
         meta + 16 + shift..<meta + 24 + shift, with: [0xDE, 0xC0, 0xEF, 0xBE, 3, 0, 0, 0])
     }
-    makeFile(data, bytes)
+    try makePrivateFile(data, bytes)
     let words = try words()
     #expect(words.contains("LMDB 1.x"))
     #expect(words.contains("LMDB 0.9"))
@@ -137,7 +126,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(20)), arguments: ["data.mdb", "lock.mdb", "lock.opening"])
   func `a pipe in the place of a file, without waiting for its other end`(name: String) throws {
-    try makeDirectory()
+    try makePrivateDirectory(store)
     #expect(Process.succeeds(["mkfifo", "-m", "600", store + "/" + name]))
     #expect(refusal(store) == .notAFile)
   }

@@ -82,12 +82,7 @@ import Testing
     let url = URL(fileURLWithPath: file)
     let original = try contents()
     let manager = FileManager.default
-    func put(_ data: Data) throws {
-      try manager.removeItem(atPath: file)
-      #expect(
-        manager.createFile(
-          atPath: file, contents: data, attributes: [.posixPermissions: 0o600]))
-    }
+    func put(_ data: Data) throws { try makePrivateFile(file, data) }
     var isKept = false
     switch kind {
     case "nothing": try manager.removeItem(atPath: file)

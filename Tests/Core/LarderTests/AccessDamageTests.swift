@@ -49,9 +49,7 @@ import Testing
       if harm == .directory {
         try manager.createDirectory(atPath: table, withIntermediateDirectories: false)
       } else if harm != .lost {
-        let made = manager.createFile(
-          atPath: table, contents: bytes, attributes: [.posixPermissions: 0o600])
-        #expect(made)
+        try makePrivateFile(table, bytes)
       }
       let store = try Store(at: path + "/s")
       let notes = store.namespace("notes")

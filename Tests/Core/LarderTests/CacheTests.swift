@@ -30,6 +30,7 @@ struct Color: Codable, Equatable, Sendable {
   @Test func `typed values come back as they were`() throws {
     try withStore { store, _ in
       let colors = store.cache(of: Color.self, in: "colors")
+      #expect(try colors.namespace.info() == nil && colors.namespace.statistics() == nil)
       let red = Color(id: 4, name: "R\u{f6}t \"x\"", rgb: nil)
       try colors.set(red, for: 4)
       #expect(try colors.value(for: 4) == red)
@@ -44,6 +45,7 @@ struct Color: Codable, Equatable, Sendable {
       try evens.set(42, for: "k")
       #expect(try bytes.value(for: "k") == [0, 255])
       #expect(try texts.value(for: "k") == "caf\u{e9}")
+      #expect(try texts.withValue(for: "k") { $0.count } == 5)
       #expect(try evens.value(for: "k") == 42)
       #expect(try evens.entry(for: "k")?.codec.name == "200")
       #expect(try texts.entry(for: "k")?.codec == .text)

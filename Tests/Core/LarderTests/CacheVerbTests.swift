@@ -145,24 +145,6 @@ import Testing
     try check(store)
   }
 
-  @Test func `a cache shows its namespace's figures, changes and expired entries`() async throws {
-    let colors = try colors()
-    #expect(try colors.namespace.info() == nil && colors.namespace.statistics() == nil)
-    var changes = colors.namespace.changes().makeAsyncIterator()
-    try await colors.set(Color(name: "red"), for: "4", expires: .after(.seconds(1)))
-    #expect(await changes.next()?.key == Key("4"))
-    _ = try colors.value(for: "4")
-    let figures = try colors.namespace.statistics()
-    #expect(figures?.reads.hits == 1 && figures?.info.entries == 1)
-    #expect(try colors.withValue(for: "4") { $0.count } == #"{"name":"red"}"#.utf8.count)
-    #expect(try await colors.namespace.pin("4"))
-    #expect(try colors.entry(for: "4")?.isPinned == true)
-    #expect(try await colors.namespace.unpin("4"))
-    clock.advance(by: .seconds(1))
-    #expect(try colors.namespace.purge().entries == 1)
-    try check(colors.namespace.store)
-  }
-
   @Test func `two spellings of a letter are two keys`() throws {
     let colors = try colors()
     let (one, two) = ("caf\u{e9}", "cafe\u{301}")

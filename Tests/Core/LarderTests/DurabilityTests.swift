@@ -68,9 +68,7 @@ import Testing
     try withTemporaryDirectory { path in
       let store = try Store(at: path + "/s", options: options(durability))
       try store.namespace("notes").set("v", for: "k")
-      try FileManager.default.createDirectory(
-        atPath: path + "/cut", withIntermediateDirectories: false,
-        attributes: [.posixPermissions: 0o700])
+      try makePrivateDirectory(path + "/cut")
       for file in ["data.mdb", "recovery"] {
         try FileManager.default.copyItem(
           atPath: store.path + "/" + file, toPath: path + "/cut/" + file)

@@ -107,12 +107,9 @@ import Testing
 
   @Test func `what a killed creation left is no directory of other files`() throws {
     let place = directory.path + "/half"
-    try FileManager.default.createDirectory(
-      atPath: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    try makePrivateDirectory(place)
     for name in ["lock.open", "lock.opening", "data.mdb.new"] {
-      #expect(
-        FileManager.default.createFile(
-          atPath: place + "/" + name, contents: Data(), attributes: [.posixPermissions: 0o600]))
+      try makePrivateFile(place + "/" + name)
     }
     let words = words { try Store(at: place, options: Store.Options(create: false)).close() }
     #expect(words.hasPrefix("notFound: there is no store at \(place)"))

@@ -42,22 +42,6 @@ import Testing
     }
   }
 
-  @Test func `long keys with the same first bytes are kept apart and listed`() throws {
-    try withNotes { store, notes, clock in
-      let head = String(repeating: "h", count: 300)
-      for number in 0..<200 { try notes.set("\(number)", for: head + "\(number)") }
-      for number in 0..<200 { #expect(try notes.text(head + "\(number)") == "\(number)") }
-      #expect(try notes.text(head) == nil)
-      #expect(try notes.text(head + "200") == nil)
-      #expect(try notes.keysByPages(of: 9).count == 200)
-      #expect(try notes.page(limit: 300, prefix: head + "1").items.count == 111)
-      try notes.set("x", for: head + "5", expires: .after(.seconds(1)))
-      clock.advance(by: .seconds(1))
-      #expect(try store.purge().entries == 1)
-      #expect(try notes.count() == 199)
-    }
-  }
-
   @Test func `listings are in key order, but for long keys with the same beginning`() async throws {
     let notes = try Store.temporary().cache(TextCodec(), in: "notes")
     let head = String(repeating: "h", count: 238)

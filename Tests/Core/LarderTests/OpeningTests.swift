@@ -20,11 +20,8 @@ import Testing
   }
 
   private func place(_ data: Data, at path: String) throws {
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    #expect(
-      FileManager.default.createFile(
-        atPath: path + "/data.mdb", contents: data, attributes: [.posixPermissions: 0o600]))
+    try makePrivateDirectory(path)
+    try makePrivateFile(path + "/data.mdb", data)
   }
 
   @Test func `a new store is private to the user`() throws {
@@ -55,9 +52,7 @@ import Testing
 
       #expect(manager.createFile(atPath: path + "/file", contents: Data([1])))
       #expect(code(path + "/file") == .foreign)
-      try manager.createDirectory(
-        atPath: path + "/full", withIntermediateDirectories: false,
-        attributes: [.posixPermissions: 0o700])
+      try makePrivateDirectory(path + "/full")
       #expect(manager.createFile(atPath: path + "/full/photo.jpg", contents: Data([1])))
       #expect(code(path + "/full") == .foreign)
       #expect(try manager.contentsOfDirectory(atPath: path + "/full") == ["photo.jpg"])

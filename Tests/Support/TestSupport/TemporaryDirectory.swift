@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Runs `body` with a private directory, and removes the directory afterwards.
 package func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
@@ -11,8 +11,7 @@ package final class TemporaryDirectory: Sendable {
   package let path = TemporaryDirectory.unusedPath
 
   package init() throws {
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    try makePrivateDirectory(path)
   }
 
   /// A path in the system's temporary directory at which no file exists.
@@ -22,4 +21,18 @@ package final class TemporaryDirectory: Sendable {
 
   // Ignores errors: a test may have removed the directory itself.
   deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Makes a directory that only its owner may use.
+package func makePrivateDirectory(_ path: String) throws {
+  try FileManager.default.createDirectory(
+    atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+}
+
+/// Makes a file that only its owner may use, in place of an earlier file.
+package func makePrivateFile(_ path: String, _ contents: Data = Data()) throws {
+  try? FileManager.default.removeItem(atPath: path)
+  let isMade = FileManager.default.createFile(
+    atPath: path, contents: contents, attributes: [.posixPermissions: 0o600])
+  if !isMade { throw CocoaError(.fileWriteUnknown) }
 }

@@ -49,14 +49,8 @@ import TestSupport
     static func place(
       _ image: [String: [UInt8]], _ store: String
     ) throws -> [String: (inode: UInt64, bytes: [UInt8])] {
-      try FileManager.default.createDirectory(
-        atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-      for (name, bytes) in image {
-        try #require(
-          FileManager.default.createFile(
-            atPath: store + "/" + name, contents: Data(bytes),
-            attributes: [.posixPermissions: 0o600]))
-      }
+      try makePrivateDirectory(store)
+      for (name, bytes) in image { try makePrivateFile(store + "/" + name, Data(bytes)) }
       return try files(of: store)
     }
 

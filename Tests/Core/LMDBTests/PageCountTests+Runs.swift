@@ -1,0 +1,148 @@
+import LMDB
+import LarderPeer
+import TestSupport
+import Testing
+
+/// Runs: pages in a row, which a large value needs.
+extension `Pages that a write can count on` {
+  /// Whether `hasRun` promises a run of `pages` after `singles` single pages, and whether LMDB finds it after `taken` pages.
+  ///
+  /// The database is empty, so the root takes one page, and each value beside the run takes one more page.
+  private func lookForRun(
+    _ environment: Environment, pages: Int, after singles: Int, taken: Int
+  ) throws -> (promised: Bool, found: Bool) {
+    let second = environment.databases[0]
+    let limit = try #require(environment.fileLimit)
+    var outcome = (promised: false, found: false)
+    do {
+      try attempt(environment) { transaction in
+        outcome.promised = try transaction.hasRun(of: pages, afterTaking: singles, limit: limit)
+        let value = Fixture.filling(1, count: pages * 4096 - 16)
+        #expect(try transaction.pages(forValueOf: value.count) == pages)
+        #expect(try transaction.pages(forValueOf: value.count + 1) == pages + 1)
+        for number in 1..<max(taken, 1) {
+          let single = Fixture.filling(number, count: 3000)
+          try transaction.put(single.span, for: [UInt8(number)].span, in: second)
+        }
+        #expect(try transaction.statistics(of: second).pages == (taken > 1 ? taken : 0))
+        let error = failure { try transaction.put(value.span, for: [255].span, in: second) }
+        #expect(error == nil || error == .mapFull)
+        outcome.found = error == nil
+      }
+    } catch let error as LMDBError where error == .mapFull {
+      // Not even the single pages were available.
+    }
+    return outcome
+  }
+
+  @Test func `one that is promised is found, and one that is not is not there`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 60_000)
+    var random = SeededRNG(seed: UInt64(seed))
+    var outcomes = [false: 0, true: 0]
+    for round in 0..<100 * TestSettings.trials {
+      if round % 4 == 3 { try keepLists(environment) }
+      try churn.run(6)
+      let pages = Int.random(in: 2...1 << Int.random(in: 1...6, using: &random), using: &random)
+      let isTight = environment.info.pages + pages + 2 > Self.limit / 4096
+      let run = try lookForRun(environment, pages: pages, after: 1, taken: 1)
+      #expect(run.promised == run.found, "LARDER_SEED=\(seed), round \(round): \(pages)")
+      if isTight { outcomes[run.found]! += 1 }
+    }
+    #expect(outcomes[true]! > 5 && outcomes[false]! > 5, "LARDER_SEED=\(seed): \(outcomes)")
+  }
+
+  /// A reader keeps LMDB from reusing the pages that these writes free, so many free lists result.
+  private func keepLists(_ environment: Environment) throws {
+    let read = try environment.beginRead()
+    for number in 0..<200 {
+      let error = failure { try environment.set(Fixture.bytes(number % 7), [1]) }
+      #expect(error == nil || error == .mapFull)
+    }
+    #expect(try read.copy(Fixture.signature) == [1])
+  }
+
+  @Test func `one is there even after up to as many single pages as were allowed for`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 40_000)
+    var random = SeededRNG(seed: UInt64(seed))
+    var promises = 0
+    for round in 0..<100 * TestSettings.trials {
+      if round % 4 == 3 { try keepLists(environment) }
+      try churn.run(6)
+      let singles = Int.random(in: 1...60, using: &random)
+      let taken = Int.random(in: 1...singles, using: &random)
+      let pages = Int.random(in: 2...30, using: &random)
+      let run = try lookForRun(environment, pages: pages, after: singles, taken: taken)
+      #expect(
+        !run.promised || run.found, "LARDER_SEED=\(seed), round \(round): \(pages) after \(singles)"
+      )
+      if run.promised { promises += 1 }
+    }
+    #expect(promises > 5)
+  }
+
+  @Test func `one that single pages are taken from is not promised`() throws {
+    let environment = try open()
+    try environment.set([1], Fixture.filling(1, count: 12 * 4096 - 16))
+    for number in 2..<6 { try environment.set([UInt8(number)], [1]) }
+    try environment.write { _ = try $0.remove([1].span, from: .main) }
+    for number in 2..<6 { try environment.set([UInt8(number)], [2]) }
+    environment.setFileLimit((environment.info.pages + 2) * 4096)
+    var outcomes = Set<Bool>()
+    for pages in [2, 6, 12] {
+      for singles in 1...14 {
+        let run = try lookForRun(environment, pages: pages, after: singles, taken: singles)
+        #expect(run.promised == run.found, "\(pages) after \(singles)")
+        outcomes.insert(run.found)
+      }
+    }
+    #expect(outcomes == [false, true])
+  }
+
+  private static let run = 6
+  /// The number of lists that LMDB reads after it has enough pages. The first few lists have enough pages.
+  private static let lists = 60 * run
+
+  @Test func `one in a list that LMDB does not get to is not promised`() throws {
+    var found: [Bool] = []
+    var missed = 0
+    for position in Self.lists - 6...Self.lists + 6 {
+      let environment = try open("\(position)")
+      let run = try lookForRunInList(position, of: environment)
+      #expect(!run.promised || run.found, "in list \(position)")
+      found.append(run.found)
+      if run.promised != run.found { missed += 1 }
+    }
+    #expect(found.first == true && found.last == false, "\(found)")
+    // The root takes one page, so LMDB may read one more list before it has enough pages.
+    #expect(missed <= 1)
+  }
+
+  /// Looks for a run of `Self.run` pages that only one free list has: number `position` of the lists that `scatter` makes.
+  private func lookForRunInList(_ position: Int, of environment: Environment) throws
+    -> (promised: Bool, found: Bool)
+  {
+    try environment.set([1], Fixture.filling(1, count: Self.run * 4096 - 16))
+    for number in 0..<20 { try environment.set(Fixture.bytes(number), [1]) }
+    try scatter(environment, lists: Self.lists + 20, large: position)
+    environment.setFileLimit((environment.info.pages + 2) * 4096)
+    return try lookForRun(environment, pages: Self.run, after: 1, taken: 1)
+  }
+
+  /// Each commit takes pages at the end of the file. Some of these pages stay in use, and separate the pages that the next
+  /// commit frees.
+  private func scatter(_ environment: Environment, lists: Int, large position: Int) throws {
+    let read = try environment.beginRead()
+    for list in 0..<lists {
+      try environment.write { transaction in
+        let value = Fixture.filling(list, count: 3000)
+        try transaction.put(value.span, for: Fixture.bytes(list).span, in: .main)
+        if list == position { try transaction.remove([1].span, from: .main) }
+      }
+    }
+    #expect(try read.copy(Fixture.signature) == [1])
+  }
+}
