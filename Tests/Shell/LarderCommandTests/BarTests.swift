@@ -8,16 +8,14 @@ import Testing
   private let home = TemporaryHome()
 
   init() throws {
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-    let store = try Store(at: home.path + "/store")
-    for number in 1...40 {
+    try home.withStore { store in
       let departures = store.namespace("departures")
-      let value = String(repeating: "x", count: number * 25)
-      try departures.set(
-        value, for: "Bern:\(number)", expires: .after(.minutes(number * 2)))
-      if number % 4 == 0 { try store.namespace("articles").set(value, for: "\(number)") }
+      for number in 1...40 {
+        let value = String(repeating: "x", count: number * 25)
+        try departures.set(value, for: "Bern:\(number)", expires: .after(.minutes(number * 2)))
+        if number % 4 == 0 { try store.namespace("articles").set(value, for: "\(number)") }
+      }
     }
-    try store.close()
   }
 
   /// The lines of a command at a terminal of this width, from the first line of its answer on.
@@ -25,8 +23,7 @@ import Testing
     -> [String]
   {
     let session = try TerminalSession(
-      running: ProgramFixture.programs + "/larder",
-      [home.path + "/store", "-r", "-e", command, "-e", "echo done"], showing: nil, home: home,
+      larder: [home.store, "-r", "-e", command, "-e", "echo done"], showing: nil, home: home,
       environment: environment, columns: columns, rows: 60)
     #expect(try session.terminal.waitForExit() == 0)
     #expect(session.screen.unknown.isEmpty)

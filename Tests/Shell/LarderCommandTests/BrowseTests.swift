@@ -6,28 +6,19 @@ import Testing
 /// The full-screen view in a terminal. The tests run one at a time: each waits for a certain screen.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct BrowseTests {
   private let home = TemporaryHome()
-  private var path: String { home.path + "/store" }
-
-  private func withStore(_ body: (Store) throws -> Void) throws {
-    let store = try Store(at: path)
-    try body(store)
-    try store.close()
-  }
-
   private func start(
     _ arguments: [String] = ["browse"], entries: Int = 40, environment: [String: String] = [:],
     columns: Int = 80, rows: Int = 24, showing text: String? = "1 of"
   ) throws -> TerminalSession {
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-    try withStore { store in
+    try home.withStore { store in
       for number in 10..<10 + entries {
         try store.namespace("sets").set("{\"number\":\(number)}", for: "set-\(number)")
       }
       try store.namespace("web").set("text", for: "page\n1", expires: .after(.hours(5)))
     }
     let session = try TerminalSession(
-      running: ProgramFixture.programs + "/larder", [path] + arguments, showing: nil, home: home,
-      environment: environment, columns: columns, rows: rows)
+      larder: [home.store] + arguments, showing: nil, home: home, environment: environment,
+      columns: columns, rows: rows)
     if let text { session.expect(Comment(rawValue: text)) { $0.has(text) } }
     return session
   }
@@ -67,8 +58,7 @@ import Testing
     session.expect("the panes") { $0.has("1 of 10") }
     try session.type("\u{1B}")
     session.expect("without filter") { $0.has("1 of 40") }
-    try session.type("q")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "q")
     expectRestored(session.terminal)
   }
 
@@ -80,14 +70,13 @@ import Testing
     session.expect("the error") { $0.lines.last?.contains("expected a value after") == true }
     try session.type(" 48\r")
     session.expect("two") { $0.has("1 of 2") && $0.has("set-48") && !$0.has("set-47") }
-    try session.type("q")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "q")
   }
 
   @Test func `changes of other processes appear`() throws {
     let session = try start(["browse", "@sets"])
     session.expect("all counted") { $0.has("1 of 40") }
-    try withStore { store in
+    try home.withStore { store in
       try store.namespace("sets").set("{\"number\":0}", for: "set-10")
       try store.namespace("sets").set("new", for: "set-11a")
       try store.namespace("sets").remove("set-13")
@@ -101,8 +90,7 @@ import Testing
       screen.row("set-13") == nil && screen.row("set-10")?.contains("~") == false
         && screen.has("1 of 40")
     }
-    try session.type("q")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "q")
   }
 
   @Test func `changes ask first`() throws {
@@ -126,9 +114,8 @@ import Testing
     session.expect("the question") { $0.lines.last?.hasPrefix(" Expire at 2h: 1 entry (") == true }
     try session.type("y")
     session.expect("the answer") { $0.lines.last?.contains("was never, now in 2 h") == true }
-    try session.type("pyq")
-    #expect(try session.terminal.waitForExit() == 0)
-    try withStore { store in
+    try session.leave(by: "pyq")
+    try home.withStore { store in
       let entry = try #require(try store.namespace("sets").entry(for: "set-12"))
       #expect(entry.isPinned && entry.expires != nil)
       #expect(try store.namespace("sets").entry(for: "set-10") == nil)
@@ -141,12 +128,11 @@ import Testing
     session.expect("all") { $0.has("1 of 3") }
     try session.type(" mmd")
     session.expect("the question") { $0.lines.last?.contains("2 entries (26 B) in sets,") == true }
-    try withStore { store in try store.namespace("sets").remove("set-10") }
+    try home.withStore { store in try store.namespace("sets").remove("set-10") }
     try session.type("y")
     session.expect("the refusal") { $0.lines.last?.contains("entries have changed") == true }
-    try session.type("q")
-    #expect(try session.terminal.waitForExit() == 0)
-    try withStore { store in
+    try session.leave(by: "q")
+    try home.withStore { store in
       let left = try store.namespace("sets").count()
       #expect(left == 2)
     }
@@ -184,7 +170,7 @@ import Testing
   @Test(arguments: Attack.allCases)
   func `a store that is destroyed meanwhile does not cost the terminal`(attack: Attack) throws {
     let session = try start(["browse", "@sets"], entries: 2000)
-    let data = URL(fileURLWithPath: path + "/data.mdb")
+    let data = URL(fileURLWithPath: home.store + "/data.mdb")
     switch attack {
     case .overwritten:
       let file = try FileHandle(forUpdating: data)
@@ -197,7 +183,7 @@ import Testing
       try file.truncate(atOffset: 8192)
       try file.close()
     case .deleted:
-      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.removeItem(atPath: home.store)
     }
     // The program may have ended at the first key.
     for key in ["G", "r", "g", "\u{3}", "q", "q"] {
@@ -208,13 +194,12 @@ import Testing
   }
 
   @Test func `^Z and fg give the terminal back and take it again`() throws {
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-    try withStore { try $0.namespace("sets").set("v", for: "set-10") }
+    try home.withStore { try $0.namespace("sets").set("v", for: "set-10") }
     let terminal = try PseudoTerminal(
       running: "/bin/sh", ["-i"],
       environment: ["HOME": home.path, "TERM": "xterm-256color", "PS1": "sh: ", "LANG": "C.UTF-8"])
     #expect(terminal.shows { $0.line == "sh:" })
-    try terminal.type("\(ProgramFixture.programs)/larder \(path) browse\n")
+    try terminal.type("\(ProgramFixture.programs)/larder \(home.store) browse\n")
     #expect(terminal.shows { $0.has("1 of 1") })
     try terminal.type("\u{1A}")
     #expect(terminal.shows { !$0.isAlternate && $0.line == "sh:" })
@@ -239,8 +224,7 @@ import Testing
             && screen.lines.allSatisfy { $0.count <= columns }
       }
     }
-    try session.type("q")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "q")
   }
 
   @Test func `the prompt goes on behind it`() throws {
@@ -251,8 +235,7 @@ import Testing
     session.expect("the prompt") { !$0.isAlternate && $0.line == "sets>" }
     try session.type("count\r")
     session.expect("an answer") { $0.has("40 entries") && $0.line == "sets>" }
-    try session.type("\u{4}")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "\u{4}")
   }
 
   @Test func `a terminal without cursor is refused`() throws {
@@ -266,8 +249,7 @@ import Testing
     let session = try start(entries: 3, environment: ["NO_COLOR": "1", "LANG": "C"])
     session.expect("lines") { $0.has("+ namespaces -") && $0.has("\"page\\n1\"") }
     #expect(session.screen.cells.allSatisfy { $0.allSatisfy { $0.rendition.isEmpty } })
-    try session.type("q")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "q")
   }
 }
 

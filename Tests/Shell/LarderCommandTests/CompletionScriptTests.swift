@@ -4,8 +4,7 @@ import Testing
 
 /// Completions in the shells for which they are made, if those shells are installed.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct CompletionScriptTests {
-  private let fixture: ProgramFixture
-  init() throws { fixture = try ProgramFixture() }
+  private let fixture = ProgramFixture()
 
   static func path(of program: String) -> String? {
     ["/bin/", "/usr/bin/", "/usr/local/bin/"].map { $0 + program }

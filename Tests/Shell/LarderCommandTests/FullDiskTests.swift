@@ -7,25 +7,29 @@ import Testing
 @Suite struct FullDiskTests {
   private let home = TemporaryHome()
 
-  /// The exit code of a program that may write files of at most `limit` bytes.
-  private func run(_ arguments: String..., limit: Int? = nil) throws -> Int32 {
-    try run(arguments, limit: limit)
-  }
-
-  private func run(_ arguments: [String], limit: Int? = nil) throws -> Int32 {
+  /// A program that is not started yet, without input and output.
+  private func process(_ words: [String]) -> Process {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    let limiting = limit.map { "ulimit -f \($0 / 512) && " } ?? ""
-    process.arguments =
-      ["-c", limiting + "exec \"$0\" \"$@\"", ProgramFixture.programs + "/larder"] + arguments
-    process.environment = ["HOME": home.path]
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = words
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
+    return process
+  }
+
+  /// The exit code of the program, which may write files of at most `limit` bytes.
+  private func run(_ arguments: [String], limit: Int? = nil) throws -> Int32 {
+    let limiting = limit.map { "ulimit -f \($0 / 512) && " } ?? ""
+    let process = process(
+      ["/bin/sh", "-c", limiting + "exec \"$0\" \"$@\"", Self.larder] + arguments)
+    process.environment = ["HOME": home.path]
     try process.run()
     process.waitUntilExit()
     return process.terminationStatus
   }
+
+  private static let larder = ProgramFixture.programs + "/larder"
 
   @Test func `a store that may not be written says how to read it`() throws {
     let path = try makeStore()
@@ -38,10 +42,8 @@ import Testing
       print("skipped: needs root and setpriv")
       return
     }
-    let process = Process()
+    let process = process(user + [Self.larder, path, "count"])
     let errors = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = user + [ProgramFixture.programs + "/larder", path, "count"]
     process.standardError = errors
     try process.run()
     let text = String(
@@ -51,27 +53,22 @@ import Testing
   }
 
   private func succeeds(_ words: [String]) -> Bool {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = words
-    process.standardOutput = FileHandle.nullDevice
+    let process = process(words)
     do { try process.run() } catch { return false }
     process.waitUntilExit()
     return process.terminationStatus == 0
   }
 
   private func makeStore() throws -> String {
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-    let path = home.path + "/store"
-    let store = try Store(at: path)
-    try store.write { batch in
-      for number in 0..<2000 {
-        try batch.set(
-          String(repeating: "word ", count: 100), for: number, in: store.namespace("words"))
+    try home.withStore { store in
+      try store.write { batch in
+        for number in 0..<2000 {
+          try batch.set(
+            String(repeating: "word ", count: 100), for: number, in: store.namespace("words"))
+        }
       }
     }
-    try store.close()
-    return path
+    return home.store
   }
 
   @Test(arguments: [["demo"], ["salvage"], ["compact", "--to"]])
@@ -80,17 +77,11 @@ import Testing
   ) throws {
     let path = try makeStore()
     let new = home.path + "/new"
-    func make(limit: Int?) throws -> Int32 {
-      switch words[0] {
-      case "demo": try run("demo", new, limit: limit)
-      case "salvage": try run(path, "salvage", new, limit: limit)
-      default: try run(path, "compact", "--to", new, limit: limit)
-      }
-    }
-    #expect(try make(limit: 200_000) == 4)
+    let making = words == ["demo"] ? words + [new] : [path] + words + [new]
+    #expect(try run(making, limit: 200_000) == 4)
     #expect(!FileManager.default.fileExists(atPath: new))
-    #expect(try make(limit: nil) == 0)
-    #expect(try run(new, "verify") == 0)
+    #expect(try run(making) == 0)
+    #expect(try run([new, "verify"]) == 0)
   }
 
   @Test
@@ -98,12 +89,12 @@ import Testing
     throws
   {
     let path = try makeStore()
-    #expect(try run(path, "count", limit: 16_384) == 0)
+    #expect(try run([path, "count"], limit: 16_384) == 0)
     // The table of readers takes 64 KB of the disk.
     try FileManager.default.removeItem(atPath: path + "/lock.mdb")
-    #expect(try run(path, "count", limit: 16_384) == 4)
-    #expect(try run("-r", path, "count", limit: 16_384) == 4)
-    #expect(try run(path, "count") == 0)
+    #expect(try run([path, "count"], limit: 16_384) == 4)
+    #expect(try run(["-r", path, "count"], limit: 16_384) == 4)
+    #expect(try run([path, "count"]) == 0)
   }
 
   /// Each command is killed as soon as its unfinished store exists.
@@ -114,24 +105,20 @@ import Testing
     let unfinished = home.path + "/.new.unfinished"
     let words = word == "demo" ? [word, new] : [path, word, new]
     for _ in 0..<3 {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: ProgramFixture.programs + "/larder")
-      process.arguments = words
+      let process = process([Self.larder] + words)
       process.environment = ["HOME": home.path]
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = FileHandle.nullDevice
       try process.run()
       while process.isRunning, !FileManager.default.fileExists(atPath: unfinished) { usleep(200) }
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
       // The command may have ended before the kill.
       if FileManager.default.fileExists(atPath: new) {
-        #expect(try run(new, "verify") == 0)
+        #expect(try run([new, "verify"]) == 0)
         try FileManager.default.removeItem(atPath: new)
       }
     }
     #expect(try run(words) == 0)
     #expect(!FileManager.default.fileExists(atPath: unfinished))
-    #expect(try run(new, "verify") == 0)
+    #expect(try run([new, "verify"]) == 0)
   }
 }

@@ -1,6 +1,5 @@
 #if os(Linux)
   import Foundation
-  import Larder
   import TestSupport
   import Testing
 
@@ -10,8 +9,8 @@
 
     /// The most memory of its own, in bytes, that the program uses for a file of `count` lines.
     private func memory(of count: Int) throws -> Int {
-      let (store, file) = (home.path + "/store", home.path + "/file.jsonl")
-      try Store(at: store).close()
+      let file = home.path + "/file.jsonl"
+      try home.withStore { _ in }
       let start = String(repeating: "k", count: 170)
       let lines = (0..<count).map {
         #"{"namespace":"a","key":"\#(start) \#(String($0 + 1_000_000))","value":"v"}"#
@@ -20,7 +19,7 @@
       try Data(text.utf8).write(to: URL(fileURLWithPath: file))
       let process = Process()
       process.executableURL = URL(fileURLWithPath: ProgramFixture.programs + "/larder")
-      process.arguments = [store, "import", file, "--dry-run"]
+      process.arguments = [home.store, "import", file, "--dry-run"]
       process.environment = ["HOME": home.path, "TMPDIR": home.path]
       process.standardOutput = FileHandle.nullDevice
       try process.run()
@@ -39,8 +38,6 @@
     }
 
     @Test func `a dry import keeps no keys in memory`() throws {
-      try FileManager.default.createDirectory(
-        atPath: home.path, withIntermediateDirectories: true)
       let few = try memory(of: 4000)
       let many = try memory(of: 34_000)
       #expect(many - few < 2_500_000, "\(few) and \(many) bytes")

@@ -20,18 +20,14 @@ import Testing
 
   @Test(.enabled(if: count != nil, "LARDER_TEST_LARGE is not set"))
   func `the prompt, a page of keys and Tab come at once`() throws {
-    let fixture = try ProgramFixture()
-    let store = fixture.home.path + "/store"
+    let fixture = ProgramFixture()
     var answer = ""
     let filling = try ContinuousClock().measure {
-      answer = try fixture.answer(to: "LarderPeer large \(store) \(Self.count!)")
+      answer = try fixture.answer(to: "LarderPeer large \(fixture.home.store) \(Self.count!)")
     }
     #expect(answer == "filled\n")
     func session() throws -> TerminalSession {
-      try TerminalSession(
-        running: ProgramFixture.programs + "/larder", [store], showing: "larder>",
-        home: fixture.home,
-        columns: 120)
+      try TerminalSession(larder: [fixture.home.store], home: fixture.home)
     }
     let start = try measure { _ = try session() }
     let prompt = try session()

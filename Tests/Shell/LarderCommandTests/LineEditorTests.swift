@@ -49,36 +49,13 @@ import Testing
     session.expect(["probe> abcdefghijklm", "nopqrstuvwxyz^C", "probe>"])
   }
 
-  @Test func `^C stops a command and not the shell`() throws {
-    let session = try TerminalSession()
-    try session.type("wait\r")
-    session.expect(["probe> wait", "working"])
-    try session.type("\u{3}")
-    session.expect("the prompt") { $0.lines.suffix(2) == ["^Cstopped", "probe>"] }
-    try session.type("keys\r")
-    session.expect("an answer") { $0.lines.suffix(2) == ["=keys", "probe>"] }
-  }
-
   @Test func `^D leaves from an empty line only`() throws {
     let session = try TerminalSession()
     try session.type("ab\u{1}\u{4}")
     session.expect(line: "probe> b", column: 7)
-    try session.type("\u{B}\u{4}")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "\u{B}\u{4}")
     #expect(session.screen.lines.last == "bye")
     #expect(!session.screen.isPasteMarked)
-  }
-
-  @Test func `an open quote is continued`() throws {
-    let session = try TerminalSession()
-    try session.type("set 'a\r")
-    session.expect(["probe> set 'a", "  ...>"])
-    try session.type("b'\r")
-    session.expect(["probe> set 'a", "  ...> b'", "=set 'a|b'", "probe>"])
-    try session.type("set 'a\r")
-    session.expect(line: "  ...>")
-    try session.type("\u{3}")
-    session.expect("the first prompt") { $0.lines.last == "probe>" }
   }
 
   @Test func `a hint is dim and no part of the line`() throws {

@@ -66,8 +66,7 @@ import Testing
     session.expect(line: "probe> two")
     try session.type("\u{3}")
     session.expect(["probe> one", "=one", "probe> two^C", "probe>"])
-    try session.type("\u{4}")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "\u{4}")
     #expect(session.screen.lines.last == "bye")
   }
 }

@@ -7,28 +7,19 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptEditingTests {
   private let home = TemporaryHome()
 
-  private func session(
-    _ arguments: [String], showing prompt: String? = "larder>",
-    environment: [String: String] = [:], columns: Int = 100
-  ) throws -> TerminalSession {
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
+  /// The prompt in a namespace with two entries.
+  private func session(environment: [String: String] = [:]) throws -> TerminalSession {
+    try home.withStore { store in
+      try store.namespace("sets").set("{\"name\":\"Castle\",\"year\":1999}", for: "a")
+      try store.namespace("sets").set("{\"name\":\"Moon\",\"year\":1969}", for: "b")
+    }
     return try TerminalSession(
-      running: ProgramFixture.programs + "/larder", arguments, showing: prompt, home: home,
-      environment: environment, columns: columns)
-  }
-
-  private func fill() throws -> String {
-    let path = home.path + "/store"
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-    let store = try Store(at: path)
-    try store.namespace("sets").set("{\"name\":\"Castle\",\"year\":1999}", for: "a")
-    try store.namespace("sets").set("{\"name\":\"Moon\",\"year\":1969}", for: "b")
-    try store.close()
-    return path
+      larder: [home.store, "-n", "sets"], showing: "sets>", home: home, environment: environment,
+      columns: 100)
   }
 
   @Test func `a line has colors while it is typed, and JSON has them in the answer`() throws {
-    let session = try session([fill(), "-n", "sets"], showing: "sets>")
+    let session = try session()
     try session.type("keys @sets 'a' x* --limit 5 --nope")
     session.expect("the colors of words") {
       $0.rendition(of: "keys") == "1" && $0.rendition(of: "@sets") == "36"
@@ -49,7 +40,7 @@ import Testing
 
   @Test(arguments: [["NO_COLOR": "1"], ["TERM": "dumb"]])
   func `without colors nothing but text is written`(environment: [String: String]) throws {
-    let session = try session([fill(), "-n", "sets"], showing: "sets>", environment: environment)
+    let session = try session(environment: environment)
     try session.type("get a .year\r")
     session.expect("the prompt") { $0.lines.contains("1999") && $0.line == "sets>" }
     try session.type("keys nope")
@@ -58,27 +49,25 @@ import Testing
   }
 
   @Test func `fields of values are completed within an open quote`() throws {
-    let session = try session([fill(), "-n", "sets"], showing: "sets>")
+    let session = try session()
     try session.type("count --where '.ye\t >= 1990'\r")
     session.expect("the count") { $0.lines.contains("1 entry, 29 B") }
     #expect(session.screen.lines.contains("sets> count --where '.year >= 1990'"))
   }
 
   @Test func `what is typed behind ^C stays`() throws {
-    let session = try session([fill(), "-n", "sets"], showing: "sets>")
+    let session = try session()
     try session.type("a b \u{3}count\r")
     session.expect("the answer") { $0.lines.contains("2 entries, 56 B") }
     #expect(session.screen.lines.contains("sets> count"))
   }
 
   @Test func `edit runs the editor on a private file and stores the result`() throws {
-    let path = try fill()
     let script = home.path + "/editor.sh"
     try home.write(
       "ls -ld \"$(dirname \"$2\")\" \"$2\" | cut -c1-10 > '\(home.path)/modes'\nsed -i s/1999/2001/ \"$2\"\n",
       to: "editor.sh")
     let session = try session(
-      [path, "-n", "sets"], showing: "sets>",
       environment: ["EDITOR": "sh \(script) --wait", "TMPDIR": home.path, "PATH": "/usr/bin:/bin"])
     try session.type("edit a\rget a .year\r")
     session.expect("the new value") { $0.lines.contains("2001") }
@@ -87,8 +76,7 @@ import Testing
     #expect(modes == "drwx------\n-rw-------\n")
     let left = try FileManager.default.contentsOfDirectory(atPath: home.path)
     #expect(!left.contains { $0.hasPrefix("larder-") })
-    try session.type("quit\r")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "quit\r")
     #expect(session.terminal.isCanonical)
   }
 
@@ -96,10 +84,7 @@ import Testing
   func `a file to edit that cannot be made or read ends the command only`(place: String) throws {
     // `rm` as the editor removes the file.
     let session = try session(
-      [fill(), "-n", "sets"], showing: "sets>",
-      environment: [
-        "EDITOR": "rm", "TMPDIR": home.path + "/" + place, "PATH": "/usr/bin:/bin",
-      ])
+      environment: ["EDITOR": "rm", "TMPDIR": home.path + "/" + place, "PATH": "/usr/bin:/bin"])
     try session.type("edit a\rget a .year\r")
     session.expect("the value as it was") { $0.lines.contains("1999") && $0.line == "sets>" }
     let text = session.screen.lines.joined()
@@ -108,7 +93,8 @@ import Testing
 
   @Test func `demo creates a store and opens it`() throws {
     // With so many columns the banner stays on one line, however long the path is.
-    let session = try session(["demo", home.path + "/demo"], columns: 200)
+    let session = try TerminalSession(
+      larder: ["demo", home.path + "/demo"], home: home, columns: 200)
     session.expect("suggestions and the prompt") { screen in
       screen.lines.contains { $0.contains("count @web --by status") }
         && screen.lines.contains { $0.contains("3 namespaces, 380 entries") }
@@ -118,7 +104,7 @@ import Testing
   }
 
   @Test func `history is cleared after a question, in the file and for Up`() throws {
-    let session = try session([fill(), "-n", "sets"], showing: "sets>")
+    let session = try session()
     try session.type("count\rhistory --clear\r")
     session.expect("the question") { $0.line.hasSuffix("[y/N]") }
     try session.type("y\r")

@@ -7,72 +7,37 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptTests {
   private let home = TemporaryHome()
 
-  /// A store in which only reads are readers: at other levels checkpoints are readers, too, and keep pages for a moment.
-  private func durableStore(at path: String) throws -> Store {
-    var options = Store.Options()
-    options.durability = .durable
-    return try Store(at: path, options: options)
-  }
-
-  /// The prompt on a store with some departures.
-  private func session(
-    _ arguments: [String] = [], showing prompt: String? = "larder>",
-    environment: [String: String] = [:]
-  ) throws -> TerminalSession {
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-    let store = try durableStore(at: home.path + "/store")
-    for number in 1...3 {
-      try store.namespace("departures").set("{\"train\":\(number)}", for: "Malm\u{F6} C:0\(number)")
-    }
-    try store.namespace("articles").set("text", for: "000011")
-    try store.close()
-    return try TerminalSession(
-      running: ProgramFixture.programs + "/larder", [home.path + "/store"] + arguments,
-      showing: prompt, home: home, environment: environment, columns: 120)
-  }
-
-  /// Expects these lines below the two lines of the banner.
-  private func expect(
-    _ lines: [String], of session: TerminalSession, at location: SourceLocation = #_sourceLocation
-  ) {
-    session.expect("\(lines)", at: location) { Array($0.lines.dropFirst(2)) == lines }
-  }
-
   @Test func `a banner says where one is`() throws {
-    let session = try session()
+    let session = try home.prompt()
     session.expect("the banner") { screen in
-      screen.lines.first == "larder 1.0-dev   \(home.path)/store   2 namespaces, 4 entries, 37 B"
+      screen.lines.first == "larder 1.0-dev   \(home.store)   2 namespaces, 4 entries, 37 B"
         && screen.lines.dropFirst().first == "help lists the commands, Tab completes, ^D leaves."
     }
-    try session.type("\u{4}")
-    #expect(try session.terminal.waitForExit() == 0)
+    try session.leave(by: "\u{4}")
   }
 
   @Test func `commands are answered, and use changes the prompt`() throws {
-    let session = try session()
+    let session = try home.prompt()
     try session.type("use articles\rkeys\r")
-    expect(
-      [
-        "larder> use articles", "articles> keys", "key       size  expires",
-        "\"000011\"   4 B  never", "articles>",
-      ], of: session)
-    try session.type("quit 3\r")
-    #expect(try session.terminal.waitForExit() == 3)
+    session.expect(belowBanner: [
+      "larder> use articles", "articles> keys", "key       size  expires",
+      "\"000011\"   4 B  never", "articles>",
+    ])
+    try session.leave(by: "quit 3\r", status: 3)
   }
 
   @Test func `an error points at the word and ends nothing`() throws {
-    let session = try session(["-n", "departures"], showing: "departures>")
+    let session = try home.prompt(["-n", "departures"], showing: "departures>")
     try session.type("expire Malm* 1mo\r")
-    expect(
-      [
-        "departures> expire Malm* 1mo", "                         ^^^",
-        "error: \"1mo\" is not a duration: months vary in length", "hint: use `30d` or `4w`",
-        "departures>",
-      ], of: session)
+    session.expect(belowBanner: [
+      "departures> expire Malm* 1mo", "                         ^^^",
+      "error: \"1mo\" is not a duration: months vary in length", "hint: use `30d` or `4w`",
+      "departures>",
+    ])
   }
 
   @Test func `no number of interrupts ends the prompt`() throws {
-    let session = try session()
+    let session = try home.prompt()
     for _ in 0..<30 { session.terminal.send(SIGINT) }
     session.expect("a prompt behind ^C") {
       $0.line == "larder>" && $0.lines.contains { $0.contains("^C") }
@@ -82,7 +47,7 @@ import Testing
   }
 
   @Test func `what a pattern found is asked about`() throws {
-    let session = try session()
+    let session = try home.prompt()
     try session.type("evict @departures Malm*\r")
     session.expect("the question") {
       $0.line.hasPrefix("Evict 3 entries (33 B) in departures, such as")
@@ -102,7 +67,7 @@ import Testing
   }
 
   @Test func `an answer that was typed before the question is none`() throws {
-    let session = try session()
+    let session = try home.prompt()
     try session.type("evict @departures Malm*\ry\r")
     session.expect("the question") { $0.lines.contains { $0.hasPrefix("Evict 3 entries (33 B)") } }
     try session.type("\r")
@@ -112,7 +77,7 @@ import Testing
   }
 
   @Test func `Tab completes commands, namespaces, options and keys`() throws {
-    let session = try session()
+    let session = try home.prompt()
     try session.type("cou\t@dep\t--exp\t\t")
     session.expect("the list of options") { $0.lines.contains("--expiring  --expired") }
     try session.type("\u{3}")
@@ -122,7 +87,7 @@ import Testing
   }
 
   @Test func `a quote that is open goes on in the next line`() throws {
-    let session = try session()
+    let session = try home.prompt()
     try session.type("set @notes k 'one\r")
     session.expect(line: "     \u{2026}>")
     try session.type("two'\r")
@@ -136,7 +101,7 @@ import Testing
   }
 
   @Test func `^C stops a command and leaves the prompt`() throws {
-    let session = try session()
+    let session = try home.prompt()
     try session.type("stats --every 1h\r")
     session.expect("the statistics") { $0.lines.contains { $0.hasPrefix("hit rate") } }
     try session.type("\u{3}")
@@ -146,9 +111,9 @@ import Testing
   }
 
   @Test func `^C ends a watch, which says what it saw behind it`() throws {
-    let session = try session()
+    let session = try home.prompt()
     try session.type("watch\r")
-    let store = try Store(at: home.path + "/store")
+    let store = try Store(at: home.store)
     var isShown = false
     var written = 0
     for number in 0..<50 where !isShown {
@@ -170,41 +135,40 @@ import Testing
   }
 
   @Test func `a store that is open for reading shows it`() throws {
-    let session = try session(["--read-only"], showing: "larder (read-only)>")
+    let session = try home.prompt(["--read-only"], showing: "larder (read-only)>")
     try session.type("set @a k v\r")
     session.expect("the refusal") { $0.lines.contains { $0.contains("open read-only") } }
   }
 
   @Test func `the rc file is run at the prompt, unless it is not wanted`() throws {
     try home.write("use articles\nkesy\n", to: ".config/larder/rc")
-    let session = try session(showing: "articles>")
+    let session = try home.prompt(showing: "articles>")
     session.expect("its error") { $0.lines.contains { $0.contains("rc:2:1: unknown command") } }
-    _ = try self.session(["--no-rc"])
+    _ = try home.prompt(["--no-rc"])
   }
 
   @Test func `nothing is held while the prompt waits`() throws {
-    let session = try session()
+    let session = try home.prompt()
     try session.type("keys @departures\r")
     session.expect("the list") { $0.lines.last == "larder>" && $0.lines.count > 5 }
-    let store = try Store(at: home.path + "/store")
+    let store = try Store(at: home.store)
     for number in 0..<5 { try store.namespace("articles").set("new", for: "\(number)") }
     #expect(try store.statistics().readers.allSatisfy { ($0.age ?? 0) == 0 })
   }
 
   @Test func `what others have changed is told behind the next answer`() throws {
-    let session = try session()
-    let store = try Store(at: home.path + "/store")
+    let session = try home.prompt()
+    let store = try Store(at: home.store)
     try store.namespace("articles").set("new", for: "000012")
     try store.namespace("articles").set("new", for: "000013")
     // A rewrite counts as set, also with as many bytes as before.
     try store.namespace("articles").set("news", for: "000011")
     try store.namespace("departures").remove("Malm\u{F6} C:01")
     try session.type("echo hello\r")
-    expect(
-      [
-        "larder> echo hello", "hello",
-        "(store changed: 3 set, 1 removed since the last command)", "larder>",
-      ], of: session)
+    session.expect(belowBanner: [
+      "larder> echo hello", "hello",
+      "(store changed: 3 set, 1 removed since the last command)", "larder>",
+    ])
     // Changes by the command itself are not reported.
     try session.type("\u{C}evict @articles 000013\r\r")
     session.expect("nothing more") {
@@ -218,9 +182,9 @@ import Testing
   @Test func `a prompt that waits does not let the file grow`() throws {
     /// The size of the data file after many rewrites of a store.
     func size(_ isWatched: Bool) throws -> Int {
-      let session = isWatched ? try session() : nil
+      let session = isWatched ? try home.prompt() : nil
       let path = home.path + (isWatched ? "/store" : "/alone")
-      let store = try durableStore(at: path)
+      let store = try Store.durable(at: path)
       let names = store.namespace("names")
       for round in 0..<60 {
         try store.write { batch in
@@ -231,8 +195,7 @@ import Testing
       }
       try store.close()
       if let session {
-        try session.type("\u{4}")
-        #expect(try session.terminal.waitForExit() == 0)
+        try session.leave(by: "\u{4}")
       }
       return try #require(
         try FileManager.default.attributesOfItem(atPath: path + "/data.mdb")[.size] as? Int)
@@ -241,40 +204,16 @@ import Testing
     #expect(watched < alone + 100_000, "\(watched) and \(alone)")
   }
 
-  @Test func `a terminal that cannot move its cursor has a prompt as well`() throws {
-    let session = try session(environment: ["TERM": "dumb"])
-    try session.type("count @articles\r")
-    session.expect("the answer") { $0.lines.contains("1 entry, 4 B") && $0.line == "larder>" }
-  }
-
   @Test func `^C ends a script`() throws {
-    let session = try session(
-      ["-e", "echo ready", "-e", "stats --every 1h"], showing: nil)
+    let session = try home.prompt(["-e", "echo ready", "-e", "stats --every 1h"], showing: nil)
     session.expect("the statistics") { $0.lines.contains { $0.hasPrefix("articles") } }
-    try session.type("\u{3}")
-    #expect(try session.terminal.waitForExit() == 130)
-  }
-
-  @Test func `an answer longer than the screen goes through the pager`() throws {
-    let session = try session(environment: ["PAGER": "sed s/^/paged:/"])
-    try session.type("help\r")
-    session.expect("the end of the help") { screen in
-      screen.lines.contains { $0.hasPrefix("paged:help COMMAND explains one") }
-        && screen.line == "larder>"
-    }
-    try session.type("\u{C}count @departures\r")
-    session.expect("a short answer as it is") { $0.lines.contains("3 entries, 33 B") }
-    let plain = try self.session(["--no-pager"], environment: ["PAGER": "sed s/^/paged:/"])
-    try plain.type("help\r")
-    plain.expect("the end of the help") { screen in
-      screen.lines.contains { $0.hasPrefix("help COMMAND explains one") }
-    }
+    try session.leave(by: "\u{3}", status: 130)
   }
 
   @Test func `a history that cannot be kept is reported once and ends nothing`() throws {
     try home.write("", to: "state")
     let file = home.path + "/state/larder/history"
-    let session = try session(environment: ["XDG_STATE_HOME": home.path + "/state"])
+    let session = try home.prompt(environment: ["XDG_STATE_HOME": home.path + "/state"])
     try session.type("count @articles\rhistory\rcount @departures\r")
     session.expect("both answers") { screen in
       screen.lines.contains("1 entry, 4 B") && screen.lines.contains("3 entries, 33 B")
@@ -286,26 +225,30 @@ import Testing
     try session.type("\u{1B}[A")
     session.expect(line: "larder> count @departures")
   }
+}
 
-  @Test func `leaving the pager early ends the command and nothing else`() throws {
-    let session = try session(environment: ["PAGER": "true"])
-    try session.type("help\rcount @departures\r")
-    session.expect("the next answer") { $0.lines.contains("3 entries, 33 B") }
+extension Store {
+  /// A store in which only reads are readers: at other levels checkpoints are readers, too, and keep pages for a moment.
+  fileprivate static func durable(at path: String) throws -> Store {
+    var options = Store.Options()
+    options.durability = .durable
+    return try Store(at: path, options: options)
   }
+}
 
-  @Test func `nothing of the store is held while somebody reads`() throws {
-    let session = try session(environment: ["PAGER": "cat; echo waiting; read line </dev/tty"])
-    let store = try Store(at: home.path + "/store")
-    let names = store.namespace("names")
-    try store.write { batch in
-      for number in 0..<2000 { try batch.set("x", for: "key \(number)", in: names) }
+extension TemporaryHome {
+  /// The prompt on a store with three departures and an article.
+  func prompt(
+    _ arguments: [String] = [], showing prompt: String? = "larder>",
+    environment: [String: String] = [:]
+  ) throws -> TerminalSession {
+    let store = try Store.durable(at: store)
+    for number in 1...3 {
+      try store.namespace("departures").set("{\"train\":\(number)}", for: "Malm\u{F6} C:0\(number)")
     }
-    try session.type("keys @names --limit 500\r")
-    session.expect("the end of the list") { $0.lines.contains("waiting") }
-    try names.set("y", for: "later")
-    #expect(try store.statistics().readers.allSatisfy { $0.age ?? 0 == 0 })
-    try session.type("\r")
-    session.expect("the prompt") { $0.line == "larder>" }
+    try store.namespace("articles").set("text", for: "000011")
     try store.close()
+    return try TerminalSession(
+      larder: [self.store] + arguments, showing: prompt, home: self, environment: environment)
   }
 }

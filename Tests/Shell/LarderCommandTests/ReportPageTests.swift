@@ -7,8 +7,7 @@ import Testing
   static let browser = ["chromium", "chromium-browser", "google-chrome"]
     .compactMap(CompletionScriptTests.path).first
 
-  private let fixture: ProgramFixture
-  init() throws { fixture = try ProgramFixture() }
+  private let fixture = ProgramFixture()
 
   /// The console messages of the browser, and the bytes of its picture of a page.
   private func look(

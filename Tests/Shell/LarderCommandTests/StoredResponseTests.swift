@@ -9,7 +9,7 @@ import Testing
 
   @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
   func `a response is shown with its status and fields, and a pipe gets its body`() throws {
-    let fixture = try ProgramFixture()
+    let fixture = ProgramFixture()
     #expect(
       try fixture.answer(to: "printf 'GET /a\\n' | LarderPeer http store")
         == "open\n1 peer\nclosed\n")
@@ -26,7 +26,7 @@ import Testing
 
   @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
   func `a body in entries of its own is put together`() throws {
-    let fixture = try ProgramFixture()
+    let fixture = ProgramFixture()
     #expect(
       try fixture.answer(
         to: "printf 'GET /long\\n' | LarderPeer http store | sed -n 's/^1 //p' > body; wc -c < body"

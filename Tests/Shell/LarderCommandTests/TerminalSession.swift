@@ -1,4 +1,5 @@
 import Foundation
+import Larder
 import TestSupport
 import Testing
 
@@ -23,6 +24,16 @@ final class TerminalSession {
     terminal = try PseudoTerminal(
       running: program, arguments, environment: all, columns: columns, rows: rows)
     if let prompt { expect(line: prompt, column: prompt.count + 1) }
+  }
+
+  /// The program `larder`.
+  convenience init(
+    larder arguments: [String], showing prompt: String? = "larder>", home: TemporaryHome,
+    environment: [String: String] = [:], columns: Int = 120, rows: Int = 24
+  ) throws {
+    try self.init(
+      running: ProgramFixture.programs + "/larder", arguments, showing: prompt, home: home,
+      environment: environment, columns: columns, rows: rows)
   }
 
   static let probe = ProgramFixture.programs + "/LineEditorProbe"
@@ -51,6 +62,11 @@ final class TerminalSession {
     expect("\(lines)", at: location) { $0.lines == lines }
   }
 
+  /// Expects these rows below the two rows of the banner.
+  func expect(belowBanner lines: [String], at location: SourceLocation = #_sourceLocation) {
+    expect("\(lines)", at: location) { Array($0.lines.dropFirst(2)) == lines }
+  }
+
   /// Waits for the probe's answer and next prompt. The terminal itself would take keys that are typed before the prompt.
   func expect(answer: String, at location: SourceLocation = #_sourceLocation) {
     expect("the answer \(answer)", at: location) {
@@ -63,5 +79,24 @@ final class TerminalSession {
     line: String, column: Int? = nil, at location: SourceLocation = #_sourceLocation
   ) {
     expect("\(line)", at: location) { $0.line == line && (column ?? $0.column) == $0.column }
+  }
+  /// Types keys that end the program, and expects its exit status.
+  func leave(
+    by keys: String, status: Int32 = 0, at location: SourceLocation = #_sourceLocation
+  ) throws {
+    try type(keys)
+    #expect(try terminal.waitForExit() == status, sourceLocation: location)
+  }
+}
+
+extension TemporaryHome {
+  /// The path of the store of a test.
+  var store: String { path + "/store" }
+
+  /// Opens the store, and closes it afterwards.
+  func withStore(_ body: (Store) throws -> Void) throws {
+    let store = try Store(at: store)
+    try body(store)
+    try store.close()
   }
 }

@@ -9,39 +9,34 @@ import Testing
   enum Parent: CaseIterable { case usual, blocking, ignoring }
 
   private let home = TemporaryHome()
-  private var store: String { home.path + "/store" }
 
-  init() throws {
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-    try Store(at: store).close()
-  }
+  init() throws { try home.withStore { _ in } }
 
   private func start(_ arguments: [String], by parent: Parent) throws -> PseudoTerminal {
     let program = ProgramFixture.programs + "/larder"
     let words = parent == .ignoring ? ["-c", "trap '' TERM; exec \"$0\" \"$@\"", program] : []
     return try PseudoTerminal(
-      running: parent == .ignoring ? "/bin/sh" : program, words + [store] + arguments,
+      running: parent == .ignoring ? "/bin/sh" : program, words + [home.store] + arguments,
       environment: ["HOME": home.path, "TERM": "xterm-256color", "LANG": "C.UTF-8"],
       blocking: parent == .blocking ? [SIGTERM, SIGINT] : [])
   }
 
   /// Waits until the watch shows a change, which proves that it has begun.
   private func waitUntilWatching(_ terminal: PseudoTerminal) throws {
-    let store = try Store(at: store)
     let isWatching = terminal.shows(within: .seconds(10)) { screen in
-      if !screen.lines.contains(where: { $0.hasSuffix("ready") }) { return false }
-      return true
+      screen.lines.contains { $0.hasSuffix("ready") }
     }
     #expect(isWatching)
-    var isShown = false
-    for number in 0..<100 where !isShown {
-      try store.namespace("a").set("x", for: "\(number)")
-      isShown = terminal.shows(within: .milliseconds(100)) { screen in
-        screen.lines.contains { $0.contains("set") }
+    try home.withStore { store in
+      var isShown = false
+      for number in 0..<100 where !isShown {
+        try store.namespace("a").set("x", for: "\(number)")
+        isShown = terminal.shows(within: .milliseconds(100)) { screen in
+          screen.lines.contains { $0.contains("set") }
+        }
       }
+      #expect(isShown, "\(terminal.screen.lines)")
     }
-    #expect(isShown, "\(terminal.screen.lines)")
-    try store.close()
   }
 
   @Test(arguments: Parent.allCases) func `watch ends by SIGTERM`(parent: Parent) throws {
@@ -70,31 +65,25 @@ import Testing
     #expect(terminal.isCanonical && !terminal.screen.isPasteMarked)
   }
 
-  private func prompt() throws -> TerminalSession {
-    try TerminalSession(
-      running: ProgramFixture.programs + "/larder", [store], showing: "larder>", home: home,
-      columns: 120)
-  }
-
   /// The shell holds the replaced entries in memory, so a kill of the shell makes its change final.
   @Test func `a killed shell leaves its change, and no other shell takes the change back`() throws {
-    let filled = try Store(at: store)
-    for number in 1...3 { try filled.namespace("departures").set("v", for: number) }
-    try filled.close()
-    let killed = try prompt()
+    try home.withStore { store in
+      for number in 1...3 { try store.namespace("departures").set("v", for: number) }
+    }
+    let killed = try TerminalSession(larder: [home.store], home: home)
     try killed.type("evict @departures * --yes\r")
     killed.expect("the answer") { $0.lines.contains { $0.hasPrefix("evicted 3 entries") } }
     killed.terminal.send(SIGKILL)
     #expect(try killed.terminal.waitForExit() == -SIGKILL)
-    let other = try prompt()
+    let other = try TerminalSession(larder: [home.store], home: home)
     try other.type("undo\r")
     other.expect("an error") { screen in
       screen.lines.contains { $0.contains("there is no change to take back") }
     }
-    try other.type("quit\r")
-    #expect(try other.terminal.waitForExit() == 0)
-    let left = try Store(at: store)
-    #expect(try left.namespace("departures").count() == 0 && left.verify().isSound)
-    try left.close()
+    try other.leave(by: "quit\r")
+    try home.withStore { store in
+      let count = try store.namespace("departures").count()
+      #expect(try count == 0 && store.verify().isSound)
+    }
   }
 }

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `the program answers at a terminal as the document says`() throws {
-    let fixture = try ProgramFixture()
+    let fixture = ProgramFixture()
     for step in try Self.document("Operate/Operations").steps {
       let answer = try fixture.answer(to: step.command, asAtTerminal: true)
       #expect(step.accepts(answer), "\(step.command): \(answer)")
@@ -29,7 +29,7 @@ import Testing
   }
 
   private func run(_ transcript: Transcript) throws -> [String] {
-    let fixture = try ProgramFixture()
+    let fixture = ProgramFixture()
     let answers = try transcript.steps.map { step in
       let answer = try fixture.answer(to: step.command)
       if ProcessInfo.processInfo.environment["RECORD"] == nil {

@@ -64,18 +64,9 @@ import LarderTerminal
   }
 
   static func obey(_ line: [UInt8]) throws {
-    if line == Array("wait".utf8) { return try wait() }
     let newline = UInt8(ascii: "\n")
     let shown = line.map { $0 == newline ? UInt8(ascii: "|") : $0 }
     try Terminal.write(([UInt8(ascii: "=")] + shown + [newline]).span)
-  }
-
-  /// Waits for ^C.
-  static func wait() throws {
-    try say("working")
-    while !Interrupts.isPending { usleep(1_000) }
-    Interrupts.acknowledge()
-    try say("stopped")
   }
 
   static func say(_ text: String) throws { try Terminal.write(text + "\n") }

@@ -4,9 +4,7 @@ import Foundation
 package final class ProgramFixture {
   package let home = TemporaryHome()
 
-  package init() throws {
-    try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
-  }
+  package init() {}
 
   /// The answer of `/bin/sh` to a command, in the form of a transcript.
   ///

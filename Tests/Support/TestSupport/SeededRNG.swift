@@ -8,6 +8,9 @@ package struct SeededRNG: RandomNumberGenerator, Sendable {
     state = self.seed
   }
 
+  /// A generator of a test that runs with one seed.
+  package init() { self.init(seed: TestSettings.seed) }
+
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

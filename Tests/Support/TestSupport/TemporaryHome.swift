@@ -1,11 +1,13 @@
 import Foundation
 
-/// The path of a directory of its own for each test. The test makes the directory.
+/// A directory of its own for each test, removed with the last reference to it.
 package final class TemporaryHome {
   package let path: String
 
   package init() {
     path = TemporaryDirectory.unusedPath
+    // A failure shows at the first use of the directory.
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
   }
 
   package func write(_ text: String, to name: String) throws {
