@@ -7,35 +7,20 @@ import Testing
   private func argument(_ text: String) throws -> Argument { try command("x " + text).arguments[1] }
 
   @Test func `what is bare acts`() throws {
-    guard case .option(let long) = try argument("--limit=5") else {
-      throw ShellError(.usage, "", hint: nil)
-    }
+    let long = try #require(argument("--limit=5").option)
     #expect(long.name == "limit" && long.value?.bytes == bytes("5"))
-    guard case .option(let quoted) = try argument("--tag='a b'") else {
-      throw ShellError(.usage, "", hint: nil)
-    }
+    let quoted = try #require(argument("--tag='a b'").option)
     #expect(quoted.name == "tag" && quoted.value?.bytes == bytes("a b"))
-    guard case .option(let short) = try argument("-0") else {
-      throw ShellError(.usage, "", hint: nil)
-    }
+    let short = try #require(argument("-0").option)
     #expect(short.isShort && short.name == "0")
-    guard case .namespace(.named(let name)) = try argument("@departures") else {
-      throw ShellError(.usage, "", hint: nil)
-    }
-    #expect(name.text == "departures")
-    guard case .namespace(.all) = try argument("@*") else {
-      throw ShellError(.usage, "", hint: nil)
-    }
+    #expect(try argument("@departures").namespace == "departures")
   }
 
   @Test(arguments: [
     "'--x'", "\"--x\"", "'@a'", "\\@a", "\\--x", "''--x", "'-0'", "''@a",
   ])
   func `what is quoted is a plain word`(text: String) throws {
-    guard case .word = try argument(text) else {
-      Issue.record("\(text) acts")
-      return
-    }
+    #expect(try argument(text).word != nil)
   }
 
   @Test(arguments: ["'a*'", "\"a?\"", #"a\*"#, "'[a]'", #"\{a,b\}"#, "plain", "hex:00"])
@@ -50,11 +35,8 @@ import Testing
 
   @Test func `behind two dashes every word is exact data`() throws {
     let arguments = try command("x @m -- --y @n -- a* hex:00").arguments
-    guard case .namespace = arguments[1] else { throw ShellError(.usage, "", hint: nil) }
-    let words = try arguments.dropFirst(2).map { argument -> Word in
-      guard case .word(let word) = argument else { throw ShellError(.usage, "", hint: nil) }
-      return word
-    }
+    #expect(arguments[1].namespace == "m")
+    let words = arguments.dropFirst(2).compactMap(\.word)
     #expect(words.map(\.bytes) == ["--y", "@n", "--", "a*", "hex:00"].map(bytes))
     #expect(words.allSatisfy { !$0.isBare && !$0.isGlob && !$0.isHexOrBase64 })
   }
@@ -84,10 +66,8 @@ import Testing
 
   @Test(arguments: [("hex:0", 3), ("hex:0g", 8), ("hex:00*", 9), ("b64:A", 3), ("b64:A*==", 3)])
   func `bad digits are pointed at`(text: String, column: Int) throws {
-    let line = try command("x " + text)
-    guard case .word(let word) = line.arguments[1] else { throw ShellError(.usage, "", hint: nil) }
-    let error = try error { _ = try word.data() }
-    #expect(line.locate(error).place?.column == column)
+    let error = try error { _ = try word(text).data() }
+    #expect(try command("x " + text).locate(error).place?.column == column)
   }
 
   @Test func `a key is not empty and no pattern`() throws {

@@ -15,29 +15,6 @@ import Testing
     for topic in HelpTopic.all { #expect(help.overview.contains(topic.name)) }
   }
 
-  @Test func `a command is explained by usage, sentence and examples`() throws {
-    let text = try help.text(about: bytes("RM"))
-    #expect(
-      text.hasPrefix(
-        "usage: evict SELECTION [--dry-run] [--yes|-y] [--verbose] [--save FILE]\n\nRemoves entries."
-      ))
-    #expect(text.contains("Also: delete, del, rm."))
-    #expect(text.contains("evict @articles --older 7d --larger 10kB --dry-run  # a preview"))
-  }
-
-  @Test(arguments: [
-    ("namespaces", "namespaces [@NS|@*] [--sort size|entries|name]"), ("use", "use [NS]"),
-    ("keys", "keys [SELECTION] [--long] [--show EXPR,...]"),
-    ("touch", "touch SELECTION [--ttl D] [--dry-run] [--yes|-y] [--verbose]"),
-    ("clear", "clear @NS|@* [--dry-run] [--yes|-y] [--verbose] [--save FILE]"),
-    ("purge", "purge [@NS|@*] [--dry-run]"),
-    ("info", "info [@NS] KEY..."), ("echo", "echo [TEXT...]"),
-    ("output", "output [auto|table|plain|json|jsonl|csv|raw|markdown]"),
-  ])
-  func `usage is drawn from the table`(name: String, usage: String) {
-    #expect(CommandTable.standard.command(named: name)?.usage == usage)
-  }
-
   @Test func `every topic of the contract has a text`() throws {
     for name in ["selections", "times", "sizes", "quoting", "globs", "output", "scripts", "keys"] {
       #expect(HelpTopic(named: name) != nil)
@@ -45,6 +22,7 @@ import Testing
     for option in Selection.options {
       #expect(HelpTopic(named: "selections")?.text.contains(option.usage) == true)
     }
+    #expect(try help.text(about: bytes("RM")).hasPrefix("usage: evict "))
     // If a command has the name of a topic, the command's text comes first and the topic's text after it.
     for name in ["keys", "output"] {
       let text = try help.text(about: bytes(name))

@@ -7,8 +7,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct CompactCommandTests {
-  private let path = TemporaryDirectory.unusedPath
-
   private func filled(_ mode: OutputMode = .table, isReadOnly: Bool = false) throws -> Shell {
     let shell = try Shell(mode, isReadOnly: isReadOnly)
     let a = shell.store.namespace("a")
@@ -32,22 +30,20 @@ import Testing
   }
 
   @Test func `a copy goes where nothing is`() throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let shell = try filled()
-    #expect(try shell("compact --to \(path)").hasSuffix(" in \"\(path)\"\n"))
-    let copy = try Store(at: path)
+    #expect(try shell("compact --to \(shell.file)").hasSuffix(" in \"\(shell.file)\"\n"))
+    let copy = try Store(at: shell.file)
     #expect(try copy.namespace("a").count() == 10)
     try copy.close()
-    #expect(try shell.error("compact --to \(path)").code == .exists)
+    #expect(try shell.error("compact --to \(shell.file)").code == .exists)
     #expect(try shell.error("compact --to /nowhere").code == .io)
   }
 
   @Test func `read-only, a copy is all there is`() throws {
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let shell = try filled(isReadOnly: true)
     #expect(try shell.error("compact").code == .readOnly)
-    try shell("compact --to \(path)")
-    #expect(FileManager.default.fileExists(atPath: path + "/data.mdb"))
+    try shell("compact --to \(shell.file)")
+    #expect(FileManager.default.fileExists(atPath: shell.file + "/data.mdb"))
   }
 
   @Test func `interrupted, nothing has changed`() throws {
@@ -58,9 +54,10 @@ import Testing
     #expect(error.message.description == "interrupted: the file is unchanged")
     shell.stepsUntilInterrupted = 0
     #expect(
-      try shell.error("compact --to \(path)").message.description == "interrupted: no copy was made"
+      try shell.error("compact --to \(shell.file)").message.description
+        == "interrupted: no copy was made"
     )
-    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(!FileManager.default.fileExists(atPath: shell.file))
     shell.stepsUntilInterrupted = .max
     #expect(try shell("count") == "10 entries, 30 kB\n")
   }

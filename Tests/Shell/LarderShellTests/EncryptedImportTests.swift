@@ -8,20 +8,7 @@ import Testing
 
 /// Imports into a store with encrypted values, by a program with the keys and by a program without them.
 @Suite struct EncryptedImportTests {
-  /// Stands for the encryption of an application that requires encryption.
-  private struct Cipher: ValueTransform {
-    let id = TransformID.aesGCM
-    let isRequired = true
-    let coversMetadata = true
-
-    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
-      bytes: [UInt8], parameters: [UInt8]
-    )? { (bytes.indices.map { bytes[$0] ^ 0x55 }, [1]) }
-
-    func revert(
-      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-    ) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
-  }
+  private let cipher = Cipher(isRequired: true, coversMetadata: true)
 
   /// The lines of an export of two notes with their metadata.
   private func export() throws -> [UInt8] {
@@ -38,7 +25,7 @@ import Testing
 
   @Test func `with the keys what is imported is encrypted, and comes back as it was`() throws {
     let path = TemporaryDirectory.unusedPath
-    let shell = try Shell(.plain, at: path, transforms: [Cipher()])
+    let shell = try Shell(.plain, at: path, transforms: [cipher])
     shell.input = try export()
     try shell("import -")
     #expect(shell.takeAside() == [])
@@ -59,7 +46,7 @@ import Testing
   @Test func `without the keys it is said that what was imported is not encrypted`() throws {
     let path = TemporaryDirectory.unusedPath
     var options = Store.Options()
-    options.transforms = [Cipher()]
+    options.transforms = [cipher]
     var application = try Store(at: path, options: options)
     try application.namespace("notes").set("secret", for: "9")
     try application.close()

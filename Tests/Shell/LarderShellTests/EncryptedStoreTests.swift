@@ -6,23 +6,25 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
+/// Stands for the encryption of an application, which the shell does not have.
+struct Cipher: ValueTransform {
+  let id = TransformID.aesGCM
+  var isRequired = false
+  var coversMetadata = false
+
+  func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
+    bytes: [UInt8], parameters: [UInt8]
+  )? { (flipped(bytes), [1, 2, 3]) }
+
+  func revert(
+    _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+  ) -> [UInt8] { flipped(bytes) }
+
+  private func flipped(_ bytes: Span<UInt8>) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
+}
+
 /// A store with values that an application encrypts: the shell cannot read them.
 @Suite struct EncryptedStoreTests {
-  /// Stands for the application's encryption, which the shell does not have.
-  private struct Cipher: ValueTransform {
-    let id = TransformID.aesGCM
-
-    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
-      bytes: [UInt8], parameters: [UInt8]
-    )? {
-      (bytes.indices.map { bytes[$0] ^ 0x55 }, [1, 2, 3])
-    }
-
-    func revert(
-      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-    ) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
-  }
-
   /// A shell on a store that an application has written and closed.
   private func shell(_ mode: OutputMode = .plain) throws -> Shell {
     let path = TemporaryDirectory.unusedPath

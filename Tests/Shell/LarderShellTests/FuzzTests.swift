@@ -21,8 +21,7 @@ import Testing
 
   /// Runs `read` on every kept input and on changes of them, and prints the summary.
   private func fuzz(_ name: String, _ read: ([UInt8]) throws -> Void) throws {
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     let inputs = try corpus(name)
     #expect(!inputs.isEmpty)
     var refused = 0
@@ -36,13 +35,14 @@ import Testing
       } catch is LarderError {
         refused += 1
       } catch {
-        Issue.record("LARDER_SEED=\(seed), round \(round): \(type(of: error)) \(error): \(input)")
+        Issue.record(
+          "LARDER_SEED=\(random.seed), round \(round): \(type(of: error)) \(error): \(input)")
       }
     }
     // If every input were refused, their changes would not get beyond the first check.
     #expect(refused < inputs.count + Self.rounds, "every input is refused")
     print(
-      "fuzz \(name): \(inputs.count + Self.rounds) inputs, \(refused) refused, 0 traps (seed \(seed))"
+      "fuzz \(name): \(inputs.count + Self.rounds) inputs, \(refused) refused, 0 traps (seed \(random.seed))"
     )
   }
 

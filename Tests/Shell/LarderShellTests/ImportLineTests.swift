@@ -8,10 +8,6 @@ import Testing
 
 /// Lines of an export that an import refuses, and the messages.
 @Suite struct ImportLineTests {
-  private func lines(_ lines: String...) -> [UInt8] {
-    bytes((["{\"larder_export\":1}"] + lines).joined(separator: "\n") + "\n")
-  }
-
   private static let time = #"a time such as "2026-11-21T06:30:00Z""#
 
   @Test(arguments: [
@@ -100,7 +96,7 @@ import Testing
   func `a line is refused by what is wrong with it`(line: String, reason: String) throws {
     let shell = try Shell(.plain)
     for verb in ["import -", "import - --dry-run"] {
-      shell.input = lines(#"{"namespace":"w","key":"i","value":"v"}"#, line)
+      shell.input = export([#"{"namespace":"w","key":"i","value":"v"}"#, line])
       let message = try shell.error(verb).message.description
       #expect(message.split(separator: " ", maxSplits: 1).last.map(String.init) == reason)
     }
@@ -137,7 +133,7 @@ import Testing
   @Test(arguments: ["77", "\"77\"", "2", "\"json\""])
   func `a codec has a name or a number`(codec: String) throws {
     let shell = try Shell(.plain)
-    shell.input = lines(#"{"namespace":"w","key":"j","value":"{}","codec":\#(codec)}"#)
+    shell.input = export([#"{"namespace":"w","key":"j","value":"{}","codec":\#(codec)}"#])
     try shell("import -")
     let expected: UInt8 = codec.contains("77") ? 77 : 2
     #expect(try shell.store.namespace("w").entry(for: "j")?.codec.rawValue == expected)
@@ -145,7 +141,7 @@ import Testing
 
   @Test func `overrides without rules are kept`() throws {
     let shell = try Shell(.plain)
-    shell.input = lines(#"{"namespace":"w","overrides":{"largestValue":7}}"#)
+    shell.input = export([#"{"namespace":"w","overrides":{"largestValue":7}}"#])
     try shell("import -")
     #expect(try shell.store.namespace("w").info()?.rules.largestValue == 7)
   }
@@ -153,7 +149,7 @@ import Testing
   @Test(arguments: ["import -", "import - --dry-run"])
   func `the hint of an error tells of the rules before it`(verb: String) throws {
     let shell = try Shell(.plain)
-    shell.input = lines(#"{"namespace":"w","rules":{"largestValue":7}}"#, "?")
+    shell.input = export([#"{"namespace":"w","rules":{"largestValue":7}}"#, "?"])
     #expect(
       try shell.error(verb).hint?.description == "before it: the rules of 1 namespace")
     #expect(try shell.store.namespaces().isEmpty == verb.hasSuffix("run"))
@@ -161,7 +157,7 @@ import Testing
 
   @Test func `an interrupted preview has imported nothing`() throws {
     let shell = try Shell(.plain)
-    shell.input = lines(#"{"namespace":"w","key":"j","value":"v"}"#)
+    shell.input = export([#"{"namespace":"w","key":"j","value":"v"}"#])
     shell.stepsUntilInterrupted = 1
     let error = try shell.error("import - --dry-run")
     #expect(error.code == .interrupted && error.hint == nil)
@@ -169,10 +165,8 @@ import Testing
 
   @Test func `an export as CSV is no file to compare with`() throws {
     let shell = try Shell(.plain)
-    let path = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try shell("set @a k v", "export \(path) --format csv")
-    #expect(try shell.error("diff \(path)").code == .usage)
+    try shell("set @a k v", "export \(shell.file) --format csv")
+    #expect(try shell.error("diff \(shell.file)").code == .usage)
   }
 
   @Test(arguments: [
@@ -182,5 +176,26 @@ import Testing
   func `a time may be finer than milliseconds`(text: String, milliseconds: Int64) throws {
     let second = UnixTime(rfc3339: "2027-11-21T06:30:00Z")
     #expect(try #require(UnixTime(rfc3339: text)).since(#require(second)) == milliseconds)
+  }
+
+  @Test func `a large file without lines is not read to its end`() throws {
+    let shell = try Shell()
+    try Data(repeating: UInt8(ascii: "x"), count: 1_000_000).write(
+      to: URL(fileURLWithPath: shell.file))
+    for command in ["import", "diff"] {
+      let error = try shell.error("\(command) \(shell.file)")
+      #expect(error.code == .usage)
+      #expect(error.message.description == "\(shell.file):1:1: the line is longer than 64 kB")
+      #expect(error.hint?.description == "it does not begin like an export")
+    }
+    shell.input = bytes(String(repeating: "x", count: 1_000_000))
+    #expect(
+      try shell.error("import -").message.description
+        == "stdin:1:1: the line is longer than 64 kB")
+    // Lines after the first may be longer.
+    try shell(
+      "set @a k \(String(repeating: "v", count: 200_000))", "export \(shell.file) @a --force")
+    try shell("evict @a k", "import \(shell.file)")
+    #expect(try shell("count @a") == "1 entry, 200 kB\n")
   }
 }

@@ -8,12 +8,6 @@ import Testing
 
 /// Compares `import --dry-run` with the import itself.
 @Suite struct ImportPreviewTests {
-  private func lines(_ lines: String...) -> [UInt8] { self.lines(lines) }
-
-  private func lines(_ lines: [String]) -> [UInt8] {
-    bytes((["{\"larder_export\":1}"] + lines).joined(separator: "\n") + "\n")
-  }
-
   private static let refused: [String] = [
     #"{"namespace":"a","key":"","value":"v"}"#,
     #"{"namespace":"","key":"k","value":"v"}"#,
@@ -36,10 +30,10 @@ import Testing
     // The import may replace the expired entry.
     try shell("set @a old v --ttl 1s")
     shell.clock.advance(by: .seconds(2))
-    shell.input = lines(line)
+    shell.input = export([line])
     let dry = try shell.error("import - --on-conflict fail --dry-run")
     #expect(try shell.store.namespaces().map(\.name) == ["a"])
-    shell.input = lines(line)
+    shell.input = export([line])
     let real = try shell.error("import - --on-conflict fail")
     #expect(dry.message == real.message && dry.code == real.code && dry.hint == real.hint)
     #expect(dry.message.description.hasPrefix("stdin:"))
@@ -49,7 +43,7 @@ import Testing
   func `a dry run refuses what the limits of the store refuse`(limits: StoreLimits) throws {
     let shell = try Shell(.plain)
     try shell.store.declare(limits)
-    let input = lines(#"{"namespace":"a","key":"k","value":"0123456789012345678901234567890"}"#)
+    let input = export([#"{"namespace":"a","key":"k","value":"0123456789012345678901234567890"}"#])
     shell.input = input
     let dry = try shell.error("import - --dry-run")
     shell.input = input

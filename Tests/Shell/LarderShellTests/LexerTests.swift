@@ -5,10 +5,15 @@ import Testing
 
 @Suite struct LexerTests {
   private func words(_ text: String) throws -> [[UInt8]] {
-    try command(text).arguments.map {
-      guard case .word(let word) = $0 else { throw ShellError(.usage, "not a word", hint: nil) }
-      return word.bytes
-    }
+    try command(text).arguments.compactMap(\.word).map(\.bytes)
+  }
+
+  /// The first command that a line completes; nil while a quote is open.
+  private func first(
+    _ line: String, of reader: inout CommandReader
+  ) throws -> ShellLanguage.CommandLine? {
+    guard case .commands(let lines) = try reader.read(bytes(line)) else { return nil }
+    return lines.first
   }
 
   @Test(arguments: [
@@ -41,10 +46,7 @@ import Testing
 
   @Test func `bytes that are not UTF-8 pass as they are`() throws {
     let line = try CommandReader.commands(in: bytes("get ") + [0xFF, 0xC3], from: .prompt)
-    guard case .word(let word) = line[0].arguments[1] else {
-      throw ShellError(.usage, "", hint: nil)
-    }
-    #expect(word.bytes == [0xFF, 0xC3])
+    #expect(line[0].arguments[1].word?.bytes == [0xFF, 0xC3])
   }
 
   @Test(arguments: [
@@ -114,10 +116,7 @@ import Testing
       #expect(try words(text).last == bytes(expected), "\(text)")
     }
     #expect(try words("set k [1,2]").last == bytes("[1,2]"))
-    guard case .word(let pattern) = try command("x {a,b}").arguments[1],
-      case .word(let literal) = try command(#"x {"a":1}"#).arguments[1]
-    else { throw ShellError(.usage, "", hint: nil) }
-    #expect(pattern.isGlob && !literal.isGlob)
+    #expect(try word("{a,b}").isGlob && !word(#"{"a":1}"#).isGlob)
     let lines = try CommandReader.commands(
       in: bytes("set k {\n \"a\": 1\n}\nget k"), from: .input)
     #expect(lines.count == 2)
@@ -135,18 +134,11 @@ import Testing
     func arguments(_ text: String) throws -> [Argument] {
       try CommandReader.commands(in: bytes(text), from: .eval(1), variables: variables)[0].arguments
     }
-    guard case .word(let key) = try arguments("evict :k")[1] else {
-      throw ShellError(.usage, "", hint: nil)
-    }
+    let key = try #require(arguments("evict :k")[1].word)
     #expect(key.bytes == bytes("a b;'\"*") && !key.isGlob && !key.isBare)
-    guard case .namespace(.named(let name)) = try arguments("evict @:ns")[1],
-      case .option(let option) = try arguments("keys --match=:k")[1]
-    else { throw ShellError(.usage, "", hint: nil) }
-    #expect(name.text == "a" && option.value?.bytes == bytes("a b;'\"*"))
-    guard case .word(let exact) = try arguments("get \":k\"")[1] else {
-      throw ShellError(.usage, "", hint: nil)
-    }
-    #expect(exact.bytes == bytes(":k"))
+    #expect(try arguments("evict @:ns")[1].namespace == "a")
+    #expect(try arguments("keys --match=:k")[1].option?.value?.bytes == bytes("a b;'\"*"))
+    #expect(try arguments("get \":k\"")[1].word?.bytes == bytes(":k"))
     let failure = try error { _ = try arguments("get :x") }
     #expect(failure.code == .undefinedArgument && failure.code.exitCode == 2)
     #expect(failure.message.description == "no value for :x")
@@ -160,32 +152,25 @@ import Testing
       bytes("-x"), bytes("@b"), bytes("a*"), bytes("--"), [0xFF],
     ])
     #expect(line.source == .command && line.arguments.count == 10)
-    func word(_ index: Int) throws -> Word {
-      guard case .word(let word) = line.arguments[index] else {
-        throw ShellError(.usage, "", hint: nil)
-      }
-      return word
-    }
-    #expect(try word(2).bytes == bytes("k\n;|'\" :x"))
-    #expect(try word(3).isGlob)
+    let words = line.arguments[2...].compactMap(\.word)
     #expect(
-      try (5...9).map { try word($0).bytes } == [
-        bytes("-x"), bytes("@b"), bytes("a*"), bytes("--"), [0xFF],
+      words.map(\.bytes) == [
+        bytes("k\n;|'\" :x"), bytes("a*"), bytes("-x"), bytes("@b"), bytes("a*"), bytes("--"),
+        [0xFF],
       ])
-    #expect(try !word(7).isGlob)
+    #expect(words.map(\.isGlob) == [false, true, false, false, false, false, false])
   }
 
   @Test func `an open quote asks for another line`() throws {
     var reader = CommandReader(.prompt)
-    guard case .open = try reader.read(bytes("get 'a")) else {
-      throw ShellError(.usage, "", hint: nil)
+    for text in ["get 'a", ""] {
+      guard case .open = try reader.read(bytes(text)) else {
+        throw ShellError(.usage, "", hint: nil)
+      }
     }
-    guard case .open = try reader.read(bytes("")) else { throw ShellError(.usage, "", hint: nil) }
-    guard case .commands(let lines) = try reader.read(bytes("b' c")), let line = lines.first else {
-      throw ShellError(.usage, "", hint: nil)
-    }
-    guard case .word(let word) = line.arguments[1] else { throw ShellError(.usage, "", hint: nil) }
-    #expect(word.bytes == bytes("a\n\nb"))
+    let read = try first("b' c", of: &reader)
+    let line = try #require(read)
+    #expect(line.arguments[1].word?.bytes == bytes("a\n\nb"))
     #expect(line.arguments.count == 3)
     #expect(line.place(of: line.arguments[2].range).line == 3)
     #expect(line.place(of: line.arguments[2].range).column == 4)
@@ -202,9 +187,8 @@ import Testing
   @Test func `a reader goes on after an error`() throws {
     var reader = CommandReader(.input)
     _ = try error { _ = try reader.read(bytes("get 'a' <")) }
-    guard case .commands(let lines) = try reader.read(bytes("get b")), let line = lines.first else {
-      throw ShellError(.usage, "", hint: nil)
-    }
+    let read = try first("get b", of: &reader)
+    let line = try #require(read)
     #expect(line.firstLine == 2)
     #expect(line.place(of: 0..<3).line == 2)
   }

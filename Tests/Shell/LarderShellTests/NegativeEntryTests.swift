@@ -22,9 +22,7 @@ import Testing
 
   @Test func `an export leaves it out and says so`() async throws {
     let shell = try await shell(.plain)
-    let file = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: file) }
-    #expect(try shell("export \(file)").hasPrefix("1\t0\t"))
+    #expect(try shell("export \(shell.file)").hasPrefix("1\t0\t"))
     #expect(
       shell.takeAside() == ["note: 1 negative entry was left out: there is no value"])
   }
@@ -32,8 +30,7 @@ import Testing
   @Test(arguments: OutputMode.allCases)
   func `get says so in every mode, and prints no empty value`(mode: OutputMode) async throws {
     let shell = try await shell(mode)
-    let file = TemporaryDirectory.unusedPath
-    for line in ["get 9999", "get 9999 --as text", "get 9999 --out \(file)"] {
+    for line in ["get 9999", "get 9999 --as text", "get 9999 --out \(shell.file)"] {
       let error = try shell.error(line)
       #expect(error.code == .noSuchKey && error.code.exitCode == 1)
       #expect(
@@ -43,7 +40,7 @@ import Testing
         error.hint?.description == "written 2 min ago, expires in 10 min (22:25); `info` shows it")
       #expect(shell.printed == [])
     }
-    #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(!FileManager.default.fileExists(atPath: shell.file))
     #expect(
       try shell.error("get empty 9999").message.description == "no entry \"9999\" in parts")
     // An empty value counts as a value.

@@ -50,12 +50,11 @@ import Testing
 
   @Test func `keys from standard input are saved and removed`() throws {
     let shell = try shell(.plain)
-    let file = FileManager.default.temporaryDirectory.path + "/saved-\(UUID())"
-    defer { try? FileManager.default.removeItem(atPath: file) }
     shell.input = bytes("a\nc\n")
-    #expect(try shell("evict @n --stdin --yes --save \(file)") == "evict\tn\t2\t10\n")
+    #expect(try shell("evict @n --stdin --yes --save \(shell.file)") == "evict\tn\t2\t10\n")
     #expect(try shell("keys @n") == "b\n")
-    #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count == 4)
+    #expect(
+      try String(contentsOfFile: shell.file, encoding: .utf8).split(separator: "\n").count == 4)
   }
 
   @Test(arguments: [

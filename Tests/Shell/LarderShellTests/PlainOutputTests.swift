@@ -8,18 +8,6 @@ import Testing
 
 /// The fields of plain output are those in the help and in the document.
 @Suite struct PlainOutputTests {
-  @Test func `a terminal gets the bytes of values only if they are asked for`() throws {
-    for (mode, line) in [(OutputMode.raw, "get @a k"), (.table, "export - @a --format csv")] {
-      let shell = try Shell(mode) { $0.isTerminal = true }
-      try shell.store.namespace("a").set("\u{1B}[2J", for: "k")
-      #expect(try shell.error(line).hint?.description.contains("--force") == true)
-      #expect(try shell(line + " --force").contains("\u{1B}[2J"))
-    }
-    let shell = try Shell(.table)
-    try shell.store.namespace("a").set("\u{1B}[2J", for: "k")
-    #expect(try !shell("export - @a").contains("\u{1B}"))
-  }
-
   @Test func `a terminal sees no control of a key in raw output either`() throws {
     let key: [UInt8] = [0x61, 0x1B, 0x5D] + Array("\u{9B}\u{202E}".utf8)
     for isTerminal in [true, false] {

@@ -55,17 +55,7 @@ import Testing
     #expect(try box.count() == 1000)
   }
 
-  @Test func `clear needs a yes`() throws {
-    let script = try Shell(.plain)
-    try script.fill()
-    let error = try script.error("clear @articles")
-    #expect(error.code == .needsYes && error.code.exitCode == 5)
-    #expect(
-      error.message.description
-        == "refusing to remove 3 entries (3 kB) without confirmation")
-    #expect(try script("clear @articles --dry-run") == "would clear\tarticles\t3\t3000\n")
-    #expect(error.hint?.description.contains("--yes") == true)
-    #expect(try script("clear @articles --yes") == "clear\tarticles\t3\t3000\n")
+  @Test func `a person is asked before everything is removed`() throws {
     let person = try Shell(hasPerson: true)
     try person.fill()
     person.answer = false
@@ -73,9 +63,6 @@ import Testing
     #expect(person.questions == ["Remove all 9 entries (3.1 kB) of every namespace?"])
     person.answer = true
     #expect(try person("clear @*") == "cleared every namespace: 9 entries, 3.1 kB\n")
-    let sure = try Shell(.json) { $0.answersYes = true }
-    try sure.fill()
-    #expect(try sure("clear @articles") == "{\"count\":3,\"bytes\":3000}\n")
   }
 
   @Test func `what is written after the question of clear stays`() throws {

@@ -11,12 +11,10 @@ import Testing
   @Test func `a file that is run knows the values of names`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
-    let path = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try Data("keys @articles :k\n".utf8).write(to: URL(fileURLWithPath: path))
-    #expect(try shell.error("source \(path)").code == .undefinedArgument)
+    try Data("keys @articles :k\n".utf8).write(to: URL(fileURLWithPath: shell.file))
+    #expect(try shell.error("source \(shell.file)").code == .undefinedArgument)
     try shell.session.variables.define(bytes("k=000012"), isJSON: false)
-    #expect(try shell("source \(path)") == "000012\n")
+    #expect(try shell("source \(shell.file)") == "000012\n")
   }
 
   @Test func `the first error stays when the store cannot be opened again`() throws {

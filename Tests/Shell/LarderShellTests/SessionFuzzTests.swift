@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct SessionFuzzTests {
   @Test func `no value, key or error can speak to a terminal`() throws {
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     let shell = try Shell()
     let box = shell.store.namespace("box")
     for _ in 0..<60 {
@@ -32,15 +31,14 @@ import Testing
             scalar == "\n" || scalar == "\t"
               || !scalar.isControl && (mode == "plain" || !scalar.isHidden)
           }
-          #expect(isSafe, "LARDER_SEED=\(seed): \(line) in \(mode)")
+          #expect(isSafe, "LARDER_SEED=\(random.seed): \(line) in \(mode)")
         }
       }
     }
   }
 
   @Test func `no mistyped line can speak to a terminal or stop the session`() throws {
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     let shell = try Shell()
     try shell.fill()
     let names = CommandTable.standard.commands.map(\.name).filter { $0 != "clear" } + ["", "kesy"]
@@ -57,7 +55,7 @@ import Testing
         ] {
           #expect(
             text.split(separator: "\n").allSatisfy { String($0).isSafe },
-            "LARDER_SEED=\(seed): \(text)")
+            "LARDER_SEED=\(random.seed): \(text)")
         }
       }
     }
@@ -76,8 +74,7 @@ import Testing
   }
 
   @Test func `a walk finds what looking at everything finds, in the order of keys`() throws {
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     let shell = try Shell(.plain)
     let box = shell.store.namespace("box")
     let letters = ["a", "b", "ab", "ba", "\u{F6}", "1"]
@@ -122,14 +119,14 @@ import Testing
         found += entries.map(\.key.bytes)
       }
       let expected = try expected(selection, all)
-      #expect(found == expected, "LARDER_SEED=\(seed): \(line)")
+      #expect(found == expected, "LARDER_SEED=\(random.seed): \(line)")
       guard selection.needsKeysOnly else { continue }
       let limit = Int.random(in: 1...600, using: &random)
       let rest = expected.filter { bytes("ab").lexicographicallyPrecedes($0) }.prefix(limit)
       #expect(
         try shell("\(line) --after ab --limit \(limit)")
           == rest.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined(),
-        "LARDER_SEED=\(seed): \(line)")
+        "LARDER_SEED=\(random.seed): \(line)")
     }
   }
 

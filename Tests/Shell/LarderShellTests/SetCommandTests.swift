@@ -7,38 +7,17 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct SetCommandTests {
-  @Test func `set says what it stored and until when`() throws {
-    let shell = try Shell()
-    #expect(
-      try shell("set @notes \"a b\" sunny --ttl 15m")
-        == "set notes \"a b\" (5 B), expires in 15 min (22:28)\n")
-    #expect(try shell("set @notes c rain") == "set notes \"c\" (4 B), never expires\n")
-    #expect(
-      try shell("set @notes d snow --until midnight")
-        == "set notes \"d\" (4 B), expires in 1 h 47 min (tomorrow 00:00)\n")
-    #expect(try shell("output plain", "set hex:00ff hex:ff") == "set\tnotes\t\\0\\xff\n")
-    #expect(
-      try shell("output json", "set e x").hasPrefix(
-        "{\"namespace\":\"notes\",\"key\":\"e\",\"size\":1,"))
-    #expect(
-      try shell.store.namespace("notes").value(for: [0, 0xFF] as [UInt8]) == [0xFF] as [UInt8]?)
-    #expect(try shell.store.namespace("notes").entry(for: "c")?.codec == .text)
-    #expect(try shell.store.namespace("notes").entry(for: [0, 0xFF] as [UInt8])?.codec == .bytes)
-  }
-
   @Test func `a value comes from a file or standard input byte for byte`() throws {
     let shell = try Shell(.plain)
     let value = (0...255).map { UInt8($0) } + [0, 10, 13]
-    let path = TemporaryDirectory.unusedPath
-    try Data(value).write(to: URL(fileURLWithPath: path))
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try shell("set @a f --from \(path)")
+    try Data(value).write(to: URL(fileURLWithPath: shell.file))
+    try shell("set @a f --from \(shell.file)")
     try shell("output raw")
     #expect(try shell.bytes("get f") == value)
     shell.input = value
     try shell("set i --from -")
     #expect(try shell.session.store.namespace("a").value(for: "i") == value)
-    let absent = try shell.error("set x --from \(path)-no")
+    let absent = try shell.error("set x --from \(shell.file)-no")
     #expect(absent.code == .io && absent.message.description.hasSuffix("no such file"))
     #expect(try Shell(hasInput: false).error("set @a x --from -").code == .usage)
   }

@@ -10,6 +10,8 @@ import Testing
 final class Shell {
   let clock = ManualClock(now: Timestamp(stockholm.now))
   let store: Store
+  /// A path for a file of the test, which is removed with the shell.
+  let file = TemporaryDirectory.unusedPath
   private(set) var session: Session!
   /// The outcome of the last command.
   private(set) var outcome: Outcome?
@@ -68,6 +70,8 @@ final class Shell {
       store: try Store(at: store.path, options: options), options: options, settings: settings,
       host: host(hasPerson: hasPerson, hasInput: hasInput))
   }
+
+  deinit { try? FileManager.default.removeItem(atPath: file) }
 
   private func host(hasPerson: Bool, hasInput: Bool) -> LarderShell.Host {
     var host = LarderShell.Host(

@@ -59,7 +59,7 @@ import Testing
     (9_960, "10 kB"), (31_200, "31 kB"), (300_000, "300 kB"), (999_499, "999 kB"),
     (999_500, "1 MB"), (1_234_567, "1.2 MB"), (16_300_000, "16.3 MB"), (9_000_000, "9 MB"),
     (99_960_000, "100 MB"), (480_000_000, "480 MB"), (1_500_000_000, "1.5 GB"),
-    (Int.max, "9.2 EB"),
+    (Int.max, "9.2 EB"), (Int.min, "-9223372036854775808 B"),
   ])
   func `a size is shown in powers of 1000`(bytes: Int, expected: String) {
     #expect(Wording.size(bytes) == expected)

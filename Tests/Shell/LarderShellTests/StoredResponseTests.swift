@@ -134,10 +134,8 @@ import Testing
     #expect(try shell("diff @http '\(key)' '\(key)'") == "")
     #expect(
       try shell("info @http '\(key)'").contains("entries \"body 9f86d0 0\" to \"body 9f86d0 1\""))
-    let path = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try shell("get @http '\(key)' --out \(path)")
-    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(body.utf8))
+    try shell("get @http '\(key)' --out \(shell.file)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: shell.file)) == Data(body.utf8))
     #expect(try shell("output raw", "get @http '\(key)'") == body)
     #expect(
       try shell("output jsonl", "get @http '\(key)' --as json")

@@ -110,7 +110,7 @@ import Testing
     #expect(try shell("option utc on", "option hints off", "output jsonl") == "")
   }
 
-  @Test func `help is an index or a text`() throws {
+  @Test func `help is an index of commands and topics`() throws {
     let shell = try Shell(.jsonl)
     let index = try shell("help").split(separator: "\n")
     #expect(
@@ -120,8 +120,5 @@ import Testing
     #expect(
       index.last
         == #"{"subject":"color","aliases":["colour","colors"],"group":"Topics","summary":null}"#)
-    #expect(
-      try shell("help evict").hasPrefix(
-        #"{"subject":"evict","text":"usage: evict SELECTION [--dry-run]"#))
   }
 }

@@ -36,15 +36,27 @@ func command(_ text: String) throws -> CommandLine {
   return try #require(commands.first)
 }
 
+/// An export with these lines.
+func export(_ lines: [String]) -> [UInt8] {
+  bytes((["{\"larder_export\":1}"] + lines).joined(separator: "\n") + "\n")
+}
+
 /// The only argument of a command, which must be a word.
 func word(_ text: String) throws -> Word {
   let arguments = try command("x " + text).arguments
   try #require(arguments.count == 2)
-  guard case .word(let word) = arguments[1] else {
-    Issue.record("\(text) is not a word")
-    throw ShellError(.usage, "", hint: nil)
-  }
-  return word
+  return try #require(arguments[1].word, "\(text) is not a word")
+}
+
+extension Argument {
+  /// The word; nil for other arguments.
+  var word: Word? { if case .word(let word) = self { word } else { nil } }
+
+  /// The option; nil for other arguments.
+  var option: OptionWord? { if case .option(let option) = self { option } else { nil } }
+
+  /// The name of the namespace; nil for other arguments.
+  var namespace: String? { if case .namespace(.named(let name)) = self { name.text } else { nil } }
 }
 
 /// The error that `body` throws.

@@ -39,12 +39,6 @@ import Testing
     #expect(error.hint?.description.hasPrefix(hint) == true, "\(error.hint?.description ?? "")")
   }
 
-  @Test func `months vary`() throws {
-    let error = try error { _ = try word("1mo").duration() }
-    #expect(error.message.description == "\"1mo\" is not a duration: months vary in length")
-    #expect(error.hint?.description == "use `30d` or `4w`")
-  }
-
   @Test(arguments: [
     (0, "0 ms"), (250, "250 ms"), (999, "999 ms"), (1000, "1 s"), (48_000, "48 s"),
     (59_499, "59 s"), (59_500, "1 min"), (90_000, "1 min 30 s"), (599_600, "10 min"),
@@ -160,17 +154,16 @@ import Testing
   }
 
   @Test func `every moment shows a time that means it`() throws {
-    let seed = TestSettings.seed
-    var generator = SeededRNG(seed: seed)
+    var generator = SeededRNG()
     for zone in ["Europe/Stockholm", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia"] {
       let clock = clock("2026-11-20T21:13:00Z", in: zone)
       for _ in 0..<500 {
         let time = UnixTime(
           milliseconds: Int64.random(in: 0...4_102_444_800_000, using: &generator))
         let moments = clock.moments(of: clock.civil(time))
-        #expect(moments.contains(time), "LARDER_SEED=\(seed): \(time.rfc3339) in \(zone)")
+        #expect(moments.contains(time), "LARDER_SEED=\(generator.seed): \(time.rfc3339) in \(zone)")
         let read = try word(time.rfc3339).timeAhead(clock)
-        #expect(read == time, "LARDER_SEED=\(seed): \(time.rfc3339)")
+        #expect(read == time, "LARDER_SEED=\(generator.seed): \(time.rfc3339)")
       }
     }
   }

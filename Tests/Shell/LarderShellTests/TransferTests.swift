@@ -7,8 +7,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct TransferTests {
-  private let path = TemporaryDirectory.unusedPath
-
   private struct Known: Hashable {
     var entry: Store.Entry
     var value: [UInt8]
@@ -55,10 +53,8 @@ import Testing
   }
 
   @Test func `what was exported is imported byte for byte, with all that is known of it`() throws {
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     let shell = try Shell(.plain)
-    defer { try? FileManager.default.removeItem(atPath: path) }
     try shell.store.declare(
       Rules(expires: .after(.days(1)), stale: .minutes(1), limits: Limits(bytes: 5_000_000)),
       for: "a")
@@ -73,13 +69,13 @@ import Testing
       }
       shell.clock.advance(by: .milliseconds(Int.random(in: 0...5000, using: &random)))
     }
-    try shell("export \(path)")
+    try shell("export \(shell.file)")
     let other = try Shell(.plain)
     // An import treats a write time in the future as now, so the clock moves first.
     other.clock.advance(by: .hours(2))
-    try other("import \(path)")
+    try other("import \(shell.file)")
     let (expected, found) = (try contents(shell), try contents(other))
-    #expect(expected == found, "LARDER_SEED=\(seed)")
+    #expect(expected == found, "LARDER_SEED=\(random.seed)")
     #expect(found.count > 500)
     for facts in try shell.store.namespaces() {
       let copy = try #require(try other.store.namespace(facts.name).info())
@@ -88,67 +84,47 @@ import Testing
     #expect(try other.store.verify().faults.isEmpty)
   }
 
-  @Test func `an entry that says that there is nothing is left out of an export`() async throws {
-    let shell = try Shell(.plain)
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let ships = shell.store.cache(TextCodec(), in: "ships")
-    try await ships.set("MS Thun", for: "1")
-    let options = LoadOptions(absent: .after(.hours(1)), waitsForCommit: true)
-    #expect(try await ships.value(for: "2", options: options) { _ in .absent } == nil)
-    #expect(try ships.count() == 2)
-    try shell("export \(path)")
-    let other = try Shell(.plain)
-    try other("import \(path)")
-    #expect(try other.store.namespace("ships").page().items.map(\.key) == [Key("1")])
-  }
-
   @Test func `an export that was interrupted makes no file and says where it stopped`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
     shell.stepsUntilInterrupted = 3
-    let error = try shell.error("export \(path) @*")
+    let error = try shell.error("export \(shell.file) @*")
     #expect(error.code == .interrupted)
-    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(!FileManager.default.fileExists(atPath: shell.file))
   }
 
   @Test func `an import that was interrupted keeps whole batches and says which`() throws {
     let shell = try Shell(.plain)
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let box = shell.store.namespace("box")
     try shell.store.write { batch in
       for number in 0..<5000 { try batch.set("x", for: "\(number)", in: box) }
     }
-    try shell("export \(path)")
+    try shell("export \(shell.file)")
     let other = try Shell(.plain)
     other.stepsUntilInterrupted = 3000
-    let error = try other.error("import \(path)")
+    let error = try other.error("import \(shell.file)")
     #expect(error.code == .interrupted && error.code.exitCode == 130)
     #expect(
-      error.message.description == "interrupted after line 2002 of \(path): "
+      error.message.description == "interrupted after line 2002 of \(shell.file): "
         + "imported 2,000: 2,000 added")
     #expect(try other.store.namespace("box").count() == 2000)
     other.stepsUntilInterrupted = .max
-    try other("import \(path)")
+    try other("import \(shell.file)")
     #expect(try other.store.namespace("box").count() == 5000)
   }
 
   @Test func `a namespace that is there keeps its rules`() throws {
     let shell = try Shell(.plain)
-    defer { try? FileManager.default.removeItem(atPath: path) }
     try shell.store.declare(Rules(largestValue: 500), for: "a")
-    try shell("set @a k v", "export \(path)")
+    try shell("set @a k v", "export \(shell.file)")
     let other = try Shell(.plain)
     try other.store.declare(Rules(largestValue: 100), for: "a")
-    try other("import \(path)")
+    try other("import \(shell.file)")
     #expect(try other.store.namespace("a").info()?.rules.largestValue == 100)
     for clock in [shell.clock, other.clock] { clock.advance(by: .seconds(1)) }
-    try shell("set @a k \(String(repeating: "v", count: 200))", "export \(path) --force")
-    let error = try other.error("import \(path)")
+    try shell("set @a k \(String(repeating: "v", count: 200))", "export \(shell.file) --force")
+    let error = try other.error("import \(shell.file)")
     #expect(error.code == .overLimit && error.message.description.contains(":3:1: "))
-  }
-
-  private func lines(_ lines: String...) -> [UInt8] {
-    bytes((["{\"larder_export\":1}"] + lines).joined(separator: "\n") + "\n")
   }
 
   @Test func `a line without a time is of the time of the import, and none is of the future`()
@@ -156,9 +132,10 @@ import Testing
   {
     let shell = try Shell(.plain)
     try shell("set @a k old", "set @a l old")
-    let input = lines(
+    let input = export([
       #"{"namespace":"a","key":"k","value":"new"}"#,
-      #"{"namespace":"a","key":"l","value":"new","written":"2099-01-01T00:00:00Z"}"#)
+      #"{"namespace":"a","key":"l","value":"new","written":"2099-01-01T00:00:00Z"}"#,
+    ])
     shell.input = input
     #expect(try shell("import -") == "import\ta\t0\t0\n")
     shell.clock.advance(by: .milliseconds(1))
@@ -169,10 +146,10 @@ import Testing
 
   @Test func `an error says its line, and an empty first line is none`() throws {
     let shell = try Shell(.plain)
-    shell.input = bytes("\n") + lines(#"{"namespace":"r","rules":{"limits":{"entries":-5}}}"#)
+    shell.input = bytes("\n") + export([#"{"namespace":"r","rules":{"limits":{"entries":-5}}}"#])
     #expect(try shell.error("import -").message.description.hasPrefix("stdin:3:1: a limit of -5"))
     let deep = String(repeating: "[", count: 600) + String(repeating: "]", count: 600)
-    shell.input = lines(#"{"namespace":"a","key":"k","value":"v","x":\#(deep)}"#)
+    shell.input = export([#"{"namespace":"a","key":"k","value":"v","x":\#(deep)}"#])
     let message = try shell.error("import -").message.description
     #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
   }
@@ -202,10 +179,7 @@ import Testing
     selection: String
   ) throws {
     let place = TemporaryDirectory.unusedPath
-    defer {
-      try? FileManager.default.removeItem(atPath: place)
-      try? FileManager.default.removeItem(atPath: path)
-    }
+    defer { try? FileManager.default.removeItem(atPath: place) }
     try damagedStore(at: place)
     let shell = try Shell(.plain, at: place)
     // A key on standard input whose entry is damaged counts as absent, so this selection leaves out `j` and `k`.
@@ -222,7 +196,7 @@ import Testing
       }
       if case .success = scan { others.append(damaged) }
     }
-    #expect(try shell("export \(path) \(selection)").hasPrefix("1\t5\t"))
+    #expect(try shell("export \(shell.file) \(selection)").hasPrefix("1\t5\t"))
     let lost = selection.hasSuffix("--stdin") ? "1 damaged entry was" : "3 damaged entries were"
     #expect(shell.takeAside() == ["note: \(lost) left out; `verify` lists the damage"])
     #expect(others == [3])
@@ -272,8 +246,7 @@ import Testing
   }
 
   @Test func `no line can stop or speak to the shell`() throws {
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     let shell = try Shell(.plain)
     let good = bytes("{\"namespace\":\"a\",\"key\":\"k\",\"value\":\"v\",\"expires\":null}")
     for _ in 0..<500 {
@@ -290,7 +263,7 @@ import Testing
         try shell("import -")
       } catch let error as ShellError {
         let isSafe = error.scripted.split(separator: "\n").allSatisfy { String($0).isSafe }
-        #expect(isSafe, "LARDER_SEED=\(seed): \(error.scripted)")
+        #expect(isSafe, "LARDER_SEED=\(random.seed): \(error.scripted)")
       }
     }
   }

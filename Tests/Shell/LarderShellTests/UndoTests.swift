@@ -87,25 +87,21 @@ import Testing
   @Test(arguments: ["evict @a k1 k2", "evict @a k[12] --yes", "invalidate t1 t2 --yes"])
   func `an export is written before entries are removed`(line: String) throws {
     let shell = try shell()
-    let path = TemporaryDirectory.unusedPath
-    try shell("\(line) --save \(path)")
+    try shell("\(line) --save \(shell.file)")
     #expect(try shell("keys @a") == "k3\n")
     #expect(shell.takeAside().first?.hasPrefix("saved 2 entries, 14 B to ") == true)
-    #expect(try shell("import \(path)") == "import\ta\t2\t14\n")
+    #expect(try shell("import \(shell.file)") == "import\ta\t2\t14\n")
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
     // An existing file ends the command before anything is removed.
-    #expect(try shell.error("\(line) --save \(path)").code == .exists)
+    #expect(try shell.error("\(line) --save \(shell.file)").code == .exists)
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
-    try FileManager.default.removeItem(atPath: path)
   }
 
   @Test func `clear saves, too`() throws {
     let shell = try shell()
-    let path = TemporaryDirectory.unusedPath
-    try shell("clear @a --yes --save \(path)")
+    try shell("clear @a --yes --save \(shell.file)")
     #expect(try shell("count @a") == "0\t0\t0\n")
-    try shell("import \(path)")
+    try shell("import \(shell.file)")
     #expect(try shell("count @a") == "3\t21\t0\n")
-    try FileManager.default.removeItem(atPath: path)
   }
 }

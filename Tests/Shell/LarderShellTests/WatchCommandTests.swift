@@ -21,6 +21,13 @@ import Testing
     return shell
   }
 
+  /// The keys in the lines of plain output.
+  private func keys(_ rows: String) -> [Substring] {
+    rows.split(separator: "\n").map {
+      $0.split(separator: "\t", omittingEmptySubsequences: false)[3]
+    }
+  }
+
   @Test func `a person sees each change on a line, and how many there were`() throws {
     let shell = try shell { shell in
       let a = shell.store.namespace("a")
@@ -99,10 +106,9 @@ import Testing
     }
     try shell.store.namespace("a").set("y", for: "y")
     try shell.store.namespace("b").set("b", for: "x")
-    let rows = try shell("watch \(words) --for 1s").split(separator: "\n")
-    let found = rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false)[3] }.joined()
+    let rows = try shell("watch \(words) --for 1s")
     let expected = words.hasPrefix("x") ? keys + keys : keys
-    #expect(found == expected, "\(rows)")
+    #expect(keys(rows).joined() == expected, "\(rows)")
   }
 
   @Test func `an event carries its own expiry`() throws {
@@ -130,8 +136,7 @@ import Testing
       try a.set("{\"n\":3}", for: "gone")
       try a.remove("gone")
     }
-    let rows = try shell("watch @a --where '.n > 1' --for 1s").split(separator: "\n")
-    #expect(rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false)[3] } == ["two"])
+    #expect(keys(try shell("watch @a --where '.n > 1' --for 1s")) == ["two"])
   }
 
   @Test(arguments: [
@@ -163,9 +168,7 @@ import Testing
         number += 1
       }
     }
-    let rows = try shell("watch @a --count 3000").split(separator: "\n")
-    let keys = rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false)[3] }
-    #expect(keys.compactMap { Int($0) } == Array(0..<3000))
+    #expect(keys(try shell("watch @a --count 3000")).compactMap { Int($0) } == Array(0..<3000))
   }
 
   @Test func `it is told what went by unseen`() throws {
