@@ -6,9 +6,6 @@
 
   /// A handle of curl with the connection that it keeps. One transfer at a time uses the handle; other transfers wait.
   @safe final class EasyHandle: Sendable {
-    /// The time limit for a connection in seconds, TLS included.
-    private static let connectTimeout = 10
-
     private let easy: Mutex<UnsafeMutableRawPointer>
 
     private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
@@ -41,7 +38,7 @@
           let settings = unsafe Settings(easy: easy)
           try unsafe settings.set(CURLOPT_ERRORBUFFER, to: words.baseAddress)
           try unsafe settings.set(CURLOPT_HTTPHEADER, to: UnsafeMutableRawPointer(lines))
-          try unsafe settings.limit(connectTimeout: connectTimeout)
+          try unsafe settings.limit()
           try unsafe settings.describe(message, body: body)
           if unsafe message.hasEffect || ccurl_has_input(easy) != 0 {
             try unsafe settings.set(CURLOPT_FRESH_CONNECT, to: 1)

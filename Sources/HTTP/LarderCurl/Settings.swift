@@ -6,7 +6,7 @@
     let easy: UnsafeMutableRawPointer
 
     /// Turns off other protocols, redirections, names from files and signals, and turns on the checks of TLS.
-    func limit(connectTimeout: Int) throws {
+    func limit() throws {
       try unsafe check(ccurl_allow_http_alone(easy))
       try unsafe set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_1_1))
       try unsafe set(CURLOPT_HTTP09_ALLOWED, to: 0)
@@ -19,7 +19,8 @@
       try unsafe set(CURLOPT_SSL_VERIFYHOST, to: 2)
       try unsafe set(CURLOPT_NOSIGNAL, to: 1)
       try unsafe set(CURLOPT_MAXCONNECTS, to: 1)
-      try unsafe set(CURLOPT_CONNECTTIMEOUT, to: connectTimeout)
+      // In seconds, TLS included.
+      try unsafe set(CURLOPT_CONNECTTIMEOUT, to: 10)
     }
 
     func describe(_ message: Message, body: UnsafeRawBufferPointer) throws {

@@ -137,8 +137,7 @@
 
   /// The descriptions that libcurl gives of failures. On Linux, `URLSession` uses libcurl.
   package enum CurlWords {
-    /// Whether the description is about TLS itself, and not about a secure connection that was cut off. Some failures have
-    /// no code of their own.
+    /// Whether the description is about TLS itself, and not about a secure connection that was cut off.
     package static func tellOfInsecurity(_ words: String) -> Bool {
       let words = words.lowercased()
       if ["ssl_read", "ssl_write", "recv error", "send error"].contains(where: words.contains) {

@@ -30,9 +30,8 @@
     /// The clients that wait for this exchange; nil if no client may wait.
     private(set) var flight: Flight?
 
-    /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again.
-    ///
-    /// - Parameter waiting: the client. The call records there whether the client has waited, and the retry that it shares.
+    /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again. Records in
+    /// `waiting` whether the client has waited, and the retry that it shares.
     func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
       guard !waiting.hasWaited, let name = flightName else { return try await perform() }
       guard let outcome = try await outcome(of: name) else {
@@ -43,7 +42,9 @@
       case .failed(let error, let fields, let retry):
         // The fields of the other request may be the reason for the failure. So all clients with other fields send one further
         // request together: an origin that is down gets two requests, whatever the number of clients.
-        guard fields != forward.original.headerFields, !error.isTimeout, waiting.retry == nil else {
+        // An origin that did not answer in time would not answer other requests either.
+        let isTimeout = if case HTTPCacheError.timedOut = error { true } else { false }
+        guard fields != forward.original.headerFields, !isTimeout, waiting.retry == nil else {
           waiting.hasWaited = true
           return try staleFallback(after: error)
         }
@@ -94,7 +95,6 @@
     }
 
     /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again.
-    ///
     /// The flight is complete after the call or, for a streamed body, at the end of the body at the latest.
     private func perform() async throws -> HTTPCacheResult? {
       do {
@@ -156,13 +156,6 @@
         next.forward = forward.unconditional
       }
       return try await next.ask()
-    }
-  }
-
-  extension Error {
-    /// Whether the origin did not answer in time. Such an origin would not answer other requests either.
-    fileprivate var isTimeout: Bool {
-      if case .timedOut = self as? HTTPCacheError { true } else { false }
     }
   }
 #endif

@@ -27,7 +27,6 @@
     }
 
     /// Stores and removes responses as `reception` says. Returns the place of the stored body; nil if the body is not stored.
-    ///
     /// A stored response that another exchange has replaced meanwhile stays: the replacement is newer.
     func store(_ reception: CacheReception, _ received: ReceivedBody) async throws -> StoredBody? {
       guard let uri = exchange.client.key else { return nil }

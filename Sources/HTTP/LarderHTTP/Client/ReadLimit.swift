@@ -3,9 +3,8 @@
   import LarderSystem
   import Synchronization
 
-  /// The time limit of each read of a body.
-  ///
-  /// One timer serves all reads in sequence, so that an origin with many small pieces does not cost a timer for each piece.
+  /// The time limit of each read of a body. One timer serves all reads in sequence, so that an origin with many small pieces
+  /// does not cost a timer for each piece.
   final class ReadLimit: Sendable {
     private struct State {
       /// The time limit of the read under way.

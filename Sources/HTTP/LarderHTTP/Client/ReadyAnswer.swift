@@ -16,7 +16,6 @@
     /// The time from which all stored responses of the URI are there.
     private let written: Timestamp
     private let expires: Timestamp?
-
     /// The newest write when the responses were read; see `EntryReader.moment`.
     private let transaction: UInt64
     private let lifetime: FreshnessLifetime

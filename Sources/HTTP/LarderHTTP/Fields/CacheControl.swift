@@ -20,8 +20,7 @@
     }
 
     let directives: [Directive]
-    /// Whether the directives come from `CDN-Cache-Control`. If so, `Expires` has no effect (RFC 9213,
-    /// section 2.2).
+    /// Whether the directives come from `CDN-Cache-Control`. If so, `Expires` has no effect (RFC 9213, section 2.2).
     let isTargeted: Bool
 
     init(_ fields: HTTPFields) {

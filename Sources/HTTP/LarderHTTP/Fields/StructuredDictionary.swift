@@ -64,8 +64,7 @@
       return true
     }
 
-    /// Skips the spaces and the comma between two members. Returns true at the end of the text, false before another member;
-    /// nil if the text is malformed.
+    /// Skips the spaces and the comma after a member: true at the end of the text, false before a member, nil if malformed.
     private mutating func skipSeparator() -> Bool? {
       skip { $0 == 0x20 || $0 == 0x09 }
       if rest.isEmpty { return true }

@@ -127,7 +127,6 @@
     }
 
     /// The value of `Age` (RFC 9111, 5.1). The first of several members counts; nil if this member is not a number.
-    ///
     /// Parameters after the number are ignored: an age that is too high is safer than no age.
     static func value(_ fields: HTTPFields) -> Int? {
       guard let first = fields.members(of: .age).first else { return nil }

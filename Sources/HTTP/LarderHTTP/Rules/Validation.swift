@@ -101,8 +101,7 @@
 
   /// Requests that ask the origin whether stored responses are still valid (RFC 9111, 4.3.1 and 4.3.4).
   enum Validation {
-    /// `request` with the validators of `stored` instead of the client's own conditions; the validators are unchanged, byte for
-    /// byte.
+    /// `request` with the validators of `stored`, byte for byte, instead of the client's own conditions.
     static func request(_ request: HTTPRequest, of stored: [StoredResponse]) -> HTTPRequest {
       var request = request
       request.headerFields.removeAll(ClientCondition.fields)
@@ -140,8 +139,7 @@
   }
 
   extension HTTPFields {
-    /// Fields that describe the stored body. A response without that body does not update them, because servers send wrong
-    /// values in a 304 (RFC 9111, 3.2).
+    /// Fields of the stored body. A 304 or a HEAD does not update them: servers send wrong values (RFC 9111, 3.2).
     static let ofTheBody: Set<HTTPField.Name> = [
       .contentLength, .contentEncoding, .contentType, .contentRange,
     ]

@@ -54,8 +54,7 @@
     }
   }
 
-  /// The fields of a request in the form that `Vary` compares (RFC 9111, 4.1). Each field is normalized once, whatever the
-  /// number of stored responses.
+  /// The fields of a request in the form that `Vary` compares (RFC 9111, 4.1), normalized once for all stored responses.
   struct SelectingFields {
     /// The largest value, in bytes, that is normalized; a longer value is compared by its lines. The normal form could take
     /// as long as hundreds of requests, and a hit reads the values of all variants.
