@@ -147,9 +147,7 @@ package struct Completer: Sendable {
 }
 
 extension Completer {
-  /// Completes the name or path at the end of an expression that is being typed.
-  ///
-  /// Only this end of the word is replaced, so a quote before the end may still be open.
+  /// Completes the name or path at the end of an expression. A quote before this end may still be open.
   func completeOperand(
     _ word: Word, _ kind: ValueKind, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {

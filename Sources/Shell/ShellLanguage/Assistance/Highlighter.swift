@@ -14,9 +14,7 @@ package struct Highlighter: Sendable {
 
   package init(_ table: CommandTable) { self.table = table }
 
-  /// The colored ranges in order, without overlap.
-  ///
-  /// - Parameter open: The earlier lines of a command whose quote is open, each with its newline.
+  /// The colored ranges in order. `open` has the earlier lines of a command whose quote is open.
   package func runs(in line: [UInt8], behind open: [UInt8] = []) -> [Run] {
     guard line.count <= Self.longest, open.count <= Self.longest else { return [] }
     var lexer = Lexer()

@@ -103,8 +103,7 @@ extension JSONLookup {
 
   // MARK: Comparable text
 
-  /// Arrays and objects without space, with sorted fields and decoded strings, so that equal content gives equal
-  /// text.
+  /// The JSON text without space, with sorted fields and decoded strings: equal content gives equal text.
   private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
     var index = range.lowerBound
     return Array(((try? canonicalText(bytes, &index, depth: 0)) ?? "").utf8)

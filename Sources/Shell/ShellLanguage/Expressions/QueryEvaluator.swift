@@ -1,7 +1,6 @@
 import LarderSystem
 
-/// Evaluates expressions and operands, and keeps the state that a walk needs: compiled regular expressions, and the number
-/// of values that are not JSON.
+/// Evaluates expressions and operands, and keeps compiled expressions and counts for a whole walk.
 package struct QueryEvaluator {
   private let now: UnixTime
   private let pause: () throws -> Void
@@ -28,9 +27,7 @@ package struct QueryEvaluator {
 
   // MARK: Conditions
 
-  /// Call this for each entry, before its evaluations.
-  ///
-  /// - Parameter counting: Whether the entry counts in `values`.
+  /// Begins an entry. With `counting`, the entry counts in `values`.
   package mutating func begin(counting: Bool) { isCounted = !counting }
 
   package mutating func passes(

@@ -10,8 +10,7 @@ package enum QueryValue: Sendable, Hashable {
   case string([UInt8])
   /// A list that is not JSON, such as the tags of an entry.
   case list([QueryValue])
-  /// An array or object as JSON text, without space and with sorted fields, so that equal content is
-  /// equal text.
+  /// An array or object as JSON text, in the form in which equal content is equal text.
   case array([UInt8])
   case object([UInt8])
   case time(UnixTime)
@@ -69,8 +68,7 @@ extension QueryValue {
     }
   }
 
-  /// The order of numbers; nil if a value is not a number. Integers are compared exactly, because rounding would make
-  /// different integers equal.
+  /// The order of numbers, exact for integers; nil if a value is not a number.
   private func numericOrder(to other: QueryValue) -> Int? {
     switch (self, other) {
     case (.integer(let a), .integer(let b)): Self.order(a, b)

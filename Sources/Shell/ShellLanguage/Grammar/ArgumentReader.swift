@@ -189,8 +189,7 @@ struct ArgumentReader {
       hint: correction(of: word) ?? "usage: `\(command.usage)`")
   }
 
-  /// The hint for a word that is right in another spelling. A pattern does not name a namespace: `*` with an at sign would mean
-  /// all namespaces, which the person did not ask for.
+  /// The hint for a word that lacks its at sign. `*` gets no hint, because `@*` means all namespaces.
   private func correction(of word: Word) -> SafeText? {
     guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,
       command.parameters.isEmpty, words.count == 1, values.isEmpty,

@@ -12,8 +12,7 @@ package struct CommandTable: Sendable {
     self.index = index
   }
 
-  /// Finds a command by its name or alias, in upper or lower case. Abbreviations do not count: a new command could make an
-  /// abbreviation ambiguous.
+  /// Finds a command by its name or alias in any case. An abbreviation is no name: a new command could make it ambiguous.
   package func command(named name: String) -> CommandSpec? {
     index[name.lowercased()].map { commands[$0] }
   }
@@ -37,8 +36,7 @@ package struct CommandTable: Sendable {
   }
 }
 
-/// The commands of other tools. A hint names the command of this shell. Aliases for these commands would be a second
-/// vocabulary.
+/// The commands of other tools, for hints only: as aliases they would be a second vocabulary.
 package enum CommandSynonyms {
   private static let equivalents: [String: String] = [
     "scan": "keys", "select": "use", "dbsize": "count", "bigkeys": "sizes", "top": "sizes",

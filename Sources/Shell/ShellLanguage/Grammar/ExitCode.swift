@@ -1,5 +1,4 @@
-/// The exit codes of the program, each with its errors. The help, the manual page and the page about the shell come from
-/// this table.
+/// The exit codes of the program, each with its errors. Help and documents come from this table.
 package enum ExitCode {
   package static let all: [(code: Int32, meaning: String, errors: [ShellError.Code])] = [
     (0, "success, also for an empty list", []),

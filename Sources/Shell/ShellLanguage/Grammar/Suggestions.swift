@@ -5,8 +5,7 @@ package enum Suggestions {
   /// The longest word that can be a misspelt name. Comparing a word of megabytes with each name would take minutes.
   private static let longestWord = 256
 
-  /// The names nearest to a word, at most three of one rank: names one edit away, else names that begin with the word, else
-  /// names two edits away.
+  /// At most three names of the best rank: one edit away, else names that begin with the word, else two edits away.
   package static func all(_ word: String, among names: [String]) -> [String] {
     guard word.utf8.count <= longestWord else { return [] }
     let word = word.lowercased()

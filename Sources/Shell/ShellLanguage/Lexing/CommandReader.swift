@@ -116,8 +116,7 @@ extension CommandReader {
     return commands
   }
 
-  /// The command whose words are the arguments of a process. The words are not split again. Before `--` the first bytes of a
-  /// word decide its meaning, as in bare words; after `--` words are exact data.
+  /// The command whose words are arguments of a process: bare words before `--`, exact data after `--`.
   package static func command(of words: [[UInt8]]) throws(ShellError) -> CommandLine {
     var text: [UInt8] = []
     var arguments: [Argument] = []

@@ -1,6 +1,4 @@
-/// Splits the lines of one input into commands and their words.
-///
-/// A quote or a JSON value that is open at the end of a line continues on the next line.
+/// Splits lines into commands and words. An open quote or JSON value continues on the next line.
 package struct Lexer {
   package enum Quote: Sendable { case single, double, json }
 

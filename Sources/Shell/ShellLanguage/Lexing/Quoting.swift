@@ -1,7 +1,6 @@
 /// Text forms of bytes. The lexer reads most of them back as the same bytes.
 package enum Quoting {
-  /// The form in tables and messages: in double quotes; control characters, hidden characters and invalid bytes are
-  /// escaped.
+  /// The form in tables and messages: in double quotes, with escapes for controls, hidden characters and invalid bytes.
   package static func quoted(_ bytes: [UInt8]) -> String {
     "\"" + escaped(bytes, quotes: true, hidden: true) + "\""
   }
@@ -25,14 +24,12 @@ package enum Quoting {
 
   private static let mostInMessages = 120
 
-  /// A key, namespace or tag in `plain` output: without quotes around it, but escaped. In double quotes the text is the same
-  /// key.
+  /// A key, namespace or tag in `plain` output: the text is the same key if it is typed in double quotes.
   package static func plain(_ bytes: [UInt8]) -> String {
     escaped(bytes, quotes: true, hidden: false)
   }
 
-  /// A value as a field of `plain` output: escaped like `plain`, but quotes are not escaped, so that JSON without backslashes
-  /// stays JSON.
+  /// A field of `plain` output: quotes are not escaped, so that JSON without backslashes stays JSON.
   package static func plainValue(_ bytes: [UInt8]) -> String {
     escaped(bytes, quotes: false, hidden: false)
   }

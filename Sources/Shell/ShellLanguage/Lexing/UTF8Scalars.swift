@@ -50,8 +50,7 @@ extension Unicode.Scalar {
     form.unicodeScalars.count == 1 ? form.unicodeScalars.first ?? self : self
   }
 
-  /// Whether the scalar is invisible or changes the order of text: bidi and zero-width controls, separators of lines, fillers.
-  /// Variation selectors do not count, because emoji are written with them.
+  /// Whether the scalar is invisible or reorders text. Variation selectors do not count, because emoji need them.
   package var isHidden: Bool {
     switch value {
     case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x300: return false

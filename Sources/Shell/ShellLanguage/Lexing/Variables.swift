@@ -49,8 +49,7 @@ package struct Variables: Sendable, Hashable {
       hint: "pass `--arg \(name)=VALUE`, or quote \":\(name)\" if it is a key")
   }
 
-  /// The word, with a final `:name` replaced by the value as quoted bytes: `:name`, `@:name` and `--option=:name`. If the text
-  /// after the colon is not a name, the word stays.
+  /// The word, with the value in place of `:name` in `:name`, `@:name` and `--option=:name`.
   func replacing(_ word: Word) throws(ShellError) -> Word {
     let start: Int
     if word.leads(with: ":") {

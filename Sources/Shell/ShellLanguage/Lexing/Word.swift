@@ -6,9 +6,7 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A word of a command: its bytes, and whether each byte was written bare.
-///
-/// Only bare bytes act: a dash, an at sign, a star or a keyword that was quoted or escaped is text.
+/// A word of a command. Only bare bytes act: a dash, a star or a keyword that was quoted or escaped is text.
 package struct Word: Sendable, Hashable {
   /// A run of bytes that were all written the same way.
   package struct Piece: Sendable, Hashable {

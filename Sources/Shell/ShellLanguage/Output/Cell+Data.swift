@@ -41,9 +41,7 @@ extension Cell {
     }
   }
 
-  /// A field of `plain` output; empty for null.
-  ///
-  /// - Parameter isName: Whether a person may type the text back in double quotes. Then its double quotes are escaped, too.
+  /// A field of `plain` output; empty for null. Double quotes of a name are escaped, because a person may type the name back.
   package func plain(isName: Bool) -> String {
     let bytes: [UInt8]
     if case .bytes(let own) = self {
@@ -84,11 +82,9 @@ extension Cell {
   }
 }
 
-/// CSV by RFC 4180: commas between fields, CRLF after lines, quotes if they are needed. Null is empty, and an
-/// empty string is `""`.
+/// CSV by RFC 4180, with quotes only where they are needed. Null is empty, and an empty string is `""`.
 package enum CSV {
-  /// A column that may hold bytes other than UTF-8 has a second column for such bytes, so that the header
-  /// does not depend on the rows.
+  /// The header does not depend on the rows: a column that may hold bytes has a second column for base64.
   package static func header(_ columns: [Column]) -> [String?] {
     columns.flatMap { $0.holdsBytes ? [$0.name, "\($0.name)_base64"] : [$0.name] }
   }

@@ -1,5 +1,4 @@
-/// The roles that colors show. Only the eight basic colors, bold, dim and underline are used: a person can change them in
-/// the settings of the terminal. No color has a meaning that the text does not have.
+/// The roles that colors show, in the basic colors that a terminal lets a person change.
 package enum Color: String, Sendable, Hashable {
   case command = "1"
   case wrong = "31"

@@ -97,16 +97,13 @@ package enum DisplayWidth {
     text + String(repeating: " ", count: max(width - of(text), 0))
   }
 
-  /// Indented lines with a word each, and the explanation of the word in a second column.
-  ///
-  /// - Parameter width: The width of the first column; nil for the width of the widest word.
+  /// Indented lines with a word each and the explanation of the word. A nil `width` is that of the widest word.
   static func list(_ rows: [(word: String, text: String)], width: Int? = nil) -> String {
     let width = width ?? rows.map { of($0.word) }.max() ?? 0
     return rows.map { "  \(pad($0.word, to: width))  \($0.text)\n" }.joined()
   }
 
-  /// Wraps lines of one or two columns at spaces. A continuation is below its own column; if that column is too narrow, the
-  /// continuation is indented instead.
+  /// Wraps lines of one or two columns at spaces, below their own column unless the column is too narrow.
   package static func wrapColumns(_ text: String, columns: Int?) -> String {
     guard let columns else { return text }
     return joinParagraphs(text, widerThan: columns).map { line in

@@ -1,5 +1,4 @@
-/// A JSON value that keeps the order of its fields. Scripts and people rely on the order, which `JSONEncoder` does not
-/// keep.
+/// A JSON value that keeps the order of its fields, unlike `JSONEncoder`.
 package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)

@@ -34,9 +34,7 @@ package struct Reply: Sendable, Hashable {
     self.isLong = isLong
   }
 
-  /// The reply about one subject, with its fields.
-  ///
-  /// - Parameter plain: The fields of the line in plain output; nil for all fields.
+  /// The reply about one subject. `plain` has the fields of plain output; nil stands for all fields.
   package init(
     _ fields: KeyValuePairs<Column, Cell>, plain: KeyValuePairs<Column, Cell>? = nil,
     sentences: [SafeText] = []

@@ -1,7 +1,4 @@
-/// Writes rows in a mode, one batch at a time, so that a long list is not held in memory.
-///
-/// Each column of a table is as wide as its widest cell so far: later batches align with the first batch unless they need
-/// more columns.
+/// Writes rows in batches, so that a long list is not held in memory. Later batches keep the widths of earlier batches.
 package struct RowWriter: Sendable {
   private let presentation: Presentation
   private let columns: [Column]

@@ -64,8 +64,7 @@ package struct ShellError: Error, Sendable, Hashable {
 }
 
 extension ShellError {
-  /// The error for a person who has just typed the line, `promptWidth` columns from the left edge: carets under the words,
-  /// then the message and the hint.
+  /// The error for a person who has just typed the line behind a prompt: carets, the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
     // Only a typed line is visible above the message. For the line of a file, the message names the file.
     guard place?.source == .prompt, code != .declined else {

@@ -75,8 +75,7 @@ package struct TableLayout: Sendable {
     DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
-  /// The rows for a window that is too narrow for columns: the first cell on a line, the other cells below it, indented and
-  /// with titles. Adjacent rows with an equal first cell share its line.
+  /// The rows for a narrow window: the first cell on a line, and the other cells with their titles below it.
   private func rowsOfLines(_ rows: [[Cell]]) -> [UInt8] {
     let limit = presentation.width ?? .max
     func cut(_ texts: [String], _ index: Int, _ width: Int) -> [String] {

@@ -1,5 +1,4 @@
-/// Finds a pattern in texts, in time proportional to the length of the text times the length of the pattern. Use a matcher
-/// in one thread only: a matcher keeps its lists between texts.
+/// Finds a pattern in time proportional to text times pattern. A matcher keeps state, so only one thread may use it.
 package final class PatternMatcher {
   /// A way through the pattern that begins at a byte of the text.
   private struct Way {
@@ -32,9 +31,7 @@ package final class PatternMatcher {
     try firstMatch(in: text[...], isAnyEnough: true) != nil
   }
 
-  /// The range of the first match; nil without a match.
-  ///
-  /// - Parameter isAnyEnough: If true, the range may be only part of the match.
+  /// The range of the first match; nil without a match. With `isAnyEnough`, the range may be only part of the match.
   package func firstMatch(
     in text: ArraySlice<UInt8>, isAnyEnough: Bool = false
   ) throws -> Range<Int>? {

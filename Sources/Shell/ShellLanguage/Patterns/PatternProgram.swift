@@ -1,6 +1,4 @@
-/// The steps of a pattern. A matcher follows all ways through the steps at once.
-///
-/// A character is a Unicode scalar, or a byte that is not valid UTF-8.
+/// The steps of a pattern over characters, which are Unicode scalars or bytes that are not valid UTF-8.
 struct PatternProgram: Sendable {
   enum Step {
     case character(Character32)

@@ -1,5 +1,4 @@
-/// A regular expression without references to groups and without lookaround: with these, the time of matching would have no
-/// bound.
+/// A regular expression without lookaround and references to groups, which would take unbounded time.
 package struct RegularExpression: Sendable, Hashable {
   package let source: String
   package let ignoresCase: Bool
@@ -61,9 +60,7 @@ package struct RegularExpression: Sendable, Hashable {
     return width(range.lowerBound)..<width(range.upperBound)
   }
 
-  /// A matcher for one thread.
-  ///
-  /// - Parameter pause: Called at least every few milliseconds; its error ends the search.
+  /// A matcher for one thread. An error of `pause`, which runs every few milliseconds, ends the search.
   package func matcher(_ pause: @escaping () throws -> Void) -> PatternMatcher {
     PatternMatcher(program, literal: literal, pause)
   }

@@ -3,8 +3,7 @@ struct PatternError: Error {
   let range: Range<Int>
 }
 
-/// Reads a regular expression. The parser refuses expressions that need a backtracking matcher: such a matcher can take too
-/// long.
+/// Reads a regular expression, and refuses constructs that need backtracking.
 struct RegularExpressionParser {
   private static let deepest = 200
   private static let mostRepeated = 1000

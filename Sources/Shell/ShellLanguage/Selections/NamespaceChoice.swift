@@ -6,12 +6,7 @@ package enum NamespaceChoice: Sendable, Hashable {
   case named([NamespaceName])
   case all
 
-  /// The names of the namespaces, without repetitions, in the order in which they were written.
-  ///
-  /// - Parameters:
-  ///   - current: The namespace of `use`.
-  ///   - existing: The namespaces of the store, sorted.
-  ///   - remedy: The words that take a namespace into use.
+  /// The names without repetitions, as they were written. `current` is the namespace of `use`.
   package func resolved(
     current: String?, existing: [String], remedy: SafeText = "`use NAME` first"
   ) throws(ShellError) -> [String] {

@@ -1,5 +1,4 @@
-/// Finds text in bytes, at most once in each line. Each command has its own finder, because the matcher of an expression
-/// cannot be shared.
+/// Finds text in bytes, at most once in each line. Each command needs a finder of its own.
 package struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
 

@@ -3,8 +3,7 @@ import LarderSystem
 package enum JSONFields {
   private static let deepest = 2
 
-  /// The fields of two levels that a path can reach without an index or quotes: `name`, and `a.b` for the fields of nested
-  /// objects. Empty for a value that is not a JSON object.
+  /// The fields of two levels that a path reaches without an index or quotes, such as `a.b`. Empty for other values.
   package static func names(of value: [UInt8]) -> [String] {
     var names: [String] = []
     let failure = JSONGrammar.failure(of: value.span) { bytes, index throws(JSONError) in
@@ -59,9 +58,7 @@ package enum JSONFields {
     }
   }
 
-  /// A name that occurs twice in one object; nil if no name does, or if the text is not JSON.
-  ///
-  /// - Returns: The name, and the range of its second occurrence with its quotes.
+  /// A name that occurs twice in one object, and the range of its second occurrence; nil also for text that is not JSON.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
     var repeated: Range<Int>?
     let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
@@ -91,8 +88,7 @@ package enum JSONFields {
     package let known: [String]
   }
 
-  /// The first field that is not in the shape; nil if the shape has all fields. The elements of an array have the shape of the
-  /// array.
+  /// The first field that is not in the shape. The elements of an array have the shape of the array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
     var unknown: Unknown?
     // A name counts even if the text after the name is not JSON or is nested too deep.

@@ -1,8 +1,6 @@
 import LarderSystem
 
-/// The grammar of JSON by RFC 8259, with arrays and objects nested at most 200 deep.
-///
-/// Each function reads the part that begins at `index` and moves `index` to its end. An error leaves `index` at the error.
+/// RFC 8259 with at most 200 levels. Each function moves `index` to the end of its part, or to an error.
 enum JSONGrammar {
   private static let deepest = 200
 

@@ -1,7 +1,4 @@
-/// JSON text that was checked and split into tokens, ready to be formatted.
-///
-/// Numbers, the order of fields, repeated fields and escapes do not change. Only the space between tokens changes, and
-/// hidden characters in strings become escapes.
+/// Checked JSON text as tokens. Formatting changes only the space between tokens, and escapes hidden characters.
 package struct JSONText {
   package struct Token {
     package enum Kind {

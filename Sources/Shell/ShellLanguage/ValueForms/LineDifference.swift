@@ -1,7 +1,4 @@
-/// The difference of two texts by line, with the fewest removals and insertions.
-///
-/// Lines are equal if their bytes are equal: two spellings of a letter in Unicode differ. Memory and time grow with the
-/// square of the number of different lines, which has a limit.
+/// The fewest changes from one text to another by line. Time and memory are quadratic, so the lines have a limit.
 struct LineDifference {
   private let before: [ArraySlice<UInt8>]
   private let after: [ArraySlice<UInt8>]

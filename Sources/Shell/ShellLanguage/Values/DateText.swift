@@ -22,9 +22,7 @@ struct DateText {
     if parts.count == 2 { guard readTime(parts[1]) else { return nil } }
   }
 
-  /// The date and time of day of the text; nil if the calendar has no such day.
-  ///
-  /// - Parameter secondOfDay: The time of day for a text without a time of day.
+  /// The time, with `secondOfDay` for a text without a time of day; nil if the calendar has no such day.
   func civil(at secondOfDay: Int) -> CivilTime? {
     var civil = CivilTime(
       year: year, month: month, day: day, secondOfDay: self.secondOfDay ?? secondOfDay)

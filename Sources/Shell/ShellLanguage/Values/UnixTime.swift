@@ -4,8 +4,7 @@ import LarderSystem
 package struct UnixTime: Sendable, Hashable, Comparable {
   package let milliseconds: Int64
 
-  /// A program may give an entry any time. A time beyond ``farthest`` becomes ``farthest``, so that the difference of two times
-  /// does not overflow.
+  /// Limits the time, because programs give entries any time, and differences of times must not overflow.
   package init(milliseconds: Int64) {
     self.milliseconds = min(max(milliseconds, -Self.farthest), Self.farthest)
   }
@@ -37,8 +36,7 @@ extension UnixTime {
 }
 
 extension UnixTime {
-  /// The time as RFC 3339 in UTC with milliseconds, so that texts sort like times. A year outside 0 to 9999 is written in the
-  /// expanded form of ISO 8601, with its sign.
+  /// RFC 3339 in UTC with milliseconds, so that texts sort like times; expanded ISO 8601 outside the years 0 to 9999.
   package var rfc3339: String {
     let time = CivilTime(self)
     var text: [UInt8] = []

@@ -32,9 +32,7 @@ package struct WallClock: Sendable {
     return [UnixTime(milliseconds: late)]
   }
 
-  /// The moments at which local clocks show this time of day, on `weekday` if it is not nil.
-  ///
-  /// - Parameter days: The first and the last day, counted from today.
+  /// The moments with this time of day, on `weekday` if it is not nil; `days` count from today.
   func moments(secondOfDay: Int, weekday: Int?, days: ClosedRange<Int>) -> [UnixTime] {
     let today = civil(now).dayNumber
     return days.flatMap { day -> [UnixTime] in
@@ -46,10 +44,7 @@ package struct WallClock: Sendable {
   private func offset(at time: UnixTime) -> Int { zone.offset(time) }
 }
 
-/// How far the local clocks of a time zone are ahead of UTC.
-///
-/// The offset is a closure, because time zones are in the C library or in ICU. A shell that starts in milliseconds must not
-/// load ICU.
+/// A time zone as closures: a shell that starts in milliseconds must not load ICU.
 package struct Zone: Sendable {
   package let offset: @Sendable (UnixTime) -> Int
   private let abbreviation: (@Sendable (UnixTime) -> String?)?
@@ -111,8 +106,7 @@ extension WallClock {
     return "\(day(shown)) \(shown.year), \(timeOfDay(shown)) \(zone.name(at: time))"
   }
 
-  /// The shortest clear form: `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`, `Mon 02:10`. Days before today and
-  /// from a week on have the date.
+  /// `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`, `Mon 02:10`, and other days with the date.
   package func clock(_ time: UnixTime) -> String {
     let shown = civil(time)
     switch shown.dayNumber - civil(now).dayNumber {
