@@ -7,64 +7,48 @@ import ExampleTesting
 @Suite(.fixture(Fixture.self)) struct ClientTests {
   private let fixture: Fixture
   private let lego: LegoClient
-  private var fake: FakeRebrickable { fixture.fake }
-
   init() throws {
     fixture = .current
     lego = try fixture.client()
-    fake.put(Body.color(4), at: "/lego/colors/4/")
-    fake.put(Body.set("1-1"), at: "/lego/sets/1-1/")
-    fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
   }
 
   private func set(_ policy: RequestPolicy = .standard) async throws -> CacheResult<ModelSet>? {
-    try await lego.entity(ModelSet.self, "1-1", policy: policy)
+    try await lego.entity(ModelSet.self, "10294-1", policy: policy)
   }
 
   @Test func `the program of the page asks once for a part and a list`() async throws {
-    fake.put(Body.part("3001"), at: "/lego/parts/3001/")
-    fake.change { $0.lists["/lego/parts/"] = ["3001", "3002"].map { Body.part($0) } }
     let found = try await Programs.all[0].run(
       Programs(
-        path: fixture.folder.path + "/page", key: FakeRebrickable.credential,
-        transport: LocalTransport(to: fake.server, over: URLSessionTransport())))
+        path: fixture.folder.path + "/page", key: "4f5e6d7c",
+        transport: LocalTransport(to: fixture.server, over: URLSessionTransport())))
     let lego = try #require(found["lego"] as? LegoClient)
     let brick = found["brick"] as? CacheResult<Part>
     let bricks = found["bricks"] as? CacheResult<LegoPage<Part>>
-    #expect(brick?.value.partNum == "3001" && bricks?.value.results.count == 2)
+    #expect(brick?.value.partNum == "3001" && bricks?.value.results.count == 4)
     #expect((found["counts"] as? LegoCache.Counts)?.database == 1)
     #expect((found["maintenance"] as? Maintenance)?.interval == .hours(1))
-    let asked = fake.asked.count
+    let count = fixture.server.count
     #expect(try await lego.entity(Part.self, "3001")?.value == brick?.value)
-    #expect(fake.asked.count == asked)
+    #expect(fixture.server.count == count)
     try lego.cache.store.finish()
   }
 
   @Test func `every call is cached: all seven types and the pages of lists`() async throws {
-    fake.put(Body.color(-1, "[Unknown]"), at: "/lego/colors/-1/")
-    fake.put(try Body.recorded("theme-4"), at: "/lego/themes/4/")
-    fake.put(try Body.recorded("category-11"), at: "/lego/part_categories/11/")
-    fake.put(Body.part("5102c01.875"), at: "/lego/parts/5102c01.875/")
-    fake.put(Body.set("fig-000018"), at: "/lego/minifigs/fig-000018/")
-    fake.put(try Body.recorded("element-300121"), at: "/lego/elements/300121/")
-    fake.put(try Body.recorded("partcolor-3001-4"), at: "/lego/parts/3001/colors/4/")
-    let element = try Body.recorded("element-300121").trimmingBlanks
-    fake.change {
-      $0.lists["/lego/sets/1-1/parts/"] = [element.dropLast() + #", "quantity": 12}"#]
-      $0.lists["/lego/parts/3001/colors/"] = [#"{"color_id": 4, "elements": []}"#]
-    }
+    let (inventory, colors) = (
+      LegoList.inventory(of: "10294-1").sized(20), LegoList.colors(of: "3001").sized(20)
+    )
     for _ in 1...3 {
       #expect(try await lego.color(-1)?.value.name == "[Unknown]")
       #expect(try await lego.entity(Theme.self, "4")?.value.parentID == 1)
       #expect(try await lego.entity(PartCategory.self, "11")?.value.partCount == 298)
-      #expect(try await lego.entity(Part.self, "5102c01.875")?.value.yearFrom == 1979)
-      #expect(try await lego.entity(ModelSet.self, "fig-000018")?.value.name == "Titanic")
+      #expect(try await lego.entity(Part.self, "5102c01.875")?.value.yearFrom == 1990)
+      #expect(try await lego.entity(ModelSet.self, "fig-000018")?.value.name == "Alien")
       #expect(try await lego.entity(Element.self, "300121")?.value.part.partNum == "3001")
       #expect(try await lego.entity(PartColor.self, "3001/4")?.value.elements == ["300121"])
-      #expect(try await lego.page(.inventory(of: "1-1")).value.results.map(\.quantity) == [12])
-      #expect(try await lego.page(.colors(of: "3001")).value.results[0].key == "3001/4")
+      #expect(try await lego.page(inventory).value.results.map(\.quantity) == [12, 1])
+      #expect(try await lego.page(colors).value.results[0].key == "3001/4")
     }
-    #expect(fake.server.count == 9)
+    #expect(fixture.server.count == 9)
   }
 
   @Test func `keys and parameters stay themselves in an address`() async throws {
@@ -72,7 +56,7 @@ import ExampleTesting
       #expect(try await lego.entity(Part.self, key) == nil)
     }
     #expect(
-      fake.asked
+      fixture.asked
         == ["a%2Fb", "a%20b", "a%3Fb", "a%252Fb", "%C3%A9", "a%00b", "a%00c"].map {
           "/lego/parts/\($0)/"
         })
@@ -80,8 +64,8 @@ import ExampleTesting
       let error = await #expect(throws: LarderError.self) { try await lego.entity(Part.self, key) }
       #expect(error?.code == .invalidArgument)
     }
-    fake.server.forget()
-    fake.change { $0.lists["/lego/parts/"] = [Body.part("3001")] }
+    fixture.server.forget()
+    fixture.server.become { _ in .init(json: #"{"results": []}"#) }
     let lists = [
       LegoList.parts, .parts.with("a", "1&b=2"), .parts.with("a", "1").with("b", "2"),
       .parts.with("a", "1\u{0}"), .parts.with("a", "1\u{0}2"),
@@ -90,53 +74,58 @@ import ExampleTesting
     for list in lists + lists + [.parts.with("b", "2").with("a", "1")] {
       _ = try await lego.page(list)
     }
-    #expect(fake.server.count == lists.count && Set(fake.asked).count == lists.count)
+    #expect(fixture.server.count == lists.count && Set(fixture.asked).count == lists.count)
   }
 
   @Test func `an expired entity is validated by its tag, and a removed one is removed`()
     async throws
   {
-    fake.change { $0.fields = ["ETag": "\"v1\""] }
+    fixture.server.become { request in
+      request.fields["if-none-match"] == "\"v1\""
+        ? .init(304) : .init(200, ["ETag": "\"v1\""], json: #"{"set_num": "10294-1", "name": ""}"#)
+    }
     _ = try await set()
     fixture.clock.advance(by: .hours(24))
     #expect(try await set()?.source == .loaded)
-    #expect(fake.server.received.last?.fields["if-none-match"] == "\"v1\"")
+    #expect(fixture.server.received.last?.fields["if-none-match"] == "\"v1\"")
     fixture.clock.advance(by: .hours(24) - .milliseconds(1))
     #expect(try await set()?.source != .loaded, "its lifetime has begun again")
-    fake.change { $0.things = [:] }
+    fixture.server.become { _ in .init(404, json: #"{"detail": "Not found."}"#) }
     #expect(try await set(.revalidate) == nil)
-    #expect(try await set() == nil && fake.server.count == 3)
+    #expect(try await set() == nil && fixture.server.count == 3)
     fixture.clock.advance(by: .minutes(10))
-    #expect(try await set() == nil && fake.server.count == 4, "absence is stored for ten minutes")
+    #expect(
+      try await set() == nil && fixture.server.count == 4, "absence is stored for ten minutes")
   }
 
   @Test(arguments: [(503, "<html>"), (200, "{"), (200, "null"), (404, ""), (404, "<html>")])
   func `stale entries are served when the service fails, and say so`(
     status: Int, text: String
   ) async throws {
+    let failure: LocalServer.Handler = { _ in .init(status, text: text) }
     _ = try await set()
-    _ = try await lego.page(.sets)
+    _ = try await lego.page(.recorded)
     fixture.clock.advance(by: .hours(24) + .days(30) - .milliseconds(1))
-    fake.refuse(status, text, times: 4)
+    fixture.server.become(failure)
     let found = try await set()
     #expect(found?.source == .stale && found?.error is ServiceError && found?.value.year == 2021)
-    #expect(try await lego.page(.sets).source == .stale)
+    #expect(try await lego.page(.recorded).source == .stale)
     #expect(try lego.cache.clearExpired() == 0, "it may be needed")
-    fake.change { $0.refusals = [] }
+    try fixture.recover()
     #expect(try await set()?.source == .loaded)
     var plan = CachePlan.default
     plan.disk[.sets] = Rules(expires: .after(.hours(1)))
     let strict = try fixture.client(plan, at: "strict")
-    _ = try await strict.entity(ModelSet.self, "1-1")
+    _ = try await strict.entity(ModelSet.self, "10294-1")
     fixture.clock.advance(by: .hours(1))
-    fake.refuse(status, text, times: 2)
-    await #expect(throws: ServiceError.self) { try await strict.entity(ModelSet.self, "1-1") }
+    fixture.server.become(failure)
+    await #expect(throws: ServiceError.self) { try await strict.entity(ModelSet.self, "10294-1") }
   }
 
   @Test(arguments: [401, 403]) func `a refusal returns nothing stored`(status: Int) async throws {
     _ = try await set()
     fixture.clock.advance(by: .hours(24))
-    fake.refuse(status, #"{"detail": "Invalid credentials"}"#)
+    fixture.server.become { _ in .init(status, json: #"{"detail": "Invalid credentials"}"#) }
     let error = await #expect(throws: ServiceError.self) { try await set() }
     #expect(error?.description == "the service answered \(status): Invalid credentials")
   }

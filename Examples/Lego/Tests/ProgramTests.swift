@@ -40,20 +40,27 @@ import ExampleTesting
   }
 
   @Test func `a key has a realm of its own, and a refusal has its code`() async throws {
-    try await FakeRebrickable.run { fake in
-      fake.put(Body.color(4, "Mine"), at: "/lego/colors/4/")
-      fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1"), #"{"set_num": "6-1"}"#] }
-      let words = "--base '\(fake.base)/ ' --key ' secret '"
+    try await LocalServer.run { server in
+      server.become { request in
+        guard request.fields["authorization"] == "key secret" else {
+          return .init(401, json: #"{"detail": "Authentication credentials were not provided."}"#)
+        }
+        if request.bare.contains("colors") {
+          return .init(json: #"{"id": 4, "name": "Mine", "rgb": "C91A09"}"#)
+        }
+        let sets = #"[{"set_num": "1-1", "name": "Titanic"}, {"set_num": "6-1"}]"#
+        return .init(json: #"{"count": 2, "results": \#(sets)}"#)
+      }
+      let words = "--base '\(server.base)/api/v3/ ' --key ' secret '"
       let fetched = try await program.run("fetch color 4 \(words)")
       let first = try #require(fetched.suggestions.first)
       #expect(first.contains("get @lego.colors.") && !first.contains("secret"))
       #expect(try await Outcome(line: first).output.contains("Mine"))
-      #expect(fake.server.received.first?.fields["authorization"] == "key secret")
       try await program.check(
         """
         fetch color 4 \(words) --no-network | "Mine"
         fetch color 4 --no-network = 4      | ! there is no network
-        fetch color 4 --base \(fake.base) = 5 | ! ^error: the service answered 401 | ! hint: give a valid credential: --key or
+        fetch color 4 --base \(server.base)/api/v3 = 5 | ! ^error: the service answered 401 | ! hint: give a valid credential: --key or
         list sets x \(words)                | ^1-1         Titanic_1 of 2, | ! ^left out: 6-1: results[1].name is missing
         """)
     }

@@ -5,14 +5,7 @@ import ExampleTesting
 /// The presets of lifetimes, memory and plans, and their effect. Tests of Larder cover entities that expire to the
 /// millisecond, limits of memory, and a file that never grows beyond its limit.
 @Suite(.fixture(Fixture.self), .checkedStores) struct RulesTests {
-  private let fixture: Fixture
-  private var fake: FakeRebrickable { fixture.fake }
-  init() throws {
-    fixture = .current
-    fake.put(Body.color(4), at: "/lego/colors/4/")
-    fake.put(try Body.recorded("theme-4"), at: "/lego/themes/4/")
-    fake.change { $0.lists["/lego/sets/"] = [Body.set("1-1")] }
-  }
+  private let fixture = Fixture.current
 
   /// The lifetimes in hours, in the order of `EntityKind.allCases`; nil for entities that never expire.
   static let presets: [([EntityKind: Rules], [Int?])] = [
@@ -41,7 +34,7 @@ import ExampleTesting
       _ = try await lego.color(4)
       _ = try await lego.entity(Theme.self, "4")
     }
-    #expect(fake.asked.count { $0.hasPrefix("/lego/themes/") } == 3)
+    #expect(fixture.asked.count { $0.hasPrefix("/lego/themes/") } == 3)
     #expect(try lego.cache.namespace(of: .themes).count() == 0)
     fixture.clock.advance(by: .seconds(90))
     #expect(try await lego.color(4)?.source == .loaded)
@@ -74,7 +67,7 @@ import ExampleTesting
     try lego.cache.store.close()
     let again = try fixture.client(plan)
     #expect(try await look(again) == [.disk, second], "nothing is lost at the end of a process")
-    #expect(fake.server.count == 1)
+    #expect(fixture.server.count == 1)
     #expect(again.cache.store.path == fixture.folder.path + "/store")
   }
 
@@ -84,18 +77,17 @@ import ExampleTesting
     #expect(try lego.cache.counts() == LegoCache.Counts(memory: 1, database: 0))
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == [])
     fixture.clock.advance(by: .seconds(300) + .days(30) - .milliseconds(1))
-    fake.refuse(503, "")
+    fixture.server.become { _ in .init(503) }
     #expect(try await lego.color(4)?.source == .stale)
     fixture.clock.advance(by: .milliseconds(1))
-    fake.refuse(503, "")
     await #expect(throws: ServiceError.self) { try await lego.color(4) }
   }
 
   @Test func `disabled requests each time and stores nothing`() async throws {
     let lego = try fixture.client(.disabled)
     #expect(try await look(lego) == [.loaded, .loaded])
-    for _ in 1...2 { #expect(try await lego.page(.sets).value.count == 1) }
-    #expect(fake.server.count == 4)
+    for _ in 1...2 { #expect(try await lego.page(.recorded).value.count == 3) }
+    #expect(fixture.server.count == 4)
     #expect(try await lego.color(4, .cacheOnly) == nil)
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == [])
   }

@@ -1,0 +1,57 @@
+import ExampleTesting
+
+@testable import LegoCache
+
+/// The recorded service, a clock, and clients over stores in a folder of the test. The stores are checked after the test.
+struct Fixture: TestFixture {
+  let server: LocalServer
+  let clock = ManualClock()
+  let folder: TemporaryDirectory
+  private let stores = Lines<Store>()
+
+  static func run(_ body: (Fixture) async throws -> Void) async throws {
+    try await LocalServer.run { server in
+      let fixture = Fixture(server: server, folder: try TemporaryDirectory())
+      try fixture.recover()
+      try await body(fixture)
+      for store in fixture.stores.all {
+        do { try store.finish() } catch let error as LarderError where error.code == .closed {}
+      }
+    }
+  }
+
+  /// Lets the server answer from the recording again.
+  func recover() throws { try server.replay("Lego/Recording") }
+
+  /// The requested addresses without the base.
+  var asked: [String] { server.received.map { String($0.path.dropFirst("/api/v3".count)) } }
+
+  func client(_ plan: CachePlan = .default, at name: String = "store") throws -> LegoClient {
+    let client = try LegoClient(
+      at: folder.path + "/" + name, plan: plan, base: server.base + "/api/v3",
+      credential: "4f5e6d7c", over: URLSessionTransport(), options: Store.Options(clock: clock))
+    stores.add(client.cache.store)
+    return client
+  }
+}
+
+extension LegoList<ModelSet> {
+  /// The recorded list of sets.
+  static var recorded: Self { .sets.searching("table").sized(20) }
+}
+
+extension LegoCache {
+  /// Stores entities of one kind in one transaction.
+  func keep<Entity: LegoEntity>(_ all: [Entity]) throws {
+    guard let cache = entities(Entity.self) else { return }
+    try store.write { batch in
+      for entity in all { try batch.set(entity, for: entity.key, in: cache) }
+    }
+  }
+}
+
+extension LegoClient {
+  func color(_ id: Int, _ policy: RequestPolicy = .standard) async throws -> CacheResult<Color>? {
+    try await entity(Color.self, "\(id)", policy: policy)
+  }
+}
