@@ -66,9 +66,7 @@ extension Host.Sink {
     }
   }
 
-  private static func path(
-    _ bytes: [UInt8], _ environment: [String: String]
-  ) throws -> String {
+  private static func path(_ bytes: [UInt8], _ environment: [String: String]) throws -> String {
     guard let path = String(validating: bytes, as: UTF8.self), !path.isEmpty,
       !path.utf8.contains(0)
     else { throw FileProblem.failed("the name of a file is UTF-8 and not empty") }

@@ -223,10 +223,8 @@ extension CompletionSource {
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
     let candidates = found.candidates.map { candidate in
-      Completion.Candidate(
-        candidate.text + (candidate.isWhole ? " " : ""), label: candidate.text)
+      Completion.Candidate(candidate.text + (candidate.isWhole ? " " : ""), label: candidate.text)
     }
-    return Completion(
-      from: found.range.lowerBound, candidates, isCut: found.isCut)
+    return Completion(from: found.range.lowerBound, candidates, isCut: found.isCut)
   }
 }

@@ -11,7 +11,6 @@
 package final class ByteFile {
   private var descriptor: Int32 = -1
   private var stream: Terminal.Stream { Terminal.Stream(descriptor: descriptor) }
-  /// The path of the complete file.
   private let path: String
   /// The temporary file that holds the bytes until they are complete.
   private var unfinished: String?

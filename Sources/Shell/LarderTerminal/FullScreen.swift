@@ -14,7 +14,6 @@ package final class FullScreen {
     /// The window has another size, or the process continued after a stop.
     case redraw
     case timedOut
-    /// The terminal is gone.
     case end
   }
 

@@ -1,6 +1,5 @@
 import CEditline
 
-/// The line in libedit's buffer, and the cursor.
 @safe struct LineBuffer {
   struct Line {
     var beforeCursor: String.UnicodeScalarView
@@ -86,9 +85,7 @@ import CEditline
 }
 
 extension LineBuffer.Line {
-  /// The number of scalars of the character before the cursor.
   var clusterBefore: Int { String(beforeCursor).last?.unicodeScalars.count ?? 0 }
-  /// The number of scalars of the character behind the cursor.
   var clusterAfter: Int { String(afterCursor).first?.unicodeScalars.count ?? 0 }
 
   /// The number of scalars of the word before the cursor, and of the separators between the word and the cursor.

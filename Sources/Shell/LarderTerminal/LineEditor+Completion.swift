@@ -58,9 +58,7 @@ extension LineEditor {
     return buffer.insert(shared) ? CC_REFRESH : CC_ERROR
   }
 
-  private func list(
-    _ completion: Completion, of line: [UInt8]
-  ) throws(TerminalError) -> Int32 {
+  private func list(_ completion: Completion, of line: [UInt8]) throws(TerminalError) -> Int32 {
     guard completion.candidates.count > 1 else { return CC_ERROR }
     let size = Terminal.size() ?? Terminal.Size(columns: 80, rows: 24)
     let page = max(1, size.rows - 4)

@@ -60,15 +60,7 @@ extension LineEditor {
 
 extension LineEditor.HistoryFile {
   static func encoded(_ entry: String) -> String {
-    var line = ""
-    for scalar in entry.unicodeScalars {
-      switch scalar {
-      case "\\": line += "\\\\"
-      case "\n": line += "\\n"
-      default: line.unicodeScalars.append(scalar)
-      }
-    }
-    return line
+    entry.unicodeScalars.map { $0 == "\\" ? "\\\\" : $0 == "\n" ? "\\n" : String($0) }.joined()
   }
 
   static func decoded(_ line: String) -> String {
@@ -89,9 +81,7 @@ extension LineEditor.HistoryFile {
 }
 
 extension LineEditor.HistoryFile {
-  private func locked<R>(
-    _ body: (Int32) throws(TerminalError) -> R
-  ) throws(TerminalError) -> R {
+  private func locked<R>(_ body: (Int32) throws(TerminalError) -> R) throws(TerminalError) -> R {
     try makeDirectories()
     while true {
       let descriptor = try openFile()

@@ -40,7 +40,6 @@ import CEditline
   var report = Report.none
 
   enum Report {
-    /// No answer is expected.
     case none
     case late
     /// The answer did not come in time: the terminal is not asked again.

@@ -21,9 +21,7 @@ import CEditline
 
   /// Reads the entries of earlier sessions from the file, and later adds the entries of this session to the file. A file that
   /// cannot be read is not used; a missing file is created only if `creating` is true.
-  package func keep(
-    in file: LineEditor.HistoryFile, creating: Bool = true
-  ) throws(TerminalError) {
+  package func keep(in file: LineEditor.HistoryFile, creating: Bool = true) throws(TerminalError) {
     if creating || file.exists { for entry in try file.load() { add(entry) } }
     self.file = file
   }

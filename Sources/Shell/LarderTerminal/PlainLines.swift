@@ -13,7 +13,6 @@ package struct Prompt: Equatable, Sendable {
     self.tail = tail.isEmpty ? " " : tail
   }
 
-  /// The prompt without color.
   package var text: String { name + tail }
 
   /// The prompt with its color; a mark encloses each escape sequence on both sides.
@@ -29,7 +28,6 @@ package struct Prompt: Equatable, Sendable {
   }
 }
 
-/// The result of reading a line, at the prompt or from a pipe.
 package enum LineResult: Equatable, Sendable {
   /// A line without its end. Bytes from a pipe are unchanged: NUL, CR and broken UTF-8 included.
   case line([UInt8])

@@ -85,7 +85,6 @@ extension Terminal {
     }
   }
 
-  /// Writes the text as UTF-8.
   package static func write(_ text: String, to stream: Stream = .output) throws(TerminalError) {
     try write(Array(text.utf8).span, to: stream)
   }

@@ -39,25 +39,20 @@ package enum Terminal {
     return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
   }
 
-  /// Whether to write colors to the stream: it is a terminal, `TERM` is set and not `dumb`, and `NO_COLOR` is unset or empty.
-  package static func showsColors(
-    on stream: Stream = .output, environment: [String: String]
-  ) -> Bool {
-    isTerminal(stream) && isCapable(environment) && environment["NO_COLOR", default: ""].isEmpty
+  /// Whether to write colors to the output: it is a terminal, `TERM` is set and not `dumb`, and `NO_COLOR` is unset or empty.
+  package static func showsColors(environment: [String: String]) -> Bool {
+    movesCursor(on: .output, environment: environment)
+      && environment["NO_COLOR", default: ""].isEmpty
   }
 
   /// Whether a `LineEditor` can work: input and output are a terminal, and the terminal can move its cursor.
   package static func canEditLines(environment: [String: String]) -> Bool {
-    isTerminal(.input) && isTerminal(.output) && isCapable(environment)
+    isTerminal(.input) && movesCursor(on: .output, environment: environment)
   }
 
   /// Whether output on the stream can be overwritten.
   package static func movesCursor(on stream: Stream, environment: [String: String]) -> Bool {
-    isTerminal(stream) && isCapable(environment)
-  }
-
-  private static func isCapable(_ environment: [String: String]) -> Bool {
-    !["", "dumb"].contains(environment["TERM", default: ""])
+    isTerminal(stream) && !["", "dumb"].contains(environment["TERM", default: ""])
   }
 }
 

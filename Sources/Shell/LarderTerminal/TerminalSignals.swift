@@ -69,7 +69,6 @@ enum TerminalSignals {
     return try body()
   }
 
-  /// Answers the interrupts that came after the first `count` interrupts.
   static func answerInterrupts(since count: Int) {
     answered.add(interrupts.load(ordering: .relaxed) - count, ordering: .relaxed)
   }

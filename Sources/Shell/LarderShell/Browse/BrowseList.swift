@@ -85,7 +85,6 @@ final class BrowseList {
     try next(count, from: row, includes: includes, isReversed: false)
   }
 
-  /// The rows before a row; without a row, the last rows of the list.
   func rows(before row: Ranked?, _ count: Int) throws -> [Ranked] {
     try next(count, from: row, includes: false, isReversed: true).reversed()
   }

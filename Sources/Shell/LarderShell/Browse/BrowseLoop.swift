@@ -52,8 +52,7 @@ final class BrowseLoop {
     // Commands must answer in sentences without color.
     var settings = parent.settings
     (settings.mode, settings.isTerminal, settings.hasColor) = (.table, false, false)
-    session = Session(
-      store: parent.store, options: parent.options, settings: settings, host: host)
+    session = Session(store: parent.store, options: parent.options, settings: settings, host: host)
   }
 
   func run() throws {

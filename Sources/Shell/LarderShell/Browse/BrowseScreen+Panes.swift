@@ -40,9 +40,7 @@ extension BrowseScreen {
     }
   }
 
-  private func draw(
-    _ line: Line, at row: Int, _ column: Int, _ width: Int, on frame: inout Frame
-  ) {
+  private func draw(_ line: Line, at row: Int, _ column: Int, _ width: Int, on frame: inout Frame) {
     frame.put(line.text, at: row, column, width: width, rendition: line.color.map(rendition) ?? "")
     let end = column + width - 1
     let start = end - DisplayWidth.of(line.facts)

@@ -30,7 +30,6 @@ enum KeyPress: Hashable {
 
 struct KeyDecoder {
   private var pending: [UInt8] = []
-  /// The bytes of a paste that has not ended.
   private var pasted: [UInt8]?
 
   private static let pasteStart = Array("\u{1B}[200~".utf8)

@@ -153,8 +153,7 @@ struct EntryChange {
 
   private var notFound: ShellError {
     get throws {
-      try session.noSuchKeys(
-        missing, of: listed, in: scope.namespaces, verb: call.command.name)
+      try session.noSuchKeys(missing, of: listed, in: scope.namespaces, verb: call.command.name)
     }
   }
 

@@ -19,8 +19,7 @@ struct Tally: Sendable, Hashable {
 
   /// The rest of `left` without `right`. Never below zero: the two tallies may be from different moments.
   static func - (left: Tally, right: Tally) -> Tally {
-    Tally(
-      entries: max(left.entries - right.entries, 0), bytes: max(left.bytes - right.bytes, 0))
+    Tally(entries: max(left.entries - right.entries, 0), bytes: max(left.bytes - right.bytes, 0))
   }
 
   /// `40 entries, 31 kB`

@@ -11,11 +11,9 @@ final class UndoLog {
   struct Item {
     let namespace: Store.Namespace
     let key: Key
-    /// The entry and its value before the command; nil if there was no entry.
     let before: (entry: Store.Entry, value: [UInt8]?)?
     var after: Store.Entry?
 
-    /// Whether the entry is still as the command left it.
     func isStill(_ present: Store.Entry?) -> Bool {
       (present?.version, present?.expires, present?.isPinned)
         == (after?.version, after?.expires, after?.isPinned)
@@ -24,7 +22,6 @@ final class UndoLog {
 
   /// Whether a command runs that `undo` can take back.
   private(set) var isRecording = false
-  /// The command to which the items belong.
   private(set) var command = ""
   private(set) var items: [Item] = []
   /// The number of entries whose former values were not read.
@@ -75,7 +72,6 @@ final class UndoLog {
 
   func beginBatch() { pending = [] }
 
-  /// Keeps the entry under a key, before this batch changes the entry.
   func keep(_ present: Store.Entry?, under key: Key, in namespace: Store.Namespace) {
     guard isRecording else { return }
     let known = values[EntryName(namespace: ExactString(namespace.name), key: key)]

@@ -106,8 +106,7 @@ extension Command {
     } record: {
       report.add($0)
     }
-    try change.answer(
-      report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
+    try change.answer(report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
   }
 
   private static func touchEntries(_ call: Invocation, in session: Session) throws {
@@ -132,8 +131,7 @@ extension Command {
     } record: {
       report.add($0)
     }
-    try change.answer(
-      report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
+    try change.answer(report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
   }
 
   /// Throws if a namespace has no lifetime, because a touched entry would then never expire.

@@ -16,9 +16,9 @@ extension Command {
     run: listNamespaces)
 
   private static func listNamespaces(_ call: Invocation, in session: Session) throws {
-    let isWhole = call.namespaces == .unnamed || call.namespaces == .all
     let names =
-      isWhole ? nil : Set(try session.namespaces(call.namespaces).map { ExactString($0.name) })
+      call.meansStore
+      ? nil : Set(try session.namespaces(call.namespaces).map { ExactString($0.name) })
     var namespaces = try session.livingNamespaces()
       .filter { names?.contains(ExactString($0.name)) ?? true }
     switch call.choice("--sort") {

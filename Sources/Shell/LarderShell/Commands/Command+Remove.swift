@@ -43,8 +43,7 @@ extension Command {
     }
     try scope.save(call)
     let kept = try session.undo.isRecording && !isTooLarge ? itemsToUndo(scope) : []
-    let done = try cleared(
-      namespaces, isWhole: call.namespaces == .all, asOf: horizon, in: session)
+    let done = try cleared(namespaces, isWhole: call.namespaces == .all, asOf: horizon, in: session)
     session.undo.add(kept)
     try session.output.acknowledge(done.reply("cleared \(whole): \(done.total.words)"))
   }
@@ -187,8 +186,7 @@ extension Command {
     let entries = Wording.count(done.total.entries, "expired entry", "expired entries")
     let words: SafeText = "purged \(entries), \(Wording.size(done.total.bytes))"
     guard !isStopped else {
-      throw ShellError(
-        .interrupted, "interrupted: \(words); the rest is unchanged", hint: nil)
+      throw ShellError(.interrupted, "interrupted: \(words); the rest is unchanged", hint: nil)
     }
     if removal.skippedAfterClockJump {
       try session.host.notify(

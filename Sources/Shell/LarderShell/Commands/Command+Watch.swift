@@ -154,9 +154,7 @@ private struct Watch {
     return (events, looked)
   }
 
-  private mutating func show(
-    _ events: [ChangeEvent], _ write: ([[Cell]]) throws -> Void
-  ) throws {
+  private mutating func show(_ events: [ChangeEvent], _ write: ([[Cell]]) throws -> Void) throws {
     if session.output.isTable {
       let clock = session.wallClock
       try session.output.writeLines(events.map { form.line($0, clock) })

@@ -38,10 +38,7 @@ struct Command: Sendable {
     uniqueKeysWithValues: all.map { ($0.spec.name, $0.run) })
 
   static func run(_ call: Invocation, in session: Session) throws -> Outcome {
-    guard let run = runs[call.command.name] else {
-      preconditionFailure("\(call.command.name) is not in the table")
-    }
-    return try run(call, session)
+    try runs[call.command.name]!(call, session)
   }
 }
 

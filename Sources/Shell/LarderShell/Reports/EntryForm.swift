@@ -38,7 +38,6 @@ extension EntryForm {
     ]
   }
 
-  /// The columns that `--show` names, and no other columns.
   static func show(_ shown: [QueryColumn]) -> EntryForm {
     let operands = shown.map(\.operand)
     return EntryForm(
@@ -71,7 +70,6 @@ extension EntryForm {
 }
 
 extension Cell {
-  /// The cell of a value; null without a value.
   static func optional<Value>(_ value: Value?, _ cell: (Value) -> Cell) -> Cell {
     value.map(cell) ?? .null
   }

@@ -3,7 +3,6 @@ import ShellLanguage
 
 struct FaultReport {
   private static let shown = 20
-  /// The checks, by the kind of fault that they find.
   private static let checks: [(kind: String, words: String)] = [
     ("damagedEntry", "entries are readable and their checksums fit"),
     ("damagedChunks", "large values are whole"),

@@ -3,20 +3,13 @@ import ShellLanguage
 
 /// Parts of a page that needs no network and no scripts.
 enum HTML {
+  private static let entities: [Unicode.Scalar: String] = [
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
+  ]
+
   /// Text for use between tags or in an attribute: hidden characters are escaped, and no text becomes a tag.
   static func text(_ text: String) -> String {
-    var result = ""
-    for scalar in SafeText(text).description.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "'": result += "&#39;"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+    SafeText(text).description.unicodeScalars.map { entities[$0] ?? String($0) }.joined()
   }
 
   static func page(_ title: String, _ sections: [String]) -> String {
@@ -52,10 +45,6 @@ enum HTML {
     """
   }
 
-  static func section(_ title: String, _ body: String) -> String {
-    "<section>\n<h2>\(text(title))</h2>\n\(body)\n</section>"
-  }
-
   /// A table of `rows`. In a narrow window each cell has a line of its own after its title, so nothing is cut.
   static func table(_ titles: [String], _ rows: [[String]]) -> String {
     let head = titles.map { "<th>\(text($0))</th>" }.joined()
@@ -87,7 +76,6 @@ enum HTML {
 /// The hit rate of the store over time: a bar for each interval between two samples.
 struct HitRateChart {
   struct Interval: Equatable {
-    let start: Timestamp
     let end: Timestamp
     let reads: UInt64
     /// The part of the reads that were hits, stale hits included.
@@ -106,7 +94,7 @@ struct HitRateChart {
       let reads = answered &+ (after.misses - before.misses)
       guard reads > 0 else { return nil }
       return Interval(
-        start: before.time, end: after.time, reads: reads, rate: Double(answered) / Double(reads))
+        end: after.time, reads: reads, rate: Double(answered) / Double(reads))
     }
   }
 

@@ -86,9 +86,7 @@ struct Histogram {
   }
 
   /// Bounds that double, or grow faster if doubling takes too many bins; a single bin if all of these take too many.
-  private static func growing(
-    _ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool
-  ) -> [Int64] {
+  private static func growing(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
     for factor: Int64 in [2, 4, 10, 100, 1000, 1_000_000] {
       var bounds: [Int64] = [0]
       var next: Int64 = isSize ? 1 : 1000
@@ -104,7 +102,6 @@ struct Histogram {
     return [range.lowerBound, range.upperBound == .max ? .max : range.upperBound + 1]
   }
 
-  /// The smallest round step that is at least `least`.
   private static func roundStep(_ least: Int64, _ isSize: Bool) -> Int64 {
     if !isSize {
       let seconds: [Int64] = [

@@ -1,7 +1,6 @@
 import Larder
 import ShellLanguage
 
-/// The answer of `limits`: a row for each limit and rule.
 struct LimitReport {
   private struct Row {
     let namespace: String
@@ -162,7 +161,6 @@ struct LimitReport {
     return row
   }
 
-  /// A row for a rule, which has no usage.
   private static func row<Value>(
     _ info: NamespaceInfo, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
     _ cell: (Value) -> Cell

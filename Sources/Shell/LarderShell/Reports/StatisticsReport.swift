@@ -193,7 +193,6 @@ struct StatisticsReport {
       ]) + Self.counts(statistics.reads) + addedFacts
   }
 
-  /// The facts of the write buffer, and the facts that the program adds.
   private var addedFacts: [Fact] {
     let facts: [Fact] = added.map { ($0.name, $0.cell) }
     guard let size = statistics.writeBuffer?.size else { return facts }

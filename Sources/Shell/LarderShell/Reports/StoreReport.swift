@@ -78,8 +78,8 @@ struct StoreReport {
     get throws {
       let head = "<h1>\(HTML.text(name))</h1>\n<p>\(HTML.text(summary))</p>"
       let sections = try sections().map { section in
-        HTML.section(
-          section.title, section.parts.map { html($0, of: section) }.joined(separator: "\n"))
+        let parts = section.parts.map { html($0, of: section) }.joined(separator: "\n")
+        return "<section>\n<h2>\(HTML.text(section.title))</h2>\n\(parts)\n</section>"
       }
       return HTML.page(
         "larder: \(name)",

@@ -60,9 +60,7 @@ struct EntryTest {
     return true
   }
 
-  private func passes(
-    _ part: Part?, _ entry: Store.Entry, _ value: Span<UInt8>
-  ) throws -> Bool {
+  private func passes(_ part: Part?, _ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
     guard let part else { return true }
     return try queries.passes(part.condition, readsResponse: part.readsResponse, entry, value)
   }

@@ -125,25 +125,18 @@ struct IncomingKeys {
 
 /// The keys that have come before, as 128-bit digests with a secret of this process: 16 bytes for a key of any length.
 struct SeenKeys {
-  struct Digest: Hashable {
-    let first: Int
-    let second: Int
-
-    init(_ key: [UInt8]) {
-      func hash(_ part: Int) -> Int {
-        var hasher = Hasher()
-        hasher.combine(part)
-        hasher.combine(key)
-        return hasher.finalize()
-      }
-      (first, second) = (hash(0), hash(1))
-    }
-  }
-
-  private var digests: Set<Digest> = []
+  private var digests: Set<SIMD2<Int>> = []
 
   /// Adds a key; false if the key has come before.
-  mutating func insert(_ key: [UInt8]) -> Bool { digests.insert(Digest(key)).inserted }
+  mutating func insert(_ key: [UInt8]) -> Bool {
+    func hash(_ part: Int) -> Int {
+      var hasher = Hasher()
+      hasher.combine(part)
+      hasher.combine(key)
+      return hasher.finalize()
+    }
+    return digests.insert(SIMD2(hash(0), hash(1))).inserted
+  }
 }
 
 extension ShellError {

@@ -46,7 +46,6 @@ struct SelectionWalk {
     self.input = try input ?? selection.input.map { try IncomingKeys($0, from: session.host) }
   }
 
-  /// The next entries, at most `most`; empty at the end.
   mutating func next(_ most: Int) throws -> [Store.Entry] {
     var found: [Store.Entry] = []
     guard most > 0 else { return found }

@@ -46,9 +46,7 @@ package struct Host {
     let write: ([UInt8]) throws -> Void
     let finish: () throws -> Void
 
-    package init(
-      write: @escaping ([UInt8]) throws -> Void, finish: @escaping () throws -> Void
-    ) {
+    package init(write: @escaping ([UInt8]) throws -> Void, finish: @escaping () throws -> Void) {
       self.write = write
       self.finish = finish
     }
@@ -96,7 +94,6 @@ package struct Host {
 
   package var copy: (([UInt8]) throws -> Void)?
 
-  /// A file that a person edits.
   package struct Draft {
     let path: String
     /// Opens the editor and waits for its end; the result is a report of a failure, or nil.
@@ -125,7 +122,6 @@ package struct Host {
       /// The window has another size, or its content was overwritten.
       case redraw
       case timeout
-      /// The terminal is gone.
       case end
     }
 
@@ -155,7 +151,6 @@ package struct Host {
 
   package var history: () throws -> [String] = { [] }
   package var forgetHistory: () throws -> Void = {}
-  /// Opens a file to read; throws a `FileProblem`.
   package let read: (_ path: String) throws -> Reader
   /// Creates a file; replaces an existing file only if `replaces` is true.
   package let make: (_ path: String, _ replaces: Bool) throws -> Writer

@@ -14,7 +14,6 @@ package enum FileProblem: Error, Sendable, Hashable {
   case notPermitted
   case directory
   case diskFull
-  /// The system's message.
   case failed(String)
 }
 
@@ -26,8 +25,7 @@ package struct LocalFile {
     guard let path = String(validating: bytes, as: UTF8.self), !path.isEmpty,
       !path.utf8.contains(0)
     else {
-      throw ShellError(
-        .usage, "\(bytes) is not the name of a file", hint: "use `./value.json`")
+      throw ShellError(.usage, "\(bytes) is not the name of a file", hint: "use `./value.json`")
     }
     self.path = path
     host = session.host

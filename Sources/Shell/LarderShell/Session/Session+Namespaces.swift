@@ -102,7 +102,6 @@ extension Session {
     return value
   }
 
-  /// The value under one key of one namespace; throws if the key has no value.
   func value(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue {
     guard let value = try singleValue(key, choice) else {
       throw try noSuchKey(key, in: namespaces(choice))

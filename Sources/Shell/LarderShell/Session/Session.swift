@@ -32,7 +32,6 @@ package final class Session {
   private(set) var canAsk = false
   private(set) lazy var queries = newQueries
 
-  /// - Parameter options: The options with which the store was opened.
   package init(
     store: Store, options: Store.Options = Store.Options(), settings: Settings, host: Host,
     additions: Additions = Additions()

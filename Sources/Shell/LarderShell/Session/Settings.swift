@@ -7,16 +7,13 @@ package struct Settings {
   package var hasColor = false
   /// Whether box and block characters can be drawn.
   package var hasUnicode = true
-  /// Whether NUL ends each key in plain output.
   package var endsWithNUL = false
   /// Whether every bulk change is confirmed, as with `larder --yes`.
   package var answersYes = false
-  /// Whether a person is asked before a bulk change.
   package var confirmsBulkChanges = true
   /// Whether changes are made without an acknowledgement.
   package var isQuiet = false
   package var usesPager = true
-  /// Whether the duration of each command is printed.
   package var showsTiming = false
   package var keepsHistory = true
   /// Whether hints appear behind the line while a person types.

@@ -38,7 +38,6 @@ extension ShellError {
       hint: readOnlyHint)
   }
 
-  /// The error for a namespace that was removed after the command began.
   static func removedMeanwhile(_ namespace: String) -> ShellError {
     ShellError(
       .noSuchNamespace, "namespace \(namespace) was removed meanwhile",
@@ -107,7 +106,6 @@ extension Session {
 }
 
 extension Store.Entry {
-  /// Whether a read finds a value: the entry has not expired and is not negative.
   var hasValue: Bool { state != .expired && !isNegative }
 
   /// Throws if reads find no value: the bytes of the entry would look like a value.

@@ -10,7 +10,6 @@ struct CSVTable {
   /// The namespace of the rows if there is no column of namespaces.
   private let namespace: String?
 
-  /// Reads the header; nil if the line is not a header with a key and a value.
   init?(header line: [UInt8], namespace: String?) {
     let names = Self.fields(of: line).map { String(decoding: $0 ?? [], as: UTF8.self) }
     guard ["key", "key_base64"].contains(where: names.contains),

@@ -5,7 +5,6 @@ import ShellLanguage
 struct Export {
   private let scope: Scope
   private let format: ExportFormat
-  /// The columns for fields of the values.
   private let shown: [QueryColumn]
   private let writer: Host.Writer
   private var last: Store.Entry?
@@ -33,12 +32,10 @@ struct Export {
       try writer.finish()
     } catch is Interruption {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
-      throw ShellError(
-        .interrupted, "interrupted: \(done.words) written\(place)", hint: unfinished)
+      throw ShellError(.interrupted, "interrupted: \(done.words) written\(place)", hint: unfinished)
     }
   }
 
-  /// The line of an entry; nil for a negative entry, which has no value.
   private func line(
     of entry: Store.Entry, _ value: Span<UInt8>
   ) throws -> (entry: Store.Entry, line: [UInt8]?)? {

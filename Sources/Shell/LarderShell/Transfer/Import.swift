@@ -45,7 +45,6 @@ struct Import {
   private(set) var counts = Counts()
   /// The number of namespaces that lines with rules have created.
   private var declared = 0
-  /// The entries by namespace, for the acknowledgement.
   private(set) var done: ChangeSummary
   private var lastLine = 0
 
@@ -170,8 +169,7 @@ struct Import {
             let present = try batch.entry(for: entry.key, in: namespace)
             guard try decide(entry, present, &counts, &done) else { continue }
             session.undo.keep(present, under: Key(entry.key), in: namespace)
-            try batch.set(
-              entry.value, for: entry.key, in: namespace, entry.attributes)
+            try batch.set(entry.value, for: entry.key, in: namespace, entry.attributes)
           }
         }
       }
@@ -185,7 +183,6 @@ struct Import {
     waitingBytes = 0
   }
 
-  /// Decides whether to store the entry, and counts the decision.
   private func decide(
     _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts,
     _ done: inout ChangeSummary
@@ -208,8 +205,7 @@ struct Import {
     // The comparison uses the time that the store would record: a time in the future becomes the time of the write.
     case .newer: replaces = min(entry.attributes.written ?? began, began) > present.written
     case .fail:
-      throw ShellError(
-        .exists, "there is an entry \(entry.key) in \(entry.namespace)", hint: nil)
+      throw ShellError(.exists, "there is an entry \(entry.key) in \(entry.namespace)", hint: nil)
     }
     guard replaces else {
       counts.skipped += 1

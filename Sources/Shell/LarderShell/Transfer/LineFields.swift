@@ -12,7 +12,6 @@ struct LineFields {
   typealias ParseError = ImportLine.ParseError
 
   private static let decoder = JSONDecoder()
-  /// The fields that only the line of an entry has.
   private static let ofEntry = [
     "value", "value_base64", "codec", "written", "expires", "stale_until", "idle", "pinned",
     "owners",
@@ -60,9 +59,7 @@ struct LineFields {
     guard let fields else { throw ParseError("it is no line of an export") }
     (self.text, self.place, count) = (text, place, fields.count)
     let present = fields.filter { text[$0.value.lowerBound] != UInt8(ascii: "n") }
-    values = Dictionary(
-      present.map { (String(decoding: $0.name, as: UTF8.self), $0.value) }
-    ) { $1 }
+    values = Dictionary(present.map { (String(decoding: $0.name, as: UTF8.self), $0.value) }) { $1 }
   }
 
   /// Throws if the line has a field that no export has.
@@ -155,7 +152,6 @@ struct LineFields {
     }
   }
 
-  /// The ranges of a list's elements in the text.
   private func elements(_ name: String, _ expected: SafeText) throws(ParseError) -> [Range<Int>] {
     guard let range = values[name] else { return [] }
     guard text[range.lowerBound] == UInt8(ascii: "[") else { throw wrong(name, expected) }

@@ -22,7 +22,7 @@ struct StoreContent {
       entry, value in
       (
         name: ExactString(entry.namespace), key: entry.key.bytes,
-        fact: Fact(size: entry.size, expires: entry.expires, hash: Self.hash(value.bytes))
+        fact: Fact(size: entry.size, expires: entry.expires, hash: value.bytes.hashValue)
       )
     } _: { items in
       for item in items { entries[item.name, default: [:]][item.key] = item.fact }
@@ -56,19 +56,13 @@ struct StoreContent {
           let expires: Timestamp? =
             if case .at(let time) = entry.attributes.expires { time } else { nil }
           entries[ExactString(entry.namespace), default: [:]][entry.key] = Fact(
-            size: entry.value.count, expires: expires, hash: Self.hash(entry.value))
+            size: entry.value.count, expires: expires, hash: entry.value.hashValue)
         }
       } catch {
         throw wrong(error.reason, line: lines.count, column: error.offset + 1)
       }
     }
     guard hasHead else { throw wrong(ImportLine.noHead, line: 1, column: 1) }
-  }
-
-  private static func hash(_ value: [UInt8]) -> Int {
-    var hasher = Hasher()
-    hasher.combine(value)
-    return hasher.finalize()
   }
 
   struct Change {
@@ -81,7 +75,6 @@ struct StoreContent {
     let after: Int?
   }
 
-  /// The changes up to `later`, by namespace and key.
   func changes(
     to later: StoreContent, now: Timestamp, pause: () throws -> Void
   ) throws -> [Change] {

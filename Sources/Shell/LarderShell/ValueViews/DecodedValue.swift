@@ -71,8 +71,7 @@ enum DecodedValue {
       guard let envelope = ValueEnvelope(value), envelope.codec != .versioned else {
         return "the value has no version"
       }
-      return problem(
-        of: value.extracting(droppingFirst: ValueEnvelope.size), codec: envelope.codec)
+      return problem(of: value.extracting(droppingFirst: ValueEnvelope.size), codec: envelope.codec)
     default:
       return nil
     }
