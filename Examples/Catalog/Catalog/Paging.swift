@@ -61,7 +61,9 @@ extension Catalog {
   /// The first pages of the catalog. One task of all processes reads at a time, and the next task finds the pages in the store.
   /// A task reads during the load of the record, which has a lease; a sign-out during the load wins, so nothing is stored.
   func listing(_ count: Int, limit: Int, isFresh: Bool) async throws -> CatalogListing {
-    guard limit >= 1 else { throw CatalogError.limit(limit) }
+    guard limit >= 1 else {
+      throw LarderError(.invalidArgument, "a page of \(limit) funnels is not possible")
+    }
     try await keepFilter()
     let filter = tier.map { "&tier=" + $0.percentEscaped } ?? ""
     let path = "/funnels/catalog?limit=\(min(limit, 100))" + filter
@@ -88,7 +90,7 @@ extension Catalog {
       let listing = CatalogListing(pages: try await walk(count, of: path, asks).all())
       if listing.isOneVersion(by: record) { return listing }
     }
-    throw CatalogError.keepsChanging
+    throw LarderError(.busy, "the catalog changes faster than it can be read")
   }
 
   /// A walk over the pages. If the service no longer knows a cursor, removes the stored pages and begins again, once.

@@ -110,21 +110,16 @@ public struct CatalogContents: Codable, Sendable, Hashable {
   }
 }
 
-/// Failures that neither the network nor the store reports.
+/// Refusals of the service.
 public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
-  case limit(Int)
   /// The service refused a cursor, also after a second read of the catalog from its first page.
   case invalidCursor(String)
-  /// The catalog changed during each attempt to read it.
-  case keepsChanging
   /// The service answered 401 or 403; the user's data was removed.
   case signedOut(status: Int, message: String)
 
   public var description: String {
     switch self {
-    case .limit(let limit): "a page of \(limit) funnels is not possible"
     case .invalidCursor(let message): "the catalog cannot be read page by page: \(message)"
-    case .keepsChanging: "the catalog changes faster than it can be read"
     case .signedOut(let status, let message): "the service answered \(status): \(message)"
     }
   }

@@ -20,14 +20,10 @@ struct LarderCatalog: AsyncParsableCommand {
 
   static func main() async {
     await Failure.run(Self.self, credential: "--token or CATALOG_TOKEN") { error in
-      switch error {
-      case CatalogError.signedOut:
-        Failure(
-          .refused, "\(error)",
-          hint: "the user's data was removed; give a valid credential: --token or CATALOG_TOKEN")
-      case CatalogError.limit: Failure(.usage, "\(error)")
-      default: nil
-      }
+      guard case CatalogError.signedOut = error else { return nil }
+      return Failure(
+        .refused, "\(error)",
+        hint: "the user's data was removed; give a valid credential: --token or CATALOG_TOKEN")
     }
   }
 }

@@ -40,9 +40,10 @@ import ExampleTesting
     #expect(await reader.slugs().count == clamped)
     #expect(fixture.server.received[0].parameter("limit") == "\(clamped)")
     for limit in [0, -1] {
-      await #expect(throws: CatalogError.limit(limit)) {
+      let error = await #expect(throws: LarderError.self) {
         try await fixture.catalog().all(limit: limit)
       }
+      #expect(error?.code == .invalidArgument)
     }
   }
 

@@ -54,7 +54,7 @@ import ExampleTesting
         }
       }
     }
-    await #expect(throws: CatalogError.self) { try await fixture.catalog().all() }
+    await #expect(throws: LarderError.self) { try await fixture.catalog().all() }
     #expect(fixture.server.count <= 10)
   }
 
