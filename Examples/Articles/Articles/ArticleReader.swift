@@ -106,15 +106,12 @@ public final class ArticleReader: Sendable {
 
   /// Waits for the sync and for the images of opened articles. Call it before you close the store.
   public func finish() async {
-    while true {
-      let (sync, images) = work.withLock { work in
-        defer { work.images = [] }
-        return (work.sync, work.images)
-      }
-      if sync == nil, images.isEmpty { return }
-      _ = await sync?.result()
-      for task in images { await task.value }
+    let (sync, images) = work.withLock { work in
+      defer { work.images = [] }
+      return (work.sync, work.images)
     }
+    _ = await sync?.result()
+    for task in images { await task.value }
   }
 
   /// Removes all data of the user, also unsent changes, but not the settings. A sync under way ends, in any process.

@@ -69,18 +69,6 @@ struct Thing: Codable, Equatable { var name: String }
     }
   }
 
-  @Test func `failures of the network have their kinds`() async throws {
-    for (code, isOffline) in [
-      (URLError.Code.notConnectedToInternet, true), (.networkConnectionLost, true),
-      (.timedOut, true), (.cannotFindHost, true), (.serverCertificateUntrusted, false),
-    ] {
-      let service = try service(
-        at: "https://example.com", over: FailingTransport(with: URLError(code)))
-      let error = await #expect(throws: ServiceError.self) { try await service.send("/x") }
-      #expect(error?.isOffline == isOffline, "\(code)")
-    }
-  }
-
   private struct Loose: Decodable {
     @Lenient var count: Int?
     @Lenient var share: Double?
