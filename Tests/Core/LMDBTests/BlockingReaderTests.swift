@@ -37,12 +37,10 @@ import Testing
   }
 
   @Test func `is the oldest of several processes`() throws {
-    let first = try PeerProcess("read", directory.store, ["1"])
-    #expect(first.line() == "reading")
+    let first = try PeerProcess("read", directory.store, ["1"], saying: "reading")
     let snapshot = environment.lastTransaction
     try environment.set([1], [1])
-    let second = try PeerProcess("read", directory.store, ["40"])
-    #expect(second.line() == "reading")
+    let second = try PeerProcess("read", directory.store, ["40"], saying: "reading")
     let read = try environment.beginRead()
     try environment.set([1], [2])
     #expect(try isBlocking(first.identifier, snapshot))
@@ -56,8 +54,7 @@ import Testing
   @Test func `is nobody who was killed, whose pages are available again`() throws {
     environment.setFileLimit(4 << 20)
     try environment.set([1], Fixture.filling(1, count: 1 << 20))
-    let peer = try PeerProcess("read", directory.store, ["1"])
-    #expect(peer.line() == "reading")
+    let peer = try PeerProcess("read", directory.store, ["1"], saying: "reading")
     try environment.write { _ = try $0.remove([1].span, from: .main) }
     for number in 2..<5 { try environment.set([1], [UInt8(number)]) }
     func reusable() throws -> Int {

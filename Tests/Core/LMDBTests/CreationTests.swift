@@ -11,8 +11,7 @@ import Testing
 
   @Test func `a new store has only our files, private to the user, whatever the umask`() throws {
     let peer = try PeerProcess(
-      "hold", directory.store, under: ["sh", "-c", "umask 000; exec \"$0\" \"$@\""])
-    #expect(peer.line() == "open")
+      "hold", directory.store, under: ["sh", "-c", "umask 000; exec \"$0\" \"$@\""], saying: "open")
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
     #expect(
       names.sorted() == [
@@ -54,8 +53,7 @@ import Testing
   }
 
   @Test func `a lock file that grows beside another process is not filled with blocks`() throws {
-    let peer = try PeerProcess("hold", directory.store)
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("hold", directory.store, saying: "open")
     truncate("lock.mdb", to: 1 << 30)
     let environment = try Fixture.open(directory.store)
     try environment.set([5], [6])

@@ -267,8 +267,7 @@ import Testing
     #expect(refusal(directory.store, changing) == .otherDurability)
     #expect(try environment.value(Fixture.signature) == [1])
     environment.close()
-    let peer = try PeerProcess("hold", directory.store)
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("hold", directory.store, saying: "open")
     #expect(refusal(directory.store, changing) == .otherDurability)
     #expect(try peer.end() == 0)
   }

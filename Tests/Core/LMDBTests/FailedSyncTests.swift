@@ -20,8 +20,7 @@ import Testing
         under: [
           "LD_PRELOAD=\(try PowerRecorder.library.get())", "LARDER_POWER_STORE=\(directory.store)",
           "LARDER_POWER_TRACE=\(directory.path)/trace", "LARDER_POWER_FAIL=\(trigger)",
-        ])
-      #expect(peer.line() == "ready")
+        ], saying: "ready")
       return peer
     }
 

@@ -53,8 +53,7 @@ import Testing
   @Test func `a write waits for its lock timeout, whose error names the process that writes`()
     throws
   {
-    let peer = try PeerProcess("batches", directory.store, ["60000"])
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("batches", directory.store, ["60000"], saying: "open")
     let environment = try Fixture.open(
       directory.store, Fixture.options(lockTimeout: .milliseconds(20)))
     #expect(eventually { failure { try environment.set([1], [1]) } == .busy })
@@ -85,8 +84,7 @@ import Testing
 
   @Test func `opening one store does not wait for the opening of another`() throws {
     try Fixture.open(directory.store).close()
-    let blocker = try PeerProcess("lock", directory.store, ["lock.opening"])
-    #expect(blocker.line() == "locked")
+    let blocker = try PeerProcess("lock", directory.store, ["lock.opening"], saying: "locked")
     let path = directory.path
     let ended = Flag()
     let thread = Thread {

@@ -73,8 +73,7 @@ import Testing
   @Test func `a reader reads all that a process without the limit wrote`() throws {
     let environment = try open()
     environment.setFileLimit(Self.limit)
-    let peer = try PeerProcess("grow", directory.store, ["120"])
-    #expect(peer.line() == "grown")
+    let peer = try PeerProcess("grow", directory.store, ["120"], saying: "grown")
     #expect(environment.info.mapSize == Self.limit)
     #expect(try environment.isWhole(0..<120))
     let pages = environment.info.pages
@@ -87,8 +86,7 @@ import Testing
   @Test func `a writer with a limit follows a process that has none`() throws {
     let environment = try open()
     environment.setFileLimit(Self.limit)
-    let peer = try PeerProcess("grow", directory.store, ["120"])
-    #expect(peer.line() == "grown")
+    let peer = try PeerProcess("grow", directory.store, ["120"], saying: "grown")
     #expect(failure { try environment.store([120]) } == .mapFull)
     try environment.set(Fixture.bytes(0), [1])
     #expect(try environment.isWhole([119]))

@@ -82,8 +82,7 @@ import Testing
     let environment = try open()
     environment.setFileLimit(Self.limit)
     let arguments = ["\(Self.limit)", "1", "\(seed)", "300"]
-    let peer = try PeerProcess("churn-in-limit", directory.store, arguments)
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("churn-in-limit", directory.store, arguments, saying: "open")
     try peer.say("go")
     var churn = Churn(environment, limit: Self.limit, seed: seed)
     try churn.run(300)
@@ -101,8 +100,7 @@ import Testing
     environment.setFileLimit(Self.limit)
     let stored = try fill(environment)
     try remove(environment, 0..<stored / 2)
-    let peer = try PeerProcess("read", directory.store, ["1"])
-    #expect(peer.line() == "reading")
+    let peer = try PeerProcess("read", directory.store, ["1"], saying: "reading")
     #expect(kill(pid_t(peer.identifier), SIGSTOP) == 0)
     #expect(try environment.blockingReader() == nil)
 

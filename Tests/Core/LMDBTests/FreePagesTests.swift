@@ -66,8 +66,7 @@ import Testing
         try transaction.remove([UInt8(number)].span, from: environment.databases[0])
       }
     }
-    let peer = try PeerProcess("sync-words", directory.store)
-    #expect(peer.line() == "ready")
+    let peer = try PeerProcess("sync-words", directory.store, saying: "ready")
     #expect(peer.ask("open") == "done")
     try environment.set([7], [7])
     let before = environment.writeGuard.listReadings

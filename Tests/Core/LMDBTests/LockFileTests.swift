@@ -85,8 +85,7 @@ import Testing
 
   @Test func `a process that lost LMDB's locks keeps others out`() throws {
     #expect(environment.close())
-    let peer = try PeerProcess("lose-locks", store)
-    #expect(peer.line() == "lost 65536")
+    let peer = try PeerProcess("lose-locks", store, saying: "lost 65536")
     #expect(refusal(store) == .locksLost)
     #expect(try peer.end() == 0)
     #expect(try Fixture.open(store).value([5]) == [6])
@@ -95,8 +94,7 @@ import Testing
   @Test(arguments: ["lock.mdb", "lock.open"])
   func `a lock file deleted under another process keeps us out`(name: String) throws {
     #expect(environment.close())
-    let peer = try PeerProcess("hold", store)
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("hold", store, saying: "open")
     try FileManager.default.removeItem(atPath: store + "/" + name)
     #expect(refusal(store) == .locksLost)
     #expect(try peer.end() == 0)

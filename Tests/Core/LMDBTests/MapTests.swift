@@ -104,8 +104,7 @@ import Testing
     writes: Bool
   ) throws {
     let environment = try openSmall()
-    let peer = try PeerProcess("grow", directory.store, ["80"])
-    #expect(peer.line() == "grown")
+    let peer = try PeerProcess("grow", directory.store, ["80"], saying: "grown")
     #expect(environment.info.mapSize == Self.small)
     if writes { try environment.store([80]) }
     #expect(try environment.isWhole(0..<(writes ? 81 : 80)))

@@ -11,18 +11,21 @@ final class PeerProcess: @unchecked Sendable {
   private var read = 0
   private var ended = false
 
-  /// - Parameter prefix: a command that runs the peer, such as `setpriv` with its arguments.
-  init(_ scenario: String, _ store: String, _ arguments: [String] = [], under prefix: [String] = [])
-    throws
-  {
-    let words = prefix + [Self.executable, scenario, store] + arguments
+  /// - Parameters:
+  ///   - prefix: a command that runs the peer, such as `setpriv` with its arguments.
+  ///   - first: the first line of the peer. The initializer waits for the line.
+  init(
+    _ scenario: String, _ store: String, _ arguments: [String] = [], under prefix: [String] = [],
+    saying first: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = words
+    process.arguments = prefix + [Self.executable, scenario, store] + arguments
     process.standardInput = input
     process.standardOutput = output
     try process.run()
     let handle = output.fileHandleForReading
     Thread.detachNewThread { [self] in collect(from: handle) }
+    if let first { #expect(line() == first, sourceLocation: sourceLocation) }
   }
 
   static let executable: String = {

@@ -36,8 +36,8 @@ import Testing
   @Test func `a directory without write permission is read, and nothing in it changes`() throws {
     guard try makeReadableStore() else { return }
     let before = try TemporaryDirectory.listing(directory.store)
-    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
-    #expect(peer.line() == "read [7]")
+    let peer = try PeerProcess(
+      "read-without-permission", directory.store, under: user, saying: "read [7]")
     #expect(peer.line()?.hasPrefix("write ") == true)
     #expect(peer.line() == "health none")
     try peer.endInput()
@@ -60,8 +60,8 @@ import Testing
     where name != "data.mdb" {
       try FileManager.default.removeItem(atPath: directory.store + "/" + name)
     }
-    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
-    #expect(peer.line() == "read [7]")
+    let peer = try PeerProcess(
+      "read-without-permission", directory.store, under: user, saying: "read [7]")
     #expect(peer.line()?.hasPrefix("write ") == true)
     // The reader does not miss the deleted lock files: it never had them.
     #expect(peer.line() == "health none")
@@ -69,8 +69,8 @@ import Testing
 
   @Test func `a directory that can no longer be entered is not reported as missing`() throws {
     guard try makeReadableStore() else { return }
-    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
-    #expect(peer.line() == "read [7]")
+    let peer = try PeerProcess(
+      "read-without-permission", directory.store, under: user, saying: "read [7]")
     #expect(peer.line()?.hasPrefix("write ") == true)
     #expect(peer.line() == "health none")
     #expect(Process.succeeds(["chmod", "0", directory.store]))
@@ -81,8 +81,8 @@ import Testing
 
   @Test func `a writer waits for such a reader, which it names, and succeeds after it`() throws {
     guard try makeReadableStore() else { return }
-    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
-    #expect(peer.line() == "read [7]")
+    let peer = try PeerProcess(
+      "read-without-permission", directory.store, under: user, saying: "read [7]")
     var options = rootOptions(lockTimeout: .milliseconds(50))
     options.readOnly = true
     // Opening the store for reading needs no write lock.
@@ -104,8 +104,8 @@ import Testing
     let peer = try PeerProcess("read-without-permission", directory.store, under: user)
     #expect(peer.lines() == ["refused inUse"])
     writer.close()
-    let again = try PeerProcess("read-without-permission", directory.store, under: user)
-    #expect(again.line() == "read [7]")
+    _ = try PeerProcess(
+      "read-without-permission", directory.store, under: user, saying: "read [7]")
   }
 
   @Test func `a store on a read-only mount is read`() throws {
@@ -119,8 +119,7 @@ import Testing
       print("skipped: this system allows no mounts")
       return
     }
-    let peer = try PeerProcess("read-without-permission", mount, under: prefix)
-    #expect(peer.line() == "read [7]")
+    let peer = try PeerProcess("read-without-permission", mount, under: prefix, saying: "read [7]")
     #expect(peer.line()?.hasPrefix("write ") == true)
   }
 }

@@ -87,8 +87,7 @@ import Testing
   }
 
   @Test func `who reads is listed with process and view`() throws {
-    let peer = try PeerProcess("read", directory.store, ["3"])
-    #expect(peer.line() == "reading")
+    let peer = try PeerProcess("read", directory.store, ["3"], saying: "reading")
     try environment.set([5], [1])
     let read = try environment.beginRead()
     #expect(try myReaders.filter { $0.transaction == read.id }.count == 1)
@@ -101,8 +100,7 @@ import Testing
 
   @Test func `slots of dead processes are cleared when the table is full`() throws {
     _ = try environment.value([5])
-    let peer = try PeerProcess("read", directory.store, ["1015"])
-    #expect(peer.line() == "reading")
+    let peer = try PeerProcess("read", directory.store, ["1015"], saying: "reading")
     let crowd = try PeerProcess("read", directory.store, ["100"])
     #expect(crowd.line() == "full")
     peer.kill()
@@ -112,8 +110,7 @@ import Testing
   }
 
   @Test func `readers of killed processes can be cleared at any time`() throws {
-    let peer = try PeerProcess("read", directory.store, ["20"])
-    #expect(peer.line() == "reading")
+    let peer = try PeerProcess("read", directory.store, ["20"], saying: "reading")
     #expect(try environment.readerTable.clearDead() == 0)
     peer.kill()
     #expect(try environment.readerTable.clearDead() == 20)

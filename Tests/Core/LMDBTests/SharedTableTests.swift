@@ -145,8 +145,7 @@ import Testing
   }
 
   @Test func `a process waits for another one whose disk is slow to make the file`() throws {
-    let peer = try PeerProcess("words", directory.store)
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("words", directory.store, saying: "open")
     let made = SharedWords.of(environment).open(making: 64) { _ in
       do { try peer.say("open 64") } catch { Issue.record(error) }
       usleep(300_000)
@@ -206,8 +205,7 @@ import Testing
 extension Words {
   @Test func `two processes share the words and follow each other's replacements`() throws {
     let words = SharedWords.of(environment)
-    let peer = try PeerProcess("words", directory.store)
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("words", directory.store, saying: "open")
     #expect(peer.ask("read") == "false 0")
     #expect(peer.ask("open 64") == "true 64")
     #expect(words.open(making: 128) && words.count == 64)

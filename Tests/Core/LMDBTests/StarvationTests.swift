@@ -88,8 +88,9 @@ import Testing
     throws
   {
     // The file limit is 4 MB and an odd number of blocks of 512 bytes: one write ends within a page.
-    let peer = try PeerProcess("fill", directory.store, under: limited("ulimit -f 8195"))
-    #expect(peer.line() == "write \(LMDBError.fileTooLarge)")
+    let peer = try PeerProcess(
+      "fill", directory.store, under: limited("ulimit -f 8195"),
+      saying: "write \(LMDBError.fileTooLarge)")
     #expect(peer.line() == "stored true true")
     #expect(peer.line() == "same true")
     try peer.say("go on")

@@ -185,8 +185,8 @@ import Testing
       mount -t tmpfs -o size=3m none \(directory.path) && dd if=/dev/zero of=\(directory.path)/weight bs=1k \
       count=500 2>/dev/null && exec "$0" "$@"
       """
-    let peer = try PeerProcess("fill", directory.path + "/full", under: mount + [script])
-    #expect(peer.line() == "write full")
+    let peer = try PeerProcess(
+      "fill", directory.path + "/full", under: mount + [script], saying: "write full")
     #expect(peer.line() == "stored true true")
     #expect(peer.line() == "same true")
     #expect(Process.succeeds(["rm", "/proc/\(peer.identifier)/root\(directory.path)/weight"]))

@@ -26,17 +26,12 @@ import Testing
     }
   }
 
-  private func isPublished(_ store: Store) throws -> Bool {
-    try store.write { batch in batch.session.changes.pending != nil }
-  }
-
   @Test func `a replay of what two processes do is the store`() async throws {
     let directory = try TemporaryDirectory()
     let seed = Int(TestSettings.seed)
     var random = SeededRNG(seed: seed)
     let store = try Store(at: directory.path + "/s")
-    let peer = try OtherProcess("commands", store.path)
-    #expect(peer.line() == "open")
+    let peer = try OtherProcess("commands", store.path, saying: "open")
     var watch = store.changes().makeAsyncIterator()
     var replay = Replay()
     for _ in 0..<5 {
@@ -96,21 +91,19 @@ import Testing
   @Test func `the watch of a process that was killed ends by time`() throws {
     let machine = Machine()
     try withStoreOnDisk(machine.options) { store, _ in
-      #expect(try !isPublished(store))
-      let first = try OtherProcess("watch", store.path)
-      #expect(first.line() == "watching")
-      let second = try OtherProcess("watch", store.path)
-      #expect(second.line() == "watching")
-      #expect(try isPublished(store))
+      #expect(try !store.publishesChanges)
+      let first = try OtherProcess("watch", store.path, saying: "watching")
+      let second = try OtherProcess("watch", store.path, saying: "watching")
+      #expect(try store.publishesChanges)
       try second.endInput()
       #expect(second.line() == "closed")
-      #expect(try isPublished(store))
+      #expect(try store.publishesChanges)
       first.kill()
       let end = Int64(store.engine.changes.ring.lease(0))
       machine.stop(at: end - 1)
-      #expect(try isPublished(store))
+      #expect(try store.publishesChanges)
       machine.stop(at: end)
-      #expect(try !isPublished(store))
+      #expect(try !store.publishesChanges)
       #expect(store.engine.changes.ring.watchedUntil == 0)
       // The watch's word among the leases is free again, and a lease from before the last boot does not count.
       let ring = store.engine.changes.ring
@@ -120,9 +113,9 @@ import Testing
       // No watcher renews this lease.
       #expect(ring.exchangeWatched(0, for: UInt64(end)))
       machine.stop(at: end - 1)
-      #expect(try isPublished(store))
+      #expect(try store.publishesChanges)
       machine.stop(at: end - 3_600_000)
-      #expect(try !isPublished(store))
+      #expect(try !store.publishesChanges)
     }
   }
 
@@ -147,7 +140,7 @@ import Testing
     let feed = store.engine.changes
     #expect(feed.poll(after: feed.ring.position) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
-    try await waitUntil { try isPublished(store) }
+    try await waitUntil { try store.publishesChanges }
     try await store.namespace("notes").set("v", for: 0)
     #expect(await watch.next()?.kind == .set)
     try store.close()

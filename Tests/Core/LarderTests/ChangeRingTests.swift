@@ -6,25 +6,12 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeRingTests {
-  /// Makes a change like a process that is killed before it publishes the change.
   private func setAndDie(_ key: String, in store: Store, commits: Bool) throws {
-    struct Killed: Error {}
-    do {
-      try store.engine.environment.write { transaction in
-        let counters = try store.engine.writes.committed.begin(transaction, store.engine.seal)
-        var batch = WriteBatch(transaction, counters, engine: store.engine)
-        do {
-          try batch.set("v", for: key, in: store.namespace("notes"))
-          try batch.session.finish()
-          batch.session.changes.prepare()
-        } catch {
-          transaction = batch.end()
-          throw error
-        }
-        transaction = batch.end()
-        if !commits { throw Killed() }
-      }
-    } catch is Killed {}
+    try store.writeAndDie(commits: commits) { batch in
+      try batch.set("v", for: key, in: store.namespace("notes"))
+      try batch.session.finish()
+      batch.session.changes.prepare()
+    }
   }
 
   @Test func `what was committed and not published is published by the next writer`() async throws {
@@ -194,7 +181,7 @@ import Testing
       next = end
     }
     // Whatever the watch missed, it gets the last change: the ring always has room for later changes.
-    while try store.write({ batch in batch.session.changes.pending != nil }) {
+    while try store.publishesChanges {
       try await store.namespace("notes").set(value, for: total)
       await Task.yield()
     }

@@ -106,20 +106,17 @@ import Testing
     let store = try Store.temporary()
     let notes = store.namespace("notes")
     let feed = store.engine.changes
-    func isPublished() throws -> Bool {
-      try store.write { batch in batch.session.changes.pending != nil }
-    }
-    #expect(try !isPublished())
+    #expect(try !store.publishesChanges)
     #expect(!FileManager.default.fileExists(atPath: store.path + "/changes"))
     do {
       let changes = store.changes()
-      #expect(try isPublished())
+      #expect(try store.publishesChanges)
       try await notes.set("v", for: "k")
       for await change in changes {
         #expect(change.kind == .set)
         break
       }
-      #expect(try !isPublished())
+      #expect(try !store.publishesChanges)
     }
     // Cancels a task that iterates.
     let changes = store.changes()
@@ -127,14 +124,14 @@ import Testing
     let task = Task { for await _ in changes {} }
     task.cancel()
     await task.value
-    #expect(try isPublished())
+    #expect(try store.publishesChanges)
     withExtendedLifetime(other) {}
     _ = consume other
-    #expect(try !isPublished())
+    #expect(try !store.publishesChanges)
     #expect(feed.ring.watchedUntil == 0)
     // Drops a sequence that nobody has iterated.
     _ = store.changes()
-    #expect(try !isPublished())
+    #expect(try !store.publishesChanges)
     #expect(try store.verify().faults == [])
   }
 

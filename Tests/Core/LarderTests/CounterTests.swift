@@ -96,27 +96,15 @@ import Testing
   }
 
   @Test func `counters of a write that was not committed are not used by the next one`() throws {
-    struct Failed: Error {}
     let store = try Store.temporary()
     let (notes, engine) = (store.namespace("notes"), store.engine)
     try notes.set("v", for: 1)
-    do {
-      try engine.environment.write { transaction in
-        let counters = try engine.writes.committed.begin(transaction, engine.seal)
-        var batch = WriteBatch(transaction, counters, engine: engine)
-        do {
-          try batch.set("v", for: 2, in: notes)
-          try batch.session.finish()
-          engine.writes.committed.keep(
-            batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
-        } catch {
-          transaction = batch.end()
-          throw error
-        }
-        transaction = batch.end()
-        throw Failed()
-      }
-    } catch is Failed {}
+    try store.writeAndDie(commits: false) { batch in
+      try batch.set("v", for: 2, in: notes)
+      try batch.session.finish()
+      engine.writes.committed.keep(
+        batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
+    }
     // This commit has the number that the failed commit would have had.
     try engine.environment.write { transaction in
       let state = try transaction.value(for: MetadataKey.state, in: .main)?.copied ?? []

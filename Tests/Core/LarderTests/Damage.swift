@@ -23,6 +23,24 @@ extension Store {
     }
   }
 
+  /// Runs `body` like a process that is killed before the commit of the batch, or after the commit and before what follows it.
+  func writeAndDie(commits: Bool, _ body: (inout WriteBatch) throws -> Void) throws {
+    do {
+      try engine.environment.write { transaction in
+        let counters = try engine.writes.committed.begin(transaction, engine.seal)
+        var batch = WriteBatch(transaction, counters, engine: engine)
+        do {
+          try body(&batch)
+        } catch {
+          transaction = batch.end()
+          throw error
+        }
+        transaction = batch.end()
+        if !commits { throw Stop() }
+      }
+    } catch is Stop {}
+  }
+
   /// The kinds of fault that a walk finds.
   var faults: Set<Verification.Inconsistency.Kind> {
     get throws { Set(try verify().faults.map(\.kind)) }

@@ -11,8 +11,7 @@ import Testing
     let count = 40 * TestSettings.trials
     let peer = try OtherProcess(
       "damage-trials", directory.path + "/trials", "\(TestSettings.seed)", "\(count)")
-    var lines: [String] = []
-    while let line = peer.line() { lines.append(line) }
+    let lines = peer.lines()
     let summary = try #require(lines.last)
     print("\(summary) (seed \(TestSettings.seed))")
     #expect(

@@ -72,8 +72,7 @@ struct DiskLimitTests {
   {
     try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
-      let peer = try OtherProcess("larder-hold", store.path)
-      #expect(peer.line() == "holding")
+      let peer = try OtherProcess("larder-hold", store.path, saying: "holding")
       var (error, written) = (LarderError?.none, 0)
       while error == nil, written < 2000 {
         do {

@@ -5,8 +5,6 @@ import Testing
 @testable import Larder
 
 @Suite struct DueTests {
-  private func state(_ store: Store) throws -> StoreState { try store.state }
-
   private func removeExpired(
     _ store: Store, in namespace: Store.Namespace? = nil, limit: Int
   ) throws -> RemovalResult {
@@ -30,24 +28,24 @@ import Testing
       let never = UInt64(EntryHeader.never)
       let start = clock.now
       let moment = { UInt64(start.advanced(by: .seconds($0)).milliseconds) }
-      #expect(try state(store).nextDue == never)
+      #expect(try store.state.nextDue == never)
       try store.namespace("a").set("v", for: "ever")
-      #expect(try state(store).nextDue == never)
+      #expect(try store.state.nextDue == never)
       try store.namespace("b").set("v", for: "k", expires: .after(.seconds(20)))
-      #expect(try state(store).nextDue == moment(20))
+      #expect(try store.state.nextDue == moment(20))
       try store.namespace("a").set("v", for: "k", expires: .after(.seconds(10)))
       try store.namespace("c").set("v", for: "k", expires: .after(.seconds(30)))
-      #expect(try state(store).nextDue == moment(10))
+      #expect(try store.state.nextDue == moment(10))
       // After a removal, `nextDue` is too early. Only a purge at or after `nextDue` corrects it.
       try store.namespace("a").remove("k")
       try store.purge()
-      #expect(try state(store).nextDue == moment(10))
+      #expect(try store.state.nextDue == moment(10))
       clock.advance(by: .seconds(10))
       #expect(try store.purge() == RemovalResult())
-      #expect(try state(store).nextDue == moment(20))
+      #expect(try store.state.nextDue == moment(20))
       clock.advance(by: .seconds(20))
       #expect(try store.purge().entries == 2)
-      #expect(try state(store).nextDue == never)
+      #expect(try store.state.nextDue == never)
     }
   }
 
@@ -58,7 +56,7 @@ import Testing
       let end = UInt64(clock.now.advanced(by: .seconds(5)).milliseconds)
       clock.advance(by: .seconds(1))
       #expect(try store.purge() == RemovalResult())
-      #expect(try state(store).nextDue == end)
+      #expect(try store.state.nextDue == end)
       #expect(try notes.header("k").deadline == Int64(end))
       clock.advance(by: .seconds(4))
       #expect(try store.purge().entries == 1)
@@ -73,7 +71,7 @@ import Testing
       }
       #expect(try store.faults == [.metadata])
       try store.purge()
-      #expect(try state(store).nextDue == UInt64(clock.now.milliseconds) + 1000)
+      #expect(try store.state.nextDue == UInt64(clock.now.milliseconds) + 1000)
       clock.advance(by: .seconds(1))
       #expect(try store.purge().entries == 1)
     }

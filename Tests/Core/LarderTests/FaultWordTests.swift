@@ -27,10 +27,7 @@ import Testing
   }
 
   private func lines(_ operation: String, under prefix: [String]) throws -> [String] {
-    let peer = try OtherProcess("operate", path, operation, under: prefix)
-    var lines: [String] = []
-    while let line = peer.line() { lines.append(line) }
-    return lines
+    try OtherProcess("operate", path, operation, under: prefix).lines()
   }
 
   /// Expects that a message names the path, unless it ends with "done", and has only words that a user can use.

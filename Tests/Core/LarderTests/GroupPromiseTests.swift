@@ -268,8 +268,7 @@ import Testing
     let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
     try await notes.set("x", for: "here")
-    let other = try OtherProcess("hold-write", path)
-    #expect(other.line() == "writing")
+    let other = try OtherProcess("hold-write", path, saying: "writing")
     let busy = Tally()
     try await inTasks(10) { number in
       do {

@@ -20,10 +20,6 @@ import Testing
     }
   }
 
-  private func tombstones(_ store: Store) throws -> UInt64 {
-    try store.state.tombstones
-  }
-
   @Test func `every entry that carries the tag goes, and no other`() throws {
     try withStore { store, _ in
       let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
@@ -60,7 +56,7 @@ import Testing
         _ = try TagInvalidation.begin(
           [[UInt8(ascii: "y")], [UInt8(ascii: "x")]], in: nil, asOf: nil, limit: 1, &batch.session)
       }
-      #expect(try tombstones(store) == 1)
+      #expect(try store.state.tombstones == 1)
       #expect(try notes.keys(tags: ["x"]) == [Key("b")] && boards.keys(tags: ["x"]) == [])
       #expect(try notes.bytes("b") == [2] && boards.bytes("a") == nil)
       #expect(failure { try store.invalidate(tags: []) } == .invalidArgument)
@@ -77,7 +73,7 @@ import Testing
       let before = try store.statistics().file.transaction
       #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2300, bytes: 2300))
       #expect(try store.statistics().file.transaction == before + 5)
-      #expect(try notes.count() == 100 && tombstones(store) == 0)
+      #expect(try notes.count() == 100 && store.state.tombstones == 0)
     }
   }
 
@@ -91,7 +87,7 @@ import Testing
       // The value is in memory before the invalidation.
       #expect(try cache.value(for: "k50") == [1])
       #expect(try begin("t", in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
-      #expect(try tombstones(store) == 1 && notes.count() == 91)
+      #expect(try store.state.tombstones == 1 && notes.count() == 91)
       for key in 0..<100 {
         #expect(try notes.bytes("k\(key)") == nil && cache.value(for: "k\(key)") == nil)
         #expect(try !notes.contains("k\(key)") && notes.entry(for: "k\(key)") == nil)
@@ -135,7 +131,7 @@ import Testing
         #expect(try notes.bytes("k50") == nil && notes.entry(for: "k50") == nil)
         try notes.set([UInt8(number)], for: "plain")
       }
-      #expect(try tombstones(store) == 0 && notes.count() == 2)
+      #expect(try store.state.tombstones == 0 && notes.count() == 2)
       #expect(try notes.bytes("k99") == [4] && notes.bytes("plain") == [5])
       try notes.set([5], for: "k50", attributes("t"))
       #expect(try notes.bytes("k50") == [5])
@@ -152,11 +148,11 @@ import Testing
       try notes.set([7], for: "k99", attributes("t"))
       try notes.set([8], for: "new", attributes("t"))
       #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
-      #expect(try tombstones(store) == 1)
+      #expect(try store.state.tombstones == 1)
       for number in 0..<3 {
         try store.write { try $0.set([UInt8(number)], for: "write", in: notes) }
       }
-      #expect(try tombstones(store) == 0 && notes.count() == 3)
+      #expect(try store.state.tombstones == 0 && notes.count() == 3)
       #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
       #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2, bytes: 2))
     }
@@ -180,7 +176,7 @@ import Testing
       try notes.set([2], for: 5, attributes("t"))
       #expect(try notes.bytes(5) == [2])
       _ = try store.purge()
-      #expect(try notes.bytes(5) == [2] && tombstones(store) == 0)
+      #expect(try notes.bytes(5) == [2] && store.state.tombstones == 0)
     }
   }
 
@@ -193,8 +189,7 @@ import Testing
         }
       }
       for key in 0..<700 { #expect(try notes.value(for: "k\(key)") == [1]) }
-      let peer = try OtherProcess("commands", store.path)
-      #expect(peer.line() == "open")
+      let peer = try OtherProcess("commands", store.path, saying: "open")
       #expect(try peer.ask("invalidate notes t") == "done")
       for key in 0..<700 { #expect(try notes.value(for: "k\(key)") == nil) }
       try peer.endInput()
@@ -259,7 +254,7 @@ import Testing
           try #require(store.verify().isSound, "LARDER_SEED=\(seed), step \(step)")
         }
       }
-      while try tombstones(store) > 0 { try spaces[0].set([], for: "end") }
+      while try store.state.tombstones > 0 { try spaces[0].set([], for: "end") }
       #expect(try spaces[1].count() == model[1].count, "LARDER_SEED=\(seed)")
     }
   }

@@ -83,8 +83,7 @@ import Testing
       var options = Store.Options()
       options.durability = .durable
       let store = try Store(at: path + "/s", options: options)
-      let peer = try OtherProcess("keep-moment", store.path)
-      #expect(peer.line() == "reading")
+      let peer = try OtherProcess("keep-moment", store.path, saying: "reading")
       peer.kill()
       let upkeep = try Maintenance(of: store)
       #expect(try upkeep.runOnce().deadReaders >= 1)

@@ -9,15 +9,19 @@ final class OtherProcess {
   private let output = Pipe()
   private var rest = Data()
 
-  /// - Parameter prefix: a command that runs the peer, such as `setpriv` with its arguments.
-  init(_ scenario: String, _ store: String, _ arguments: String..., under prefix: [String] = [])
-    throws
-  {
+  /// - Parameters:
+  ///   - prefix: a command that runs the peer, such as `setpriv` with its arguments.
+  ///   - first: the first line of the peer. The initializer waits for the line.
+  init(
+    _ scenario: String, _ store: String, _ arguments: String..., under prefix: [String] = [],
+    saying first: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = prefix + [Self.executable, scenario, store] + arguments
     process.standardInput = input
     process.standardOutput = output
     try process.run()
+    if let first { #expect(line() == first, sourceLocation: sourceLocation) }
   }
 
   static let executable: String = {
@@ -54,6 +58,13 @@ final class OtherProcess {
     }
   }
 
+  /// The lines until the peer ends.
+  func lines() -> [String] {
+    var lines: [String] = []
+    while let line = line() { lines.append(line) }
+    return lines
+  }
+
   var isRunning: Bool { process.isRunning }
 
   var identifier: Int32 { process.processIdentifier }
@@ -78,4 +89,19 @@ final class OtherProcess {
   }
 
   deinit { kill() }
+}
+
+extension [OtherProcess] {
+  /// Lets peers that are open load the same keys at once. Returns the number of all loads, and expects that each peer ends with
+  /// all keys.
+  func loads(of keys: Int) throws -> Int {
+    for peer in self { #expect(peer.line() == "open") }
+    for peer in self { try peer.tell("go") }
+    return reduce(0) { sum, peer in
+      let counts = (peer.line() ?? "").split(separator: " ").compactMap { Int($0) }
+      #expect(counts.last == keys)
+      #expect(peer.line() == "closed")
+      return sum + (counts.first ?? 0)
+    }
+  }
 }

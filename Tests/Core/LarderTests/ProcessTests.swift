@@ -13,8 +13,7 @@ import Testing
       let generation = store.path + ".generation"
       #expect(FileManager.default.createFile(atPath: generation, contents: Data("-0000001".utf8)))
       let file = try FileHandle(forWritingTo: URL(fileURLWithPath: generation))
-      let peer = try OtherProcess("generations", store.path, "100000")
-      #expect(peer.line() == "open")
+      let peer = try OtherProcess("generations", store.path, "100000", saying: "open")
       var round = 0
       while peer.isRunning {
         round += 1
@@ -40,8 +39,7 @@ import Testing
   @Test func `another process's removal of an expired entry never destroys a newer write`() throws {
     try withStoreOnDisk { store, notes in
       try notes.set("v", for: 0)
-      let peer = try OtherProcess("expired", store.path)
-      #expect(peer.line() == "open")
+      let peer = try OtherProcess("expired", store.path, saying: "open")
       var lost = 0
       for round in 0..<100 {
         try store.write { batch in
@@ -100,8 +98,7 @@ import Testing
       let peer = try OtherProcess("write", store.path, "0", "1")
       #expect(peer.line()?.hasPrefix("error") == true)
       try store.override(Rules.Overrides(largestValue: 100), for: "notes")
-      let second = try OtherProcess("write", store.path, "0", "1")
-      #expect(second.line() == "written")
+      #expect(try OtherProcess("write", store.path, "0", "1").line() == "written")
     }
   }
 

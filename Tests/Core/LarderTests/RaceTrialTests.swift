@@ -29,14 +29,13 @@ import Testing
     }
     var (sum, claims) = (0, 0)
     for peer in peers {
-      var last = ""
-      while let line = peer.line() {
+      let lines = peer.lines()
+      for line in lines {
         #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(seed): \(line)")
         if line.hasPrefix("sum ") { sum += Int(line.dropFirst(4))! }
         if line.hasPrefix("claims ") { claims += Int(line.dropFirst(7))! }
-        last = line
       }
-      #expect(last == "end", "LARDER_SEED=\(seed)")
+      #expect(lines.last == "end", "LARDER_SEED=\(seed)")
     }
     var stored = 0
     for key in 0..<4 {

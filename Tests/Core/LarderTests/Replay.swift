@@ -70,3 +70,10 @@ extension Changes.Iterator {
     return changes
   }
 }
+
+extension Store {
+  /// Whether a write publishes its changes, because somebody watches.
+  var publishesChanges: Bool {
+    get throws { try write { batch in batch.session.changes.pending != nil } }
+  }
+}

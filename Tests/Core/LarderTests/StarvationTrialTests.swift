@@ -10,8 +10,7 @@ import Testing
     let count = 10 * TestSettings.trials
     let peer = try OtherProcess(
       "starvation-trials", directory.path + "/trials", "\(TestSettings.seed)", "\(count)")
-    var lines: [String] = []
-    while let line = peer.line() { lines.append(line) }
+    let lines = peer.lines()
     let summary = try #require(lines.last)
     print("\(summary) (seed \(TestSettings.seed))")
     #expect(summary.contains(" 0 failures;"), "\(lines.joined(separator: "\n"))")

@@ -252,16 +252,7 @@ import Testing
     try await withCache { boards in
       let path = boards.namespace.store.path
       let peers = try (0..<3).map { number in try OtherProcess("load-bulk", path, "\(number)") }
-      for peer in peers { #expect(peer.line() == "open") }
-      for peer in peers { try peer.tell("go") }
-      var asked = 0
-      for peer in peers {
-        let counts = (peer.line() ?? "").split(separator: " ").compactMap { Int($0) }
-        asked += counts.first ?? 0
-        #expect(counts.last == 60)
-        #expect(peer.line() == "closed")
-      }
-      #expect(asked == 100)
+      #expect(try peers.loads(of: 60) == 100)
     }
   }
 }

@@ -60,16 +60,7 @@ import Testing
       let peers = try (0..<4).map { _ in
         try OtherProcess("load-many", boards.namespace.store.path, "50")
       }
-      for peer in peers { #expect(peer.line() == "open") }
-      for peer in peers { try peer.tell("go") }
-      var loads = 0
-      for peer in peers {
-        let counts = (peer.line() ?? "").split(separator: " ").compactMap { Int($0) }
-        loads += counts.first ?? 0
-        #expect(counts.last == 50)
-        #expect(peer.line() == "closed")
-      }
-      #expect(loads == 50)
+      #expect(try peers.loads(of: 50) == 50)
     }
   }
 

@@ -14,8 +14,7 @@ extension RemovedDuringLoadTests {
     let store = try Store(at: directory.path + "/s")
     let boards = boards(of: store)
     try await boards.set("other", for: "bern")
-    let writer = try OtherProcess("hold-write", store.path)
-    #expect(writer.line() == "writing")
+    let writer = try OtherProcess("hold-write", store.path, saying: "writing")
     #expect(try await boards.value(for: "thun") { "old" } == "old")
     #expect(try boards.value(for: "thun") == "old")
     // The first half of a removal by another process: the removal gets its number before its commit.
@@ -138,8 +137,7 @@ extension RemovedDuringLoadTests {
     let first = origin.startAsking(boards, LoadOptions(policy: .reload, waitsForCommit: true))
     try await origin.waitForLoads(3)
     try FileManager.default.removeItem(atPath: path)
-    let other = try OtherProcess("commands", store.path)
-    #expect(other.line() == "open")
+    let other = try OtherProcess("commands", store.path, saying: "open")
     #expect(try other.ask("remove boards thun") == "done")
     origin.open()
     #expect(try await first.value.isCommitted == false)
@@ -159,8 +157,7 @@ extension RemovedDuringLoadTests {
     let store = try Store(at: path)
     func peer(_ number: Int, _ steps: Int) throws -> OtherProcess {
       let peer = try OtherProcess(
-        "remove-and-load", path, "\(seed % 1000 + UInt64(number))", "\(steps)")
-      #expect(peer.line() == "open")
+        "remove-and-load", path, "\(seed % 1000 + UInt64(number))", "\(steps)", saying: "open")
       try peer.tell("go")
       return peer
     }
@@ -174,12 +171,9 @@ extension RemovedDuringLoadTests {
       number += 1
     }
     for peer in peers {
-      var last = ""
-      while let line = peer.line() {
-        #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(seed): \(line)")
-        last = line
-      }
-      #expect(last == "end", "LARDER_SEED=\(seed)")
+      let lines = peer.lines()
+      for line in lines { #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(seed): \(line)") }
+      #expect(lines.last == "end", "LARDER_SEED=\(seed)")
     }
     #expect(try store.verify().faults == [])
     try store.close()

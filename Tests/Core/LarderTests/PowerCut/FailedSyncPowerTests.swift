@@ -75,9 +75,7 @@ import TestSupport
             under: preloaded + (index == 0 ? ["LARDER_POWER_FAIL=\(number)"] : []))
         }
         for peer in peers {
-          var last = ""
-          while let line = peer.line() { last = line }
-          #expect(last == "end", "\(level), \(processes), sync \(number)")
+          #expect(peer.lines().last == "end", "\(level), \(processes), sync \(number)")
         }
         let trace = try PowerTrace(store + ".trace")
         return trace.failure == nil ? nil : trace

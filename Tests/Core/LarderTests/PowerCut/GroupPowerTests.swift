@@ -54,9 +54,7 @@ import TestSupport
           let peer = try OtherProcess(
             "power-group", store, level.rawValue, "\(Self.tasks)", "\(Self.writes)", "1",
             under: try PowerStage.recording(store, in: store + ".trace"))
-          var last = ""
-          while let line = peer.line() { last = line }
-          try #require(last == "closed")
+          try #require(peer.lines().last == "closed")
           let trace = try PowerTrace(store + ".trace")
           for _ in 0..<min(100, PowerStage.images / 2) {
             let stop = Int.random(in: 0...trace.events.count, using: &random)

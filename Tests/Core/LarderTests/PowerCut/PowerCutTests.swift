@@ -99,8 +99,7 @@ import TestSupport
         peers.append(try start([]))
       }
       for peer in peers {
-        var last = ""
-        while let line = peer.line() { last = line }
+        let last = peer.lines().last ?? ""
         try #require(last.hasPrefix("closed"), "the writer ended with \(last)")
       }
       return try PowerTrace(trace)
