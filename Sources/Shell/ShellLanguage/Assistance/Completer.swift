@@ -144,9 +144,7 @@ package struct Completer: Sendable {
     }
     return Completion(range: word.range, candidates: candidates, isCut: found.isCut)
   }
-}
 
-extension Completer {
   /// Completes the name or path at the end of an expression. A quote before this end may still be open.
   func completeOperand(
     _ word: Word, _ kind: ValueKind, _ state: ArgumentState, _ find: (Request) -> Found

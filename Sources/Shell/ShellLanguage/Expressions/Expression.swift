@@ -20,6 +20,34 @@ package indirect enum Expression: Sendable, Hashable {
   package enum Comparison: Sendable, Hashable {
     case equal, less, lessOrEqual, greater, greaterOrEqual
   }
+
+  package func forEachOperand(_ body: (QueryOperand) -> Void) {
+    switch self {
+    case .all(let parts), .any(let parts): for part in parts { part.forEachOperand(body) }
+    case .not(let part): part.forEachOperand(body)
+    case .exists(let path): body(.path(path))
+    case .holds(let operand), .matches(let operand, _), .isType(let operand, _): body(operand)
+    case .compare(let a, _, let b), .isElement(let a, let b):
+      body(a)
+      body(b)
+    case .isOneOf(let operand, let list):
+      body(operand)
+      for operand in list { body(operand) }
+    case .keyMatches, .keyFinds: body(.name(.key))
+    case .valueContains: body(.name(.value))
+    }
+  }
+
+  /// The conditions of a conjunction, which must all hold; another expression is a single condition.
+  package var conjuncts: [Expression] {
+    if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
+  }
+
+  package var readsValue: Bool {
+    var reads = false
+    forEachOperand { reads = reads || $0.readsValue }
+    return reads
+  }
 }
 
 package indirect enum QueryOperand: Sendable, Hashable {
@@ -27,6 +55,26 @@ package indirect enum QueryOperand: Sendable, Hashable {
   case name(QueryName)
   case constant(QueryValue)
   case call(QueryFunction, QueryOperand)
+
+  package var readsValue: Bool {
+    switch self {
+    case .path(let path): path.root == .value
+    case .name(let name): name == .value
+    case .constant: false
+    case .call(_, let operand): operand.readsValue
+    }
+  }
+
+  package var takesEach: Bool { path?.parts.contains(.each) ?? false }
+
+  /// The path that the operand reads; nil for a name or a constant.
+  package var path: QueryPath? {
+    switch self {
+    case .path(let path): path
+    case .call(_, let operand): operand.path
+    case .name, .constant: nil
+    }
+  }
 }
 
 package enum QueryFunction: String, Sendable, Hashable, CaseIterable {
@@ -111,58 +159,6 @@ package struct QueryPath: Sendable, Hashable {
 package struct QueryColumn: Sendable, Hashable {
   package var operand: QueryOperand
   package var label: String
-}
-
-extension Expression {
-  package func forEachOperand(_ body: (QueryOperand) -> Void) {
-    switch self {
-    case .all(let parts), .any(let parts): for part in parts { part.forEachOperand(body) }
-    case .not(let part): part.forEachOperand(body)
-    case .exists(let path): body(.path(path))
-    case .holds(let operand), .matches(let operand, _), .isType(let operand, _): body(operand)
-    case .compare(let a, _, let b), .isElement(let a, let b):
-      body(a)
-      body(b)
-    case .isOneOf(let operand, let list):
-      body(operand)
-      for operand in list { body(operand) }
-    case .keyMatches, .keyFinds: body(.name(.key))
-    case .valueContains: body(.name(.value))
-    }
-  }
-
-  /// The conditions of a conjunction, which must all hold; another expression is a single condition.
-  package var conjuncts: [Expression] {
-    if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
-  }
-
-  package var readsValue: Bool {
-    var reads = false
-    forEachOperand { reads = reads || $0.readsValue }
-    return reads
-  }
-}
-
-extension QueryOperand {
-  package var readsValue: Bool {
-    switch self {
-    case .path(let path): path.root == .value
-    case .name(let name): name == .value
-    case .constant: false
-    case .call(_, let operand): operand.readsValue
-    }
-  }
-
-  package var takesEach: Bool { path?.parts.contains(.each) ?? false }
-
-  /// The path that the operand reads; nil for a name or a constant.
-  package var path: QueryPath? {
-    switch self {
-    case .path(let path): path
-    case .call(_, let operand): operand.path
-    case .name, .constant: nil
-    }
-  }
 }
 
 package struct QueryInput {

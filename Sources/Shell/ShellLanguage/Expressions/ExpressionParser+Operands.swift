@@ -47,7 +47,7 @@ extension ExpressionParser {
     case "metadata": return .path(try path(.metadata))
     default: break
     }
-    if let function = QueryFunction(rawValue: word), takeSign("(") {
+    if let function = QueryFunction(rawValue: word), take(.sign("(")) {
       let argument = try operand()
       try expect(")")
       return .call(function, argument)

@@ -26,13 +26,13 @@ struct ExpressionParser {
 
   private mutating func disjunction() throws(QueryError) -> Expression {
     var parts = [try conjunction()]
-    while takeWord("or") { parts.append(try conjunction()) }
+    while take(.word("or")) { parts.append(try conjunction()) }
     return parts.count == 1 ? parts[0] : .any(parts)
   }
 
   private mutating func conjunction() throws(QueryError) -> Expression {
     var parts = [try unary()]
-    while takeWord("and") { parts.append(try unary()) }
+    while take(.word("and")) { parts.append(try unary()) }
     return parts.count == 1 ? parts[0] : .all(parts)
   }
 
@@ -40,8 +40,8 @@ struct ExpressionParser {
     depth += 1
     defer { depth -= 1 }
     guard depth < Self.deepest else { throw failure("the expression is nested too deep", nil) }
-    if takeWord("not") { return .not(try unary()) }
-    if takeSign("(") {
+    if take(.word("not")) { return .not(try unary()) }
+    if take(.sign("(")) {
       let inner = try disjunction()
       try expect(")")
       return inner
@@ -50,7 +50,7 @@ struct ExpressionParser {
   }
 
   private mutating func test() throws(QueryError) -> Expression {
-    if takeWord("exists") {
+    if take(.word("exists")) {
       guard case .path(let path) = try operand() else {
         throw failure("expected a path after \"exists\"", "exists .name", at: index - 1)
       }
@@ -58,31 +58,37 @@ struct ExpressionParser {
     }
     let first = index
     let left = try operand()
-    if takeWord("is") {
-      let isNegated = takeWord("not")
+    if take(.word("is")) {
+      let isNegated = take(.word("not"))
       let test = Expression.isType(left, try type())
       return isNegated ? .not(test) : test
     }
-    if takeWord("in") { return try membership(of: left) }
-    if case .word("not") = tokens[index].kind, index + 1 < tokens.count,
-      case .word("in") = tokens[index + 1].kind
-    {
+    if take(.word("in")) { return try membership(of: left) }
+    if tokens[index...].prefix(2).map(\.kind) == [.word("not"), .word("in")] {
       index += 2
       return .not(try membership(of: left))
     }
-    guard case .sign(let sign) = tokens[index].kind,
-      ["=", "==", "!=", "<", "<=", ">", ">=", "~", "!~"].contains(sign)
-    else { return .holds(left) }
-    index += 1
+    guard case .sign(let sign) = tokens[index].kind else { return .holds(left) }
+    let test: Expression
     if sign == "~" || sign == "!~" {
-      let test = Expression.matches(left, try regex())
-      return sign == "!~" ? .not(test) : test
+      index += 1
+      test = .matches(left, try regex())
+    } else if let comparison = Self.comparisons[sign] {
+      index += 1
+      test = try compare(left, comparison, sign, from: first)
+    } else {
+      return .holds(left)
     }
-    return try comparison(left, sign, from: first)
+    return sign.hasPrefix("!") ? .not(test) : test
   }
 
-  private mutating func comparison(
-    _ left: QueryOperand, _ sign: String, from first: Int
+  private static let comparisons: [String: Expression.Comparison] = [
+    "=": .equal, "==": .equal, "!=": .equal, "<": .less, "<=": .lessOrEqual, ">": .greater,
+    ">=": .greaterOrEqual,
+  ]
+
+  private mutating func compare(
+    _ left: QueryOperand, _ comparison: Expression.Comparison, _ sign: String, from first: Int
   ) throws(QueryError) -> Expression {
     let start = index
     guard isOperand else {
@@ -93,14 +99,7 @@ struct ExpressionParser {
     let right = try operand()
     let a = try asTime(left, beside: right, at: first)
     let b = try asTime(right, beside: left, at: start)
-    return switch sign {
-    case "!=": .not(.compare(a, .equal, b))
-    case "<": .compare(a, .less, b)
-    case "<=": .compare(a, .lessOrEqual, b)
-    case ">": .compare(a, .greater, b)
-    case ">=": .compare(a, .greaterOrEqual, b)
-    default: .compare(a, .equal, b)
-    }
+    return .compare(a, comparison, b)
   }
 
   /// Turns a string beside a fact that is a time into a time of the shell. Throws if the operand beside it cannot be a time.
@@ -124,12 +123,12 @@ struct ExpressionParser {
   }
 
   private mutating func membership(of left: QueryOperand) throws(QueryError) -> Expression {
-    guard takeSign("(") else { return .isElement(left, try operand()) }
+    guard take(.sign("(")) else { return .isElement(left, try operand()) }
     var list: [QueryOperand] = []
     repeat {
       let start = index
       list.append(try asTime(operand(), beside: left, at: start))
-    } while takeSign(",")
+    } while take(.sign(","))
     try expect(")")
     return .isOneOf(left, list)
   }
@@ -162,14 +161,8 @@ struct ExpressionParser {
 
   // MARK: Tokens
 
-  mutating func takeWord(_ word: String) -> Bool {
-    guard case .word(word) = tokens[index].kind else { return false }
-    index += 1
-    return true
-  }
-
-  mutating func takeSign(_ sign: String) -> Bool {
-    guard case .sign(sign) = tokens[index].kind else { return false }
+  mutating func take(_ kind: QueryToken.Kind) -> Bool {
+    guard tokens[index].kind == kind else { return false }
     index += 1
     return true
   }
@@ -189,7 +182,7 @@ struct ExpressionParser {
   }
 
   mutating func expect(_ sign: String) throws(QueryError) {
-    guard takeSign(sign) else { throw failure("expected \"\(sign)\"", "`help where`") }
+    guard take(.sign(sign)) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
   /// Words of other languages for a search in a text.

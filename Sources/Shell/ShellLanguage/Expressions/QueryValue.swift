@@ -41,13 +41,7 @@ package enum QueryValue: Sendable, Hashable {
     case .null, .bool, .string, .list, .array, .object, .time: nil
     }
   }
-}
 
-package enum QueryType: String, Sendable, Hashable, CaseIterable {
-  case null, bool, number, string, array, object
-}
-
-extension QueryValue {
   /// Equality as `=` tests it: values of different types differ.
   package func isEqual(to other: QueryValue) -> Bool {
     switch (self, other) {
@@ -164,6 +158,10 @@ extension QueryValue {
     case .list, .array, .object: .value(text: json, json: .verbatim(json), isNumber: false)
     }
   }
+}
+
+package enum QueryType: String, Sendable, Hashable, CaseIterable {
+  case null, bool, number, string, array, object
 }
 
 extension QueryInput {

@@ -41,10 +41,10 @@ extension Word {
         let start = parser.index
         let operand = try parser.operand()
         let text = String(decoding: source[parser.range(since: start)], as: UTF8.self)
-        let isNamed = parser.takeWord("as")
+        let isNamed = parser.take(.word("as"))
         let label = try isNamed ? parser.label() : operand.path?.label ?? text
         columns.append((QueryColumn(operand: operand, label: label), text, isNamed))
-      } while parser.takeSign(",")
+      } while parser.take(.sign(","))
       try parser.expectEnd()
       return columns
     }

@@ -6,11 +6,7 @@ package enum ValueKind: Sendable, Hashable {
   case key
   /// The bytes of the word as they are.
   case text
-  case file
-  case namespace
-  case glob
-  case regex
-  case duration
+  case file, namespace, glob, regex, duration
   /// A time, or `never`. A duration counts from now; a time of day is the next one.
   case deadline
   /// A time as for `deadline`, `never`, or `+DURATION`.
@@ -21,19 +17,14 @@ package enum ValueKind: Sendable, Hashable {
   case ago
   case size
   case number(ClosedRange<Int>)
-  case limit
-  case countOrNone
-  case sizeOrNone
+  case limit, countOrNone, sizeOrNone
   case choice([String])
   /// Some of these words, separated by commas.
   case choices([String])
-  case expression
-  case columns
-  case operand
+  case expression, columns, operand
   /// A key of `--sort`: a fact or an operand.
   case order
-  case path
-  case subject
+  case path, subject
 
   package static let count = number(0...Int.max)
 
@@ -65,16 +56,7 @@ package enum ValueKind: Sendable, Hashable {
     case .subject: "COMMAND|TOPIC"
     }
   }
-}
 
-package enum Limit: Sendable, Hashable {
-  case unbounded
-  case count(Int)
-
-  package var most: Int { if case .count(let count) = self { count } else { .max } }
-}
-
-extension ValueKind {
   /// Reads a word as a value of this kind. Each kind has one type of values.
   package func value(
     of word: Word, _ clock: WallClock, ignoresCase: Bool = false,
@@ -106,6 +88,13 @@ extension ValueKind {
     case .choices(let names): return try word.choices(of: names)
     }
   }
+}
+
+package enum Limit: Sendable, Hashable {
+  case unbounded
+  case count(Int)
+
+  package var most: Int { if case .count(let count) = self { count } else { .max } }
 }
 
 extension Word {

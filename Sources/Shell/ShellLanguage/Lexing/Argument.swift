@@ -13,6 +13,16 @@ package enum Argument: Sendable, Hashable {
     case .namespace(let namespace): namespace.range
     }
   }
+
+  package init(_ word: Word) throws(ShellError) {
+    if let option = OptionWord(word) {
+      self = .option(option)
+    } else if word.leads(with: "@") {
+      self = .namespace(try NamespaceWord(word))
+    } else {
+      self = .word(word)
+    }
+  }
 }
 
 /// `--name`, `--name=word` or `-x`.
@@ -24,6 +34,30 @@ package struct OptionWord: Sendable, Hashable {
   package let range: Range<Int>
 
   package var spelling: String { (isShort ? "-" : "--") + name }
+
+  /// Reads an option; nil if the word is not an option. Quoted parts in the name make the word plain text.
+  package init?(_ word: Word) {
+    if word.leads(with: "--") {
+      let equals = word.bytes.firstIndex(of: UInt8(ascii: "="))
+      let end = equals.map { $0 < word.bareCount ? $0 : word.bytes.count } ?? word.bytes.count
+      guard end < word.bytes.count || word.isBare,
+        let name = String(validating: word.bytes[2..<end], as: UTF8.self)
+      else { return nil }
+      self.name = name
+      isShort = false
+      value = end < word.bytes.count ? word.dropping(end + 1) : nil
+    } else {
+      // `-` alone is the name of a file and `-5` is a number; only `-0` and letters are options.
+      guard word.isBare, word.leads(with: "-"), word.bytes.count > 1,
+        word.bytes[1].isLetter || word.bytes == Array("-0".utf8),
+        let name = String(validating: word.bytes[1...], as: UTF8.self)
+      else { return nil }
+      self.name = name
+      isShort = true
+      value = nil
+    }
+    range = word.range
+  }
 }
 
 /// `@name`, or `@*` for all namespaces.
@@ -36,6 +70,21 @@ package enum NamespaceWord: Sendable, Hashable {
     case .all(let range): range
     case .named(let name): name.range
     }
+  }
+
+  package init(_ word: Word) throws(ShellError) {
+    var name = word.dropping(1)
+    guard name.bareText != "*" else {
+      self = .all(word.range)
+      return
+    }
+    guard !name.isGlob else {
+      throw ShellError(
+        .usage, "expected a namespace, not a pattern", at: word.range,
+        hint: "@* is all of them; quote a name that contains such a character: @'a*'")
+    }
+    name.range = word.range
+    self = .named(try NamespaceName(name))
   }
 }
 
@@ -64,60 +113,5 @@ package struct NamespaceName: Sendable, Hashable {
     }
     self.text = text
     range = word.range
-  }
-}
-
-extension Argument {
-  package init(_ word: Word) throws(ShellError) {
-    if let option = OptionWord(word) {
-      self = .option(option)
-    } else if word.leads(with: "@") {
-      self = .namespace(try NamespaceWord(word))
-    } else {
-      self = .word(word)
-    }
-  }
-}
-
-extension OptionWord {
-  /// Reads an option; nil if the word is not an option. Quoted parts in the name make the word plain text.
-  package init?(_ word: Word) {
-    if word.leads(with: "--") {
-      let equals = word.bytes.firstIndex(of: UInt8(ascii: "="))
-      let end = equals.map { $0 < word.bareCount ? $0 : word.bytes.count } ?? word.bytes.count
-      guard end < word.bytes.count || word.isBare,
-        let name = String(validating: word.bytes[2..<end], as: UTF8.self)
-      else { return nil }
-      self.name = name
-      isShort = false
-      value = end < word.bytes.count ? word.dropping(end + 1) : nil
-    } else {
-      // `-` alone is the name of a file and `-5` is a number; only `-0` and letters are options.
-      guard word.isBare, word.leads(with: "-"), word.bytes.count > 1,
-        word.bytes[1].isLetter || word.bytes == Array("-0".utf8),
-        let name = String(validating: word.bytes[1...], as: UTF8.self)
-      else { return nil }
-      self.name = name
-      isShort = true
-      value = nil
-    }
-    range = word.range
-  }
-}
-
-extension NamespaceWord {
-  package init(_ word: Word) throws(ShellError) {
-    var name = word.dropping(1)
-    guard name.bareText != "*" else {
-      self = .all(word.range)
-      return
-    }
-    guard !name.isGlob else {
-      throw ShellError(
-        .usage, "expected a namespace, not a pattern", at: word.range,
-        hint: "@* is all of them; quote a name that contains such a character: @'a*'")
-    }
-    name.range = word.range
-    self = .named(try NamespaceName(name))
   }
 }

@@ -100,9 +100,7 @@ package struct CommandReader: Sendable {
     }
     return commands
   }
-}
 
-extension CommandReader {
   /// All commands of a text; throws the first error.
   package static func commands(
     in text: some Collection<UInt8>, from source: Source, variables: Variables = Variables()
@@ -140,9 +138,7 @@ extension CommandReader {
     if let failure { throw line.locate(failure) }
     return line
   }
-}
 
-extension CommandReader {
   /// A command about one namespace, made by this program. The namespace and the words `data` are taken exactly.
   package static func command(
     _ verb: String, in namespace: String, options: [String] = [], data: [[UInt8]]

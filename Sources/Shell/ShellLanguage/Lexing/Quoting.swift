@@ -92,9 +92,7 @@ package enum Quoting {
   }
 
   static func hex(_ byte: UInt8) -> String { (byte < 0x10 ? "0" : "") + String(byte, radix: 16) }
-}
 
-extension Quoting {
   /// The bytes of a field that `plain` output has written.
   package static func unescaped(plain line: [UInt8]) throws(ShellError) -> [UInt8] {
     guard line.contains(.backslash) else { return line }

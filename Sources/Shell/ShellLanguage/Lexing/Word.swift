@@ -68,40 +68,7 @@ package struct Word: Sendable, Hashable {
     }
     return rest
   }
-}
 
-extension UInt8 {
-  package static let tab = UInt8(ascii: "\t")
-  package static let newline = UInt8(ascii: "\n")
-  package static let carriageReturn = UInt8(ascii: "\r")
-  package static let escape: UInt8 = 0x1B
-  package static let space = UInt8(ascii: " ")
-  package static let quote = UInt8(ascii: "'")
-  package static let doubleQuote = UInt8(ascii: "\"")
-  package static let backslash = UInt8(ascii: "\\")
-
-  package var isPrintable: Bool { (0x20...0x7E).contains(self) }
-  package var isPunctuation: Bool { (0x21...0x7E).contains(self) && !isDigit && !isLetter }
-
-  package var hexValue: UInt8? {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-    default: nil
-    }
-  }
-}
-
-extension Sequence<UInt8> {
-  /// The bytes that pairs of hexadecimal digits encode. Other characters do not count.
-  var hexDecoded: [UInt8] {
-    let digits = compactMap(\.hexValue)
-    return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-  }
-}
-
-extension Word {
   /// The bytes of the word; after a bare `hex:` or `b64:` the bytes that the rest encodes.
   package func data() throws(ShellError) -> [UInt8] {
     guard isBare else { return bytes }
@@ -159,5 +126,36 @@ extension Word {
         hint: #"the digits are A-Z a-z 0-9 + / and = to fill up; text goes in quotes: "b64:...""#)
     }
     return Array(data)
+  }
+}
+
+extension UInt8 {
+  package static let tab = UInt8(ascii: "\t")
+  package static let newline = UInt8(ascii: "\n")
+  package static let carriageReturn = UInt8(ascii: "\r")
+  package static let escape: UInt8 = 0x1B
+  package static let space = UInt8(ascii: " ")
+  package static let quote = UInt8(ascii: "'")
+  package static let doubleQuote = UInt8(ascii: "\"")
+  package static let backslash = UInt8(ascii: "\\")
+
+  package var isPrintable: Bool { (0x20...0x7E).contains(self) }
+  package var isPunctuation: Bool { (0x21...0x7E).contains(self) && !isDigit && !isLetter }
+
+  package var hexValue: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}
+
+extension Sequence<UInt8> {
+  /// The bytes that pairs of hexadecimal digits encode. Other characters do not count.
+  var hexDecoded: [UInt8] {
+    let digits = compactMap(\.hexValue)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 }

@@ -23,9 +23,7 @@ package struct Presentation: Sendable {
     self.hasUnicode = hasUnicode
     self.clock = clock
   }
-}
 
-extension Presentation {
   package var endsRowsWithNUL: Bool { endsWithNUL && (mode == .plain || mode == .raw) }
   /// The mark for more text or rows that are left out.
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }

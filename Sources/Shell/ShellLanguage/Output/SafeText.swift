@@ -9,9 +9,7 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
   package private(set) var description: String
 
   package init(stringLiteral value: String) { description = Quoting.printable(Array(value.utf8)) }
-  package init(stringInterpolation: StringInterpolation) {
-    description = stringInterpolation.text
-  }
+  package init(stringInterpolation: StringInterpolation) { description = stringInterpolation.text }
 
   package init(_ text: String) { self.init(stringLiteral: text) }
 
@@ -22,21 +20,15 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
     fileprivate var text = ""
 
     package init(literalCapacity: Int, interpolationCount: Int) {}
-    package mutating func appendLiteral(_ literal: String) {
-      text.append(Quoting.printable(Array(literal.utf8)))
-    }
-    package mutating func appendInterpolation(_ bytes: [UInt8]) {
-      text.append(Quoting.brief(bytes))
-    }
+    package mutating func appendLiteral(_ literal: String) { appendInterpolation(literal) }
+    package mutating func appendInterpolation(_ bytes: [UInt8]) { text += Quoting.brief(bytes) }
     package mutating func appendInterpolation(_ string: String) {
-      text.append(Quoting.printable(Array(string.utf8)))
+      text += Quoting.printable(Array(string.utf8))
     }
-    package mutating func appendInterpolation(_ number: Int) { text.append(String(number)) }
-    package mutating func appendInterpolation(_ safe: SafeText) { text.append(safe.description) }
+    package mutating func appendInterpolation(_ number: Int) { text += String(number) }
+    package mutating func appendInterpolation(_ safe: SafeText) { text += safe.description }
   }
-}
 
-extension SafeText {
   package static func + (left: SafeText, right: SafeText) -> SafeText { "\(left)\(right)" }
 }
 

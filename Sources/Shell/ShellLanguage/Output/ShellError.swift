@@ -61,9 +61,7 @@ package struct ShellError: Error, Sendable, Hashable {
 
   /// A person answered no: only the message is shown, without the word `error`.
   package static let declined = ShellError(.declined, "nothing changed", hint: nil)
-}
 
-extension ShellError {
   /// The error for a person who has just typed the line behind a prompt: carets, the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
     // Only a typed line is visible above the message. For the line of a file, the message names the file.

@@ -26,14 +26,13 @@ package struct TableLayout: Sendable {
       result += presentation.hasColor ? "\u{1B}[2m\(header)\u{1B}[0m\n" : "\(header)\n"
     }
     for index in rows.indices {
-      let last = columns.last.map { $0.wraps ? wrapped($0.texts[index], to: $0.width) : [] } ?? []
-      var texts = columns.map { $0.wraps ? "" : cutMiddle($0.texts[index], to: $0.width) }
-      if let first = last.first { texts[texts.count - 1] = first }
-      result += line(texts, columns) + "\n"
-      for rest in last.dropFirst() {
-        texts = texts.map { _ in "" }
-        texts[texts.count - 1] = rest
-        result += line(texts, columns) + "\n"
+      let texts = columns.map { column in
+        let text = column.texts[index]
+        return column.wraps
+          ? wrapped(text, to: column.width) : [cutMiddle(text, to: column.width)]
+      }
+      for number in 0..<max(texts.map(\.count).max() ?? 0, 1) {
+        result += line(texts.map { number < $0.count ? $0[number] : "" }, columns) + "\n"
       }
     }
     return Array(result.utf8)

@@ -37,8 +37,7 @@ package struct Glob: Sendable {
     }
     node = .sequence(Array(parts[fixed.count...]))
     isPrefix = node == .sequence([GlobParser.run])
-    let program: PatternProgram?
-    do throws(PatternProgram.TooLong) { program = try PatternProgram(node) } catch { program = nil }
+    let program = try? PatternProgram(node)
     let places = program?.opening ?? []
     guard let program, places.count <= Steps.bitWidth else {
       throw ShellError(

@@ -9,6 +9,15 @@ struct PatternProgram: Sendable {
     case jump(Int)
     case assertion(PatternAssertion)
     case match
+
+    func takes(_ character: Character32, _ sets: [CharacterSet32]) -> Bool {
+      switch self {
+      case .character(let wanted): wanted == character
+      case .any: true
+      case .set(let index): sets[index].contains(character)
+      case .fork, .jump, .assertion, .match: false
+      }
+    }
   }
 
   struct TooLong: Error {}
@@ -122,16 +131,5 @@ struct PatternProgram: Sendable {
       }
     }
     return characters
-  }
-}
-
-extension PatternProgram.Step {
-  func takes(_ character: Character32, _ sets: [CharacterSet32]) -> Bool {
-    switch self {
-    case .character(let wanted): wanted == character
-    case .any: true
-    case .set(let index): sets[index].contains(character)
-    case .fork, .jump, .assertion, .match: false
-    }
   }
 }

@@ -6,20 +6,6 @@ package struct RegularExpression: Sendable, Hashable {
   /// The bytes to search for if the expression is plain text; otherwise nil.
   private let literal: [UInt8]?
 
-  private init(_ source: String, ignoresCase: Bool) throws(PatternError) {
-    self.source = source
-    self.ignoresCase = ignoresCase
-    var parser = RegularExpressionParser(source, ignoresCase: ignoresCase)
-    let node = try parser.parse()
-    literal = Self.text(of: node)
-    do throws(PatternProgram.TooLong) {
-      program = try PatternProgram(node)
-    } catch {
-      throw PatternError(
-        message: "it is too long, or repeats too much", range: 0..<max(parser.source.count, 1))
-    }
-  }
-
   /// The bytes of a node that is plain text and does not ignore case; otherwise nil.
   private static func text(of node: PatternNode) -> [UInt8]? {
     guard case .sequence(let parts) = node, !parts.isEmpty else { return nil }
@@ -42,8 +28,17 @@ package struct RegularExpression: Sendable, Hashable {
         .badPattern, "\(word.bytes) is not a regular expression", at: word.range,
         hint: "select keys that are not UTF-8 by their hex: form")
     }
+    self.source = source
+    self.ignoresCase = ignoresCase
     do throws(PatternError) {
-      self = try RegularExpression(source, ignoresCase: ignoresCase)
+      var parser = RegularExpressionParser(source, ignoresCase: ignoresCase)
+      let node = try parser.parse()
+      guard let program = try? PatternProgram(node) else {
+        throw PatternError(
+          message: "it is too long, or repeats too much", range: 0..<max(parser.source.count, 1))
+      }
+      self.program = program
+      literal = Self.text(of: node)
     } catch {
       throw ShellError(
         .badPattern, "invalid regular expression: \(error.message)",

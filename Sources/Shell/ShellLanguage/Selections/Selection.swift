@@ -64,28 +64,7 @@ package struct Selection: Sendable, Hashable {
 
   /// Whether the selection is of expired entries that are still in the file; other selections hide such entries.
   package var wantsExpired: Bool { conditions.contains(.isExpired) }
-}
 
-/// A range of keys that contains every match of a pattern, so that no other keys are read.
-package enum KeyRange: Sendable, Hashable {
-  case key([UInt8])
-  case prefix([UInt8])
-
-  fileprivate var start: [UInt8] {
-    switch self {
-    case .key(let bytes), .prefix(let bytes): bytes
-    }
-  }
-
-  package func contains(_ key: [UInt8]) -> Bool {
-    switch self {
-    case .key(let own): own == key
-    case .prefix(let prefix): key.starts(with: prefix)
-    }
-  }
-}
-
-extension Selection {
   /// Whether the keys alone are enough to find the entries, in the order of keys.
   package var needsKeysOnly: Bool {
     filters.isEmpty && sort ?? .key == .key && !isReversed && input == nil
@@ -130,7 +109,25 @@ extension Selection {
 
   /// Whether the words name keys and no pattern, and no keys come from standard input.
   package var isOfKeys: Bool {
-    !patterns.isEmpty && input == nil
-      && patterns.allSatisfy { if case .key = $0 { true } else { false } }
+    !patterns.isEmpty && input == nil && !patterns.contains(where: \.isGlob)
+  }
+}
+
+/// A range of keys that contains every match of a pattern, so that no other keys are read.
+package enum KeyRange: Sendable, Hashable {
+  case key([UInt8])
+  case prefix([UInt8])
+
+  fileprivate var start: [UInt8] {
+    switch self {
+    case .key(let bytes), .prefix(let bytes): bytes
+    }
+  }
+
+  package func contains(_ key: [UInt8]) -> Bool {
+    switch self {
+    case .key(let own): own == key
+    case .prefix(let prefix): key.starts(with: prefix)
+    }
   }
 }

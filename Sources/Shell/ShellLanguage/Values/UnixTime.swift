@@ -14,14 +14,7 @@ package struct UnixTime: Sendable, Hashable, Comparable {
   package static func < (left: UnixTime, right: UnixTime) -> Bool {
     left.milliseconds < right.milliseconds
   }
-}
 
-extension Duration {
-  /// The duration in whole milliseconds, rounded towards zero.
-  package var milliseconds: Int64 { truncatedMilliseconds }
-}
-
-extension UnixTime {
   /// The last moment of the year 9999, the last moment that RFC 3339 can write.
   package static let last = UnixTime(milliseconds: 253_402_300_799_999)
 
@@ -33,9 +26,7 @@ extension UnixTime {
 
   /// The time from `other` to this time, in milliseconds.
   package func since(_ other: UnixTime) -> Int64 { milliseconds - other.milliseconds }
-}
 
-extension UnixTime {
   /// RFC 3339 in UTC with milliseconds, so that texts sort like times; expanded ISO 8601 outside the years 0 to 9999.
   package var rfc3339: String {
     let time = CivilTime(self)
@@ -62,4 +53,9 @@ extension UnixTime {
     append(time.millisecond, 3, "Z")
     return String(decoding: text, as: UTF8.self)
   }
+}
+
+extension Duration {
+  /// The duration in whole milliseconds, rounded towards zero.
+  package var milliseconds: Int64 { truncatedMilliseconds }
 }

@@ -42,32 +42,7 @@ package struct WallClock: Sendable {
   }
 
   private func offset(at time: UnixTime) -> Int { zone.offset(time) }
-}
 
-/// A time zone as closures: a shell that starts in milliseconds must not load ICU.
-package struct Zone: Sendable {
-  package let offset: @Sendable (UnixTime) -> Int
-  private let abbreviation: (@Sendable (UnixTime) -> String?)?
-
-  package init(
-    abbreviation: (@Sendable (UnixTime) -> String?)? = nil,
-    _ offset: @escaping @Sendable (UnixTime) -> Int
-  ) {
-    self.offset = offset
-    self.abbreviation = abbreviation
-  }
-
-  package static let utc = Zone(abbreviation: { _ in "UTC" }, { _ in 0 })
-
-  /// The name of the zone, such as `CET`; `+01:00` for a zone without a name.
-  func name(at time: UnixTime) -> String {
-    if let name = abbreviation?(time), name.contains(where: \.isLetter) { return name }
-    let minutes = abs(offset(time)) / 60
-    return "\(offset(time) < 0 ? "-" : "+")\(padded(minutes / 60)):\(padded(minutes % 60))"
-  }
-}
-
-extension WallClock {
   /// `in 4 h 12 min`, `3 min ago`, `now`; a brief distance has one unit: `in 4 h`.
   package func distance(to time: UnixTime, isBrief: Bool = false) -> String {
     let span = time.since(now)
@@ -134,5 +109,28 @@ extension WallClock {
 
   private func timeOfDay(_ time: CivilTime) -> String {
     "\(padded(time.hour)):\(padded(time.minute))"
+  }
+}
+
+/// A time zone as closures: a shell that starts in milliseconds must not load ICU.
+package struct Zone: Sendable {
+  package let offset: @Sendable (UnixTime) -> Int
+  private let abbreviation: (@Sendable (UnixTime) -> String?)?
+
+  package init(
+    abbreviation: (@Sendable (UnixTime) -> String?)? = nil,
+    _ offset: @escaping @Sendable (UnixTime) -> Int
+  ) {
+    self.offset = offset
+    self.abbreviation = abbreviation
+  }
+
+  package static let utc = Zone(abbreviation: { _ in "UTC" }, { _ in 0 })
+
+  /// The name of the zone, such as `CET`; `+01:00` for a zone without a name.
+  func name(at time: UnixTime) -> String {
+    if let name = abbreviation?(time), name.contains(where: \.isLetter) { return name }
+    let minutes = abs(offset(time)) / 60
+    return "\(offset(time) < 0 ? "-" : "+")\(padded(minutes / 60)):\(padded(minutes % 60))"
   }
 }
