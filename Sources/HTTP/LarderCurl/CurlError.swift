@@ -54,9 +54,6 @@
         isRefused ? .refusedByProxy : Self.kind(of: code, words), words.isEmpty ? general : words)
     }
 
-    /// The code `CURLE_TOO_LARGE`, which curl 7.88 does not define.
-    private static let tooLarge: UInt32 = 100
-
     /// The error for header fields without an end, which curl reports as a whole response.
     static let cutHead = CurlError(.interrupted, "the connection ended within the header fields")
 
@@ -78,12 +75,12 @@
         .insecure
       // The scheme of a request is checked before, so this code means an answer without a status line.
       // The last two codes mean a line of more than 100 KB, and a first field that continues another field. Newer versions of
-      // curl report the long line with the code `tooLarge`.
+      // curl report the long line with the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
         CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
         .notHTTP
       case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: .invalidRequest
-      default: code.rawValue == tooLarge ? .notHTTP : .other
+      default: code.rawValue == 100 ? .notHTTP : .other
       }
     }
   }

@@ -17,7 +17,7 @@
     /// The most unread bytes: `URLSession` reads on even if nobody takes the bytes, so a task that brings more ends.
     private static let largestUnread = 64_000_000
 
-    let stream: AsyncThrowingStream<Arrival, any Error>
+    private let stream: AsyncThrowingStream<Arrival, any Error>
     private let continuation: AsyncThrowingStream<Arrival, any Error>.Continuation
     private let unread = Mutex(0)
 
@@ -43,7 +43,20 @@
 
     func finish(_ error: (any Error)?) { continuation.finish(throwing: error) }
 
-    func take(_ count: Int) { unread.withLock { $0 -= count } }
+    /// The next event; nil at the end. Only one call may be under way at a time.
+    func next() async throws -> Arrival? {
+      var iterator = stream.makeAsyncIterator()
+      let arrival = try await iterator.next()
+      // For a cancelled task the stream ends early.
+      if arrival == nil { try Task.checkCancellation() }
+      return arrival
+    }
+
+    func nextPiece() async throws -> [UInt8]? {
+      guard case .piece(let piece) = try await next() else { return nil }
+      unread.withLock { $0 -= piece.count }
+      return piece
+    }
   }
 
   final class SessionExchanges: NSObject, URLSessionDataDelegate {

@@ -47,7 +47,7 @@
       let asksForPlain = asksForPlain(request)
       let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
       let isSafe = [.get, .head, .options, .trace].contains(request.method)
-      let arrivals = ArrivalReader(begin(message, hasEffect: !bytes.isEmpty || !isSafe))
+      let arrivals = begin(message, hasEffect: !bytes.isEmpty || !isSafe)
       guard case .head(let answer) = try await arrivals.next() else {
         throw URLError(.badServerResponse)
       }
@@ -101,32 +101,6 @@
       case .unknown: CurlWords.tellOfInsecurity(localizedDescription) ? .insecure : .interrupted
       default: .unusable
       }
-    }
-  }
-
-  /// Reads the events of a task, for the reader of its body.
-  private actor ArrivalReader {
-    private let arrivals: Arrivals
-    private var iterator: AsyncThrowingStream<Arrival, any Error>.Iterator
-
-    init(_ arrivals: Arrivals) {
-      self.arrivals = arrivals
-      iterator = arrivals.stream.makeAsyncIterator()
-    }
-
-    func next() async throws -> Arrival? {
-      var iterator = iterator
-      let arrival = try await iterator.next(isolation: self)
-      self.iterator = iterator
-      // For a cancelled task the stream ends early.
-      if arrival == nil { try Task.checkCancellation() }
-      return arrival
-    }
-
-    func nextPiece() async throws -> [UInt8]? {
-      guard case .piece(let piece) = try await next() else { return nil }
-      arrivals.take(piece.count)
-      return piece
     }
   }
 #else

@@ -28,7 +28,9 @@
       isTargeted = false
     }
 
-    private init?(targetedIn fields: HTTPFields) {
+    /// The directives of `CDN-Cache-Control`, which for a shared cache replace the directives of `Cache-Control`; nil if the value
+    /// is invalid or empty (RFC 9213, sections 2.1 and 3).
+    init?(targetedIn fields: HTTPFields) {
       guard fields.contains(.cdnCacheControl),
         let dictionary = StructuredDictionary(fields.lines(of: .cdnCacheControl)),
         !dictionary.members.isEmpty
@@ -42,12 +44,6 @@
       }
       if directives.contains(where: \.isQuotedDuration) { return nil }
       isTargeted = true
-    }
-
-    /// The directives for a shared cache: the directives of `CDN-Cache-Control` if its value is valid and not empty, else the
-    /// directives of `Cache-Control` (RFC 9213, sections 2.1 and 3).
-    static func targeted(_ fields: HTTPFields) -> CacheControl {
-      CacheControl(targetedIn: fields) ?? CacheControl(fields)
     }
 
     private static func directive(_ member: Substring) -> Directive {

@@ -61,7 +61,8 @@
     var allowsSharingWithCredentials: Bool
 
     init(_ fields: HTTPFields, for kind: HTTPCachePolicy.Kind) {
-      let control = kind == .shared ? CacheControl.targeted(fields) : CacheControl(fields)
+      let targeted = kind == .shared ? CacheControl(targetedIn: fields) : nil
+      let control = targeted ?? CacheControl(fields)
       let unvalidated = control.fieldNames("no-cache")
       let ofUser = control.fieldNames("private")
       noStore = control.has("no-store")
