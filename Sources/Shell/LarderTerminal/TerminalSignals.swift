@@ -93,19 +93,13 @@ enum TerminalSignals {
   /// signal, but inherits no handler.
   static func countInterrupts() {
     openSelfPipe()
-    unblock([SIGINT, SIGPIPE])
+    // `SIGTERM` ends the process at once and with the signal's own status. That does no harm to a store, and a thread that waits
+    // for a lock or a pipe could not stop by itself.
+    _ = signal(SIGTERM, SIG_DFL)
+    unblock([SIGINT, SIGPIPE, SIGTERM])
     let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }
     if isIgnored(previous) { _ = signal(SIGINT, SIG_IGN) }
     _ = signal(SIGPIPE) { _ in }
-  }
-
-  /// Lets `SIGTERM` end the process, even if the process was started with the signal ignored or blocked.
-  ///
-  /// The signal ends the process at once and with the signal's own status. That does no harm to a store, and a thread that
-  /// waits for a lock or a pipe could not stop by itself.
-  static func resetTermination() {
-    _ = signal(SIGTERM, SIG_DFL)
-    unblock([SIGTERM])
   }
 
   /// Counts changes of the window's size, and continuations of the process, from now on.
@@ -198,7 +192,6 @@ package enum Interrupts {
   /// `SIGTERM` ends the process at once, even if the process was started with the signal ignored or blocked.
   package static func install() {
     TerminalSignals.countInterrupts()
-    TerminalSignals.resetTermination()
   }
 
   /// From now on no number of ^C ends the process: a person at a prompt has other ways to leave.

@@ -65,13 +65,11 @@ extension Command {
         ? $0.value.entries > $1.value.entries : isBefore($0.key, $1.key)
     }
     try scope.session.output.answer(
-      Reply(
-        .rows(
-          [Column("value", title: group.label), Column("entries"), Column("bytes", title: "size")],
-          rows.prefix(limit).map {
-            [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)]
-          })
-      ))
+      .rows(
+        [Column("value", title: group.label), Column("entries"), Column("bytes", title: "size")],
+        rows.prefix(limit).map {
+          [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)]
+        }))
   }
 
   /// The order of groups. Equal numbers in different notations need an order, too.
@@ -108,15 +106,14 @@ extension Command {
     }
     let rows = groups.sorted { isBefore($0.key, $1.key) }
     try session.output.answer(
-      Reply(
-        .rows(
-          [
-            Column("by", title: group.label), Column(kind.rawValue), Column("values"),
-            Column("skipped"),
-          ],
-          rows.prefix(limit).map { group, result in
-            [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
-          })))
+      .rows(
+        [
+          Column("by", title: group.label), Column(kind.rawValue), Column("values"),
+          Column("skipped"),
+        ],
+        rows.prefix(limit).map { group, result in
+          [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
+        }))
   }
 
   private static func reply(

@@ -207,13 +207,12 @@ extension Command {
     }
     try writer.finish()
     try session.output.acknowledge(
-      Reply(
-        [
-          "namespace": .text(value.entry.namespace),
-          Column("key", holdsBytes: true): .bytes(value.entry.key.bytes),
-          Column("file", holdsBytes: true): .bytes(path), "bytes": .size(count),
-        ],
-        sentences: ["wrote \(Wording.size(count)) to \(file.path)"]))
+      [
+        "namespace": .text(value.entry.namespace),
+        Column("key", holdsBytes: true): .bytes(value.entry.key.bytes),
+        Column("file", holdsBytes: true): .bytes(path), "bytes": .size(count),
+      ],
+      sentences: ["wrote \(Wording.size(count)) to \(file.path)"])
   }
 
   // MARK: The clipboard

@@ -86,16 +86,15 @@ extension Command {
       while let item = try input.next() { answers.append(try answer(item.key)) }
     }
     try session.output.answer(
-      Reply(
-        .rows(
-          [
-            Column("namespace", in: .data),
-            Column(
-              "key", title: "", in: call.has("--stdin") ? .everywhere : [.table, .data],
-              holdsBytes: true),
-            Column("exists", title: ""),
-          ],
-          answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] })))
+      .rows(
+        [
+          Column("namespace", in: .data),
+          Column(
+            "key", title: "", in: call.has("--stdin") ? .everywhere : [.table, .data],
+            holdsBytes: true),
+          Column("exists", title: ""),
+        ],
+        answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] }))
     let missing = answers.filter { !$0.isThere }.map(\.key)
     guard !missing.isEmpty else { return .done }
     // At the prompt the answer says enough; a script that ends here needs a reason.

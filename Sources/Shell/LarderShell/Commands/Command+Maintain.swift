@@ -34,10 +34,9 @@ extension Command {
     let place: SafeText = copy.map { " in \(Array($0.utf8))" } ?? ""
     let (before, after) = (compaction.before, compaction.after)
     try session.output.acknowledge(
-      Reply(
-        ["before": .size(before), "after": .size(after)],
-        plain: ["verb": .text("compact"), "before": .size(before), "after": .size(after)],
-        sentences: ["\(Wording.size(before)) \u{2192} \(Wording.size(after))\(place)"]))
+      ["before": .size(before), "after": .size(after)],
+      plain: ["verb": .text("compact"), "before": .size(before), "after": .size(after)],
+      sentences: ["\(Wording.size(before)) \u{2192} \(Wording.size(after))\(place)"])
   }
 
   static let sync = Command(
@@ -51,10 +50,9 @@ extension Command {
   private static func syncStore(_ call: Invocation, in session: Session) throws {
     try session.store.sync()
     try session.output.acknowledge(
-      Reply(
-        ["synced": .bool(true), "durability": .text(session.store.durability.rawValue)],
-        plain: ["synced": .text("synced")],
-        sentences: ["synced", "\(session.store.durability.words)"]))
+      ["synced": .bool(true), "durability": .text(session.store.durability.rawValue)],
+      plain: ["synced": .text("synced")],
+      sentences: ["synced", "\(session.store.durability.words)"])
   }
 
   static let verify = Command(

@@ -54,7 +54,7 @@ extension Command {
         limits.bytes.map { .size($0) } ?? .null, .size(namespace.rules.largestValue),
       ]
     }
-    try session.output.answer(Reply(.rows(columns, rows)))
+    try session.output.answer(.rows(columns, rows))
     if rows.isEmpty, !session.output.presentation.mode.isStructured {
       let error = NamespaceChoice.emptyStore
       try session.host.notify("note: \(error.message)\(error.hint.map { "; \($0)" } ?? "")")
@@ -104,9 +104,8 @@ extension Command {
     if session.current == old.text { session.current = new }
     session.undo.forget()
     try session.output.acknowledge(
-      Reply(
-        ["old": .text(old.text), "new": .text(new)],
-        plain: ["verb": .text("rename"), "old": .text(old.text), "new": .text(new)],
-        sentences: ["renamed \(old.text) to \(new)"]))
+      ["old": .text(old.text), "new": .text(new)],
+      plain: ["verb": .text("rename"), "old": .text(old.text), "new": .text(new)],
+      sentences: ["renamed \(old.text) to \(new)"])
   }
 }

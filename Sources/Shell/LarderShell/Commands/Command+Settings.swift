@@ -31,15 +31,14 @@ extension Command {
       Column("about", title: "", in: .table),
     ]
     try session.output.answer(
-      Reply(
-        .rows(
-          columns,
-          (named.map { [$0] } ?? ShellOption.allCases).map { option in
-            [
-              .text(option.rawValue), .text(option.value(in: session)),
-              .prose(option.summary),
-            ]
-          })))
+      .rows(
+        columns,
+        (named.map { [$0] } ?? ShellOption.allCases).map { option in
+          [
+            .text(option.rawValue), .text(option.value(in: session)),
+            .prose(option.summary),
+          ]
+        }))
   }
 
   static let output = Command(
@@ -58,18 +57,17 @@ extension Command {
     } else {
       let set = session.settings.mode
       try session.output.answer(
-        Reply(
-          .rows(
+        .rows(
+          [
+            Column("mode", title: ""), Column("current", title: "", in: .data),
+            Column("mark", title: "", in: .table),
+          ],
+          OutputMode.allCases.map { mode in
             [
-              Column("mode", title: ""), Column("current", title: "", in: .data),
-              Column("mark", title: "", in: .table),
-            ],
-            OutputMode.allCases.map { mode in
-              [
-                .text(mode.rawValue), .bool(mode == set),
-                .prose(mode == set ? "current" : mode.summary),
-              ]
-            })))
+              .text(mode.rawValue), .bool(mode == set),
+              .prose(mode == set ? "current" : mode.summary),
+            ]
+          }))
     }
   }
 
@@ -106,10 +104,9 @@ extension Command {
           of: words[0], pause: session.host.checkInterruption) != nil
     }
     try session.output.answer(
-      Reply(
-        .rows(
-          [Column("number", title: ""), Column("line", title: "")],
-          lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] })))
+      .rows(
+        [Column("number", title: ""), Column("line", title: "")],
+        lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] }))
   }
 
   private static func clearHistory(_ call: Invocation, in session: Session) throws {
@@ -121,6 +118,6 @@ extension Command {
     try session.host.forgetHistory()
     session.historyWasCleared = true
     try session.output.acknowledge(
-      Reply(["lines": .number(count)], sentences: ["removed \(lines)"]))
+      ["lines": .number(count)], sentences: ["removed \(lines)"])
   }
 }

@@ -88,7 +88,7 @@ extension Command {
         return
       }
       let rows = zip(bounds, counts).map { BarChart.Row("< \(Wording.span($0.upperBound))", $1) }
-      try session.output.answer(Reply(.chart(BarChart(rows))))
+      try session.output.answer(.chart(BarChart(rows)))
     }
     try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))
   }

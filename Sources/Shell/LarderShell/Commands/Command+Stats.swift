@@ -76,9 +76,8 @@ extension Command {
     try writer.finish()
     if session.isOutput(name) { return }
     try session.output.acknowledge(
-      Reply(
-        [Column("file", holdsBytes: true): .bytes(name), "bytes": .size(page.count)],
-        sentences: ["wrote \(Wording.size(page.count)) to \(name)"]))
+      [Column("file", holdsBytes: true): .bytes(name), "bytes": .size(page.count)],
+      sentences: ["wrote \(Wording.size(page.count)) to \(name)"])
   }
 }
 

@@ -51,12 +51,11 @@ extension Command {
       if !session.settings.isQuiet { try session.host.notify(aside(done, session)) }
     } else {
       try session.output.acknowledge(
-        Reply(
-          [
-            "entries": .number(done.entries), "bytes": .size(done.bytes),
-            Column("file", holdsBytes: true): .bytes(path),
-          ],
-          sentences: ["exported \(done.words) to \(path)"]))
+        [
+          "entries": .number(done.entries), "bytes": .size(done.bytes),
+          Column("file", holdsBytes: true): .bytes(path),
+        ],
+        sentences: ["exported \(done.words) to \(path)"])
     }
   }
 

@@ -90,11 +90,20 @@ final class AnswerWriter {
 
   func answer(_ reply: Reply) throws { try write(presentation.bytes(of: reply)) }
 
+  func answer(_ body: Reply.Body) throws { try answer(Reply(body)) }
+
   func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
 
   /// Acknowledges a change, unless `--quiet` is set.
   func acknowledge(_ reply: Reply) throws {
     if !settings.isQuiet { try answer(reply) }
+  }
+
+  func acknowledge(
+    _ fields: KeyValuePairs<Column, Cell>, plain: KeyValuePairs<Column, Cell>? = nil,
+    sentences: [SafeText]
+  ) throws {
+    try acknowledge(Reply(fields, plain: plain, sentences: sentences))
   }
 
   func write(_ bytes: [UInt8]) throws {

@@ -81,8 +81,7 @@ enum ShellOption: String, CaseIterable {
     guard !session.isReadOnly else { throw ShellError.readOnly("option durability") }
     try session.whileClosed { path, _ in try Store.change(durability: level, ofStoreAt: path) }
     try session.output.acknowledge(
-      Reply(
-        ["durability": .text(level.rawValue)], sentences: ["\(level.words)"]))
+      ["durability": .text(level.rawValue)], sentences: ["\(level.words)"])
   }
 
   private func isOn(_ word: String) throws(ShellError) -> Bool {
