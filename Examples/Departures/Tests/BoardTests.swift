@@ -64,7 +64,7 @@ import ExampleTesting
   {
     let today = fixture.cache.today
     _ = try await fixture.cache.board(at: "1")
-    fixture.services.change { $0.down = "/" }
+    fixture.services.change { $0.answers["/"] = FakeServices.down }
     fixture.clock.advance(by: .hours(24))
     for policy in RequestPolicy.allCases where policy != .reload {
       let shown = try await fixture.with(policy).board(at: "1", on: today)
@@ -91,7 +91,7 @@ import ExampleTesting
     for _ in 1...2 { #expect(try await fixture.cache.board(at: "1").value.departures == []) }
     #expect(fixture.services.count == 1)
     await #expect(throws: NotFound.self) { try await fixture.cache.board(at: "2") }
-    fixture.services.change { $0.down = "/" }
+    fixture.services.change { $0.answers["/"] = FakeServices.down }
     await #expect(throws: ServiceError.self) { try await fixture.cache.board(at: "3") }
     #expect(try fixture.namespace(.boards).count() == 1, "neither is kept")
   }
@@ -136,7 +136,7 @@ import ExampleTesting
     status: Int, text: String, words: String
   ) async throws {
     _ = try await fixture.cache.board(at: "1")
-    fixture.services.change { $0.answer = .init(status, json: text) }
+    fixture.services.change { $0.answers["/"] = .init(status, json: text) }
     let board = try await fixture.with(.revalidate).board(at: "1")
     #expect(board.source == .stale && board.value.departures.count == 12)
     #expect("\(try #require(board.error))".contains(words), "\(board.error!)")

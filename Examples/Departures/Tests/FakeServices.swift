@@ -1,16 +1,15 @@
 import ExampleTesting
 
-/// All services in the forms of the real services, for any day: boats leave every landing at fixed times.
+/// All services in the forms of the real services. Boats leave every landing on every day at fixed times; the recording
+/// answers the requests about lakes, ships and the weather.
 ///
 /// The time zones of these services come from Foundation alone, so the tests compare the adapter's zones with Foundation's.
 final class FakeServices: HTTPTransport {
   struct State {
-    /// The answer that replaces every other answer.
-    var answer: LocalServer.Answer?
+    /// Answers that replace all others, by a part of the path.
+    var answers: [String: LocalServer.Answer] = [:]
     /// Whether the services take requests and never answer.
     var isHanging = false
-    /// The part of the paths that fail.
-    var down: String?
     var now: @Sendable () -> Timestamp = { Timestamp(milliseconds: 0) }
     /// News of delays at a landing: for a while, about departures within the next hour.
     var news: [(station: String, span: Range<Timestamp>, minutes: Int)] = []
@@ -18,22 +17,26 @@ final class FakeServices: HTTPTransport {
     /// The times of day of departures.
     var times = (9...20).map { String(format: "%02d:00", $0) }
     var delay: Int?
-    var lakes = [("Z\u{FC}richsee", 22 as Double?, "405.96 m.\u{FC}.M." as String?)]
-    /// The temperatures of 12 July, by the hour in UTC.
-    var simulated: [(String, Double?)] = [("00", 18.9), ("03", 18.7), ("06", nil), ("09", 19.6)]
-    var ship = "Limmat"
     var etag: String?
     var asked: [String] = []
     var priorities: [TaskPriority] = []
   }
 
-  private let state = Mutex(State())
+  /// The answer of a service that is down.
+  static let down = LocalServer.Answer(
+    500, json: ["errors": [["message": "Error from timetable.search.ch: down"]]])
+  /// The recorded files, by the beginnings of paths.
+  private static let recorded = [
+    "/boats/ships": "ships", "/boats/lakes": "lakes", "/weather/forecast": "weather",
+    "/simulations/": "simulation",
+  ]
   private static let zurich: Calendar = {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(identifier: "Europe/Zurich")!
     return calendar
   }()
   private static let style = Date.ISO8601FormatStyle(timeZone: zurich.timeZone)
+  private let state = Mutex(State())
 
   func change(_ body: @Sendable (inout State) -> Void) { state.withLock { body(&$0) } }
   var asked: [String] { state.withLock(\.asked) }
@@ -44,7 +47,7 @@ final class FakeServices: HTTPTransport {
     _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody) {
-    var answer = answer(request.path ?? "/")
+    var answer = try answer(request.path ?? "/")
     try await waitUntil { state.withLock { !$0.isHanging } }
     if let etag = state.withLock(\.etag) {
       if request.headerFields[.ifNoneMatch] == etag { answer = .init(304) }
@@ -57,47 +60,22 @@ final class FakeServices: HTTPTransport {
     return (response, HTTPBody(Array(answer.body)))
   }
 
-  func answer(_ path: String) -> LocalServer.Answer {
+  func answer(_ path: String) throws -> LocalServer.Answer {
     let state = state.withLock { state in
       state.asked.append(path)
       state.priorities.append(Task.currentPriority)
       return state
     }
-    if let answer = state.answer { return answer }
-    if let down = state.down, path.contains(down) {
-      return .init(500, json: ["errors": [["message": "Error from timetable.search.ch: down"]]])
+    if let answer = state.answers.first(where: { path.contains($0.key) }) { return answer.value }
+    if let file = Self.recorded.first(where: { path.hasPrefix($0.key) })?.value {
+      return .init(json: try Repository.text("Examples/Departures/Sample/\(file).json"))
+    }
+    if path.hasPrefix("/tiles/") {
+      return .init(200, body: Data([0x89] + "PNG".utf8) + Data(repeating: 7, count: 19_996))
     }
     let items = URLComponents(string: path)?.queryItems ?? []
-    let query = Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
-    switch path.prefix(while: { $0 != "?" }) {
-    case "/v1/stationboard": return board(query, state)
-    case "/boats/ships":
-      let days = (7...14).map { String(format: "2025-07-%02d", $0) }.map {
-        ["date": $0, "routes": [["shipName": state.ship, "courseNumber": "90"]]] as [String: Any]
-      }
-      return .init(json: ["dailyDeployments": days])
-    case "/boats/lakes":
-      let lakes = state.lakes.map { name, celsius, level -> [String: Any] in
-        ["name": name, "temperature": Self.orNull(celsius), "waterLevel": Self.orNull(level)]
-      }
-      return .init(json: ["lakes": lakes])
-    case "/weather/forecast":
-      let sky =
-        ["main": ["temp": 290.15], "weather": [["description": "clear sky"]]] as [String: Any]
-      let rows = (1...40).map { row in sky.merging(["dt": 1_752_300_000 + row * 10_800]) { $1 } }
-      return .init(json: ["list": rows])
-    case let path where path.hasPrefix("/simulations/"):
-      return .init(json: [
-        "time": state.simulated.map { "2025-07-12T\($0.0):00:00+00:00" },
-        "variables": ["T": ["data": state.simulated.map { Self.orNull($0.1) }]],
-      ])
-    case let path where path.hasPrefix("/tiles/"):
-      return .init(200, body: Data([0x89] + "PNG".utf8) + Data(repeating: 7, count: 19_996))
-    default: return .init(404)
-    }
+    return board(Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }, state)
   }
-
-  private static func orNull(_ value: (any Sendable)?) -> Any { value ?? NSNull() }
 
   private func board(_ query: [String: String], _ state: State) -> LocalServer.Answer {
     let id = query["id"] ?? ""
@@ -111,7 +89,7 @@ final class FakeServices: HTTPTransport {
         let moment = DateComponents(
           year: day[0], month: day[1], day: day[2] + days, hour: clock[0], minute: clock[1])
         return run(
-          from: id, at: Self.zurich.date(from: moment)!, number: clock[0] * 10, state)
+          from: id, at: Self.zurich.date(from: moment)!, number: clock[0] * 10 + 1, state)
       }
     }
     return .init(json: [
@@ -128,7 +106,7 @@ final class FakeServices: HTTPTransport {
       "stop": [
         "departure": time.formatted(Self.style),
         "departureTimestamp": Int(time.timeIntervalSince1970),
-        "delay": Self.orNull(state.delay ?? news), "platform": "",
+        "delay": (state.delay ?? news).map { $0 as Any } ?? NSNull(), "platform": "",
         // The time of the server, so that no two answers are equal.
         "prognosis": ["arrival": "2025-07-12T08:00:\(10 + state.asked.count % 50)Z"],
       ] as [String: Any],

@@ -15,7 +15,7 @@ import ExampleTesting
     _ = try await fixture.cache.ships(on: fixture.cache.today)
     let water = try await fixture.cache.temperature(of: lake)?.value
     #expect(water == WaterTemperature(celsius: 22, origin: .report))
-    #expect(try await fixture.cache.level(of: lake)?.value == 405.96)
+    #expect(try await fixture.cache.level(of: lake)?.value == 405.91)
     for (namespace, key, end) in [
       (BoatNamespace.weather, "zuerichsee", "12T14:00"), (.levels, "zuerichsee", "13T08:00"),
       (.temperatures, "zuerichsee", "13T00:00"), (.ships, "2025-07-12", "13T04:00"),
@@ -34,24 +34,22 @@ import ExampleTesting
     let keys = try fixture.cache.store.namespace("boat.http").page().items.compactMap(\.key.string)
     #expect(keys.count == 1 && !keys[0].contains("key%207"), "no secret in a key")
     let start = first[0].time
-    #expect(first.count == 40 && first[0].celsius == 17)
+    #expect(first.count == 8 && first[0].celsius == 20)
     #expect(first.nearest(to: start.advanced(by: .hours(-3))) == first[0])
     #expect(first.nearest(to: start.advanced(by: .minutes(100))) == first[1])
-    #expect(first.nearest(to: first[39].time.advanced(by: .hours(4))) == nil)
+    #expect(first.nearest(to: first[7].time.advanced(by: .hours(4))) == nil)
   }
 
   @Test func `an answer has the names of ships for several days`() async throws {
-    let fixture = try Fixture(at: "2025-07-10T20:00:00+0200")
-    let (today, tomorrow) = (try day("2025-07-10"), try day("2025-07-11"))
-    #expect(try await fixture.cache.ships(on: today).value == ["90": "Limmat"])
+    let (today, tomorrow) = (try day("2025-07-12"), try day("2025-07-13"))
+    #expect(try await fixture.cache.ships(on: today).value["101"] == "Limmat")
     #expect(try await fixture.cache.ships(on: tomorrow).source != .loaded)
-    fixture.clock.set(to: try moment("2025-07-11T03:59:59+0200"))
+    fixture.clock.set(to: try moment("2025-07-13T03:59:59+0200"))
     #expect(try await fixture.cache.ships(on: tomorrow).source != .stale)
-    fixture.services.change { $0.ship = "Linth" }
-    fixture.clock.set(to: try moment("2025-07-11T04:00:00+0200"))
+    fixture.services.change { $0.answers["/ships"] = .init(json: #"{"dailyDeployments": []}"#) }
+    fixture.clock.set(to: try moment("2025-07-13T04:00:00+0200"))
     #expect(try await fixture.cache.ships(on: tomorrow).source == .stale)
-    try await waitUntil { try await fixture.cache.ships(on: tomorrow).value == ["90": "Linth"] }
-    #expect(try await fixture.cache.ships(on: day("2025-12-24")).value == [:])
+    try await waitUntil { try await fixture.cache.ships(on: tomorrow).value == [:] }
   }
 
   @Test func `the second source of a temperature is under the same key, with its origin`()
@@ -63,9 +61,10 @@ import ExampleTesting
       fixture.services.asked.last
         == "/simulations/simulations/1d/point/simstrat/thun/202507102200/202507122159/1",
       "this day and the one before, of Zurich, in UTC")
-    fixture.services.change { $0.down = "/boats" }
+    fixture.services.change { $0.answers["/boats"] = FakeServices.down }
     #expect(try await fixture.with(.reload).temperature(of: simulated)?.value == water)
-    fixture.services.change { ($0.down, $0.lakes) = (nil, [("Thunersee", 19, nil)]) }
+    let report = #"{"lakes": [{"name": "Thunersee", "temperature": 19}]}"#
+    fixture.services.change { $0.answers = ["/lakes": .init(json: report)] }
     let reported = try await fixture.with(.reload).temperature(of: simulated)?.value
     #expect(reported == WaterTemperature(celsius: 19, origin: .report))
     #expect(try fixture.namespace(.temperatures).count() == 1)
@@ -82,7 +81,10 @@ import ExampleTesting
   }
 
   @Test func `what no source has is stored as missing for an hour`() async throws {
-    fixture.services.change { ($0.simulated, $0.lakes) = ([], []) }
+    fixture.services.change {
+      $0.answers["/lakes"] = .init(json: #"{"lakes": []}"#)
+      $0.answers["/simulations"] = .init(json: #"{"time": [], "variables": {"T": {"data": []}}}"#)
+    }
     for _ in 1...2 {
       #expect(try await fixture.cache.temperature(of: simulated) == nil)
       #expect(try await fixture.cache.level(of: lake) == nil)
@@ -116,17 +118,21 @@ import ExampleTesting
     fixture.clock.advance(by: .days(3650))
     #expect(try await fixture.cache.tile(zoom: 12, x: 1, y: 2).source != .loaded)
     #expect(try fixture.cache.store.namespace("boat.http").count() == 0, "no second copy")
-    fixture.services.change { $0.answer = .init(200, ["Content-Type": "text/html"], text: "x") }
+    fixture.services.change {
+      $0.answers["/"] = .init(200, ["Content-Type": "text/html"], text: "x")
+    }
     await #expect(throws: ServiceError.self) { try await fixture.cache.tile(zoom: 1, x: 0, y: 0) }
   }
 
   @Test func `a new lake is one data record and needs no code`() async throws {
     let record = #"{"id": "sempach", "name": "Sempachersee", "latitude": 47.14, "longitude": 8.15}"#
     let lake = try JSONDecoder().decode(Lake.self, from: Data(record.utf8))
-    fixture.services.change { $0.lakes = [("Sempachersee", 23.5, "503.80 m")] }
+    let report =
+      #"{"lakes": [{"name": "Sempachersee", "temperature": 23.5, "waterLevel": "503.80 m"}]}"#
+    fixture.services.change { $0.answers["/lakes"] = .init(json: report) }
     #expect(try await fixture.cache.temperature(of: lake)?.value.celsius == 23.5)
     #expect(try await fixture.cache.level(of: lake)?.value == 503.8)
-    #expect(try await fixture.cache.forecasts(for: lake).value.count == 40)
+    #expect(try await fixture.cache.forecasts(for: lake).value.count == 8)
     #expect(try await fixture.cache.sun(at: lake).value.rise != nil)
   }
 
@@ -134,7 +140,7 @@ import ExampleTesting
     try fixture.cache.store.fill()
     let level = try await fixture.cache.level(of: lake)
     let ships = try await fixture.cache.ships(on: day("2025-07-12"))
-    #expect(level?.value == 405.96 && ships.value == ["90": "Limmat"])
+    #expect(level?.value == 405.91 && ships.value["101"] == "Limmat")
     for error in [level?.error, ships.error] {
       #expect((error as? LarderError)?.code == .full)
     }

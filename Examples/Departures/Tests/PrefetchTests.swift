@@ -50,10 +50,10 @@ import ExampleTesting
     #expect(services.asked.dropFirst(2).prefix(2).allSatisfy { $0.contains("2025-07-13") })
     #expect(services.asked.dropFirst(4) == ["/boats/ships"])
     #expect(try fixture.namespace(.next).count() == 2 * Widget.most, "and tomorrow's")
-    #expect(try fixture.widget.departures(from: "1").map(\.ship) == ["Limmat", nil, nil])
+    #expect(try fixture.widget.departures(from: "1").map(\.ship) == [nil, "Limmat", nil])
     #expect(try await cache.enterBackground([]).finish().counts == [0, 0, 0, 0])
     // A morning without a network still has its boards.
-    services.change { $0.down = "/" }
+    services.change { $0.answers["/"] = FakeServices.down }
     fixture.clock.set(to: try moment("2025-07-13T06:50:00+0200"))
     #expect(try await cache.board(at: "1").value.departures.count == 12)
   }

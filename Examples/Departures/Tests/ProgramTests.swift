@@ -45,7 +45,7 @@ import ExampleTesting
     try await LocalServer.run { server in
       server.become { request in
         if request.path.contains("forecast") { return .init(500, json: #"{"message": "no"}"#) }
-        return fake.answer(request.path)
+        return try fake.answer(request.path)
       }
       let base = "--now 2025-07-12T08:30:00+0200 --base \(server.base)"
       try await program.check(
@@ -53,10 +53,10 @@ import ExampleTesting
         lake thunersee \(base) | temperature  18.7 C | weather      unknown: the service answered 500: no
         publish 1 \(base)      | ^1: 20 departures
         """)
-      fake.change { $0.answer = .init(403, text: "no") }
+      fake.change { $0.answers["/"] = .init(403, text: "no") }
       try await program.check(
         """
-        board 1 \(base) --policy revalidate | 09:00     BAT 90 | stale: the service answered 403 | ! ^names of ships: the service answered 403
+        board 1 \(base) --policy revalidate | 09:00     BAT 91 | stale: the service answered 403 | ! ^names of ships: the service answered 403
         favourites 2 \(base) = 5 | ! ^2: the service answered 403
         favourites 8503669 --offline             | ^1 loaded
         favourites 2 \(base) --no-network        | ^0 loaded | ! ^2: the service cannot be reached

@@ -126,7 +126,7 @@ import ExampleTesting
     let sessions = try Self.sessions()
     let fall = try Self.time("12T08:30")
     for session in sessions where session.start < fall { try await app.run(session) }
-    app.fixture.services.change { $0.down = "/" }
+    app.fixture.services.change { $0.answers["/"] = FakeServices.down }
     (app.areServicesUp, app.reads, app.failures) = (false, 0, 0)
     for session in sessions where session.start >= fall { try await app.run(session) }
     print("services down: \(app.reads) reads, \(app.failures) without an answer")

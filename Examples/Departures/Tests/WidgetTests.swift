@@ -27,7 +27,7 @@ import ExampleTesting
     for station in ["1", "11"] { #expect(try await publish(station).count == 12) }
     fixture.services.change { $0.times = ["18:30"] }
     _ = try await fixture.with(.reload).board(at: "1")
-    #expect(try await publish("01").map(\.name) == ["BAT 180"])
+    #expect(try await publish("01").map(\.name) == ["BAT 181"])
     #expect(try fixture.widget.departures(from: "11").count == 3)
     #expect(try fixture.widget.departures(from: "2") == [])
   }
@@ -46,7 +46,7 @@ import ExampleTesting
     try await waitUntil { lines.all.count == 2 }
     fixture.clock.advance(by: .hours(1))
     try await watch.value
-    #expect(lines.all == [[], ["BAT 90", "BAT 100"], ["BAT 100", "BAT 110"]])
+    #expect(lines.all == [[], ["BAT 91", "BAT 101"], ["BAT 101", "BAT 111"]])
   }
 
   @Test(.timeLimit(.minutes(20)))
