@@ -79,10 +79,9 @@ extension LocalCopies {
     let noted = recent.changes
     let record = try await newest()
     (progress.position, progress.digest) = (record.position, record.digest)
-    let names = try state.namespaces()
     return try await store.commit { [self, progress] batch -> LocalState.Progress? in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
-      for name in names { _ = try batch.clear(store.namespace(name)) }
+      for name in try state.namespaces() { _ = try batch.clear(store.namespace(name)) }
       try state.set(progress, in: &batch)
       recent.replace(noted, with: progress.position)
       recent.publish(applied: progress.position, head: progress.position)

@@ -66,6 +66,8 @@ struct LogReader: Sendable {
         breaker.succeeded()
         pause = Self.watch
         try await sendRemovals(&lease)
+        // Another process may have begun with another history meanwhile.
+        guard lease != nil else { return }
         try await follower.compare(look)
       }
       try await follower.readRecords()
