@@ -145,6 +145,13 @@ package final class ByteFile {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
   }
 
+  /// Creates a directory that only its owner can enter.
+  package static func privateDirectory(in parent: String) throws(TerminalError) -> String {
+    var template = Array("\(parent)/larder-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw .failed(operation: "mkdtemp", code: errno) }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
   /// Waits for the next bytes; empty at the end, nil if ^C came first.
   package func read(atMost limit: Int = 65_536) throws(TerminalError) -> [UInt8]? {
     repeat {
@@ -176,14 +183,5 @@ package final class ByteFile {
   deinit {
     if let unfinished { _ = unsafe unlink(unfinished) }
     close()
-  }
-}
-
-/// A new directory that only its owner can enter.
-package enum PrivateDirectory {
-  package static func create(in parent: String) throws(TerminalError) -> String {
-    var template = Array("\(parent)/larder-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw .failed(operation: "mkdtemp", code: errno) }
-    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

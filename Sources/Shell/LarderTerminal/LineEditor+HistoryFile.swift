@@ -78,9 +78,7 @@ extension LineEditor.HistoryFile {
     }
     return String(entry)
   }
-}
 
-extension LineEditor.HistoryFile {
   private func locked<R>(_ body: (Int32) throws(TerminalError) -> R) throws(TerminalError) -> R {
     try makeDirectories()
     while true {

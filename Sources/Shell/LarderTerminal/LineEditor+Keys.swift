@@ -106,9 +106,7 @@ extension LineEditor {
       return UInt8(CC_EOF)
     }
   }
-}
 
-extension LineEditor {
   /// In this mode the terminal puts marks around pasted text, so that a newline in the text runs nothing.
   enum PasteMode {
     static let on = "\u{1B}[?2004h"

@@ -54,9 +54,7 @@ package enum Terminal {
   package static func movesCursor(on stream: Stream, environment: [String: String]) -> Bool {
     isTerminal(stream) && !["", "dumb"].contains(environment["TERM", default: ""])
   }
-}
 
-extension Terminal {
   /// The arguments of this process without the program's name, byte for byte: Swift's own list replaces bytes that are not
   /// UTF-8, so that a command could change another key.
   package static var arguments: [[UInt8]] {
@@ -65,43 +63,7 @@ extension Terminal {
       return unsafe Array(UnsafeRawBufferPointer(start: word, count: strlen(word)))
     }
   }
-}
 
-/// The reason why bytes could not be read from or written to a stream of the process.
-package enum TerminalError: Error, Equatable {
-  /// The reader is gone (`EPIPE`): stop quietly.
-  case closed
-
-  /// The operating system refused, with its `errno`.
-  case failed(operation: String, code: Int32)
-
-  /// A pipe or a device is in the place of a file on a disk.
-  case notRegularFile(_ path: String)
-
-  /// libedit cannot work with this terminal.
-  case noLineEditor
-}
-
-extension TerminalError: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .closed: "the reader of the output is gone"
-    case .failed(let operation, let code): "\(operation): \(Self.reason(code))"
-    case .notRegularFile(let path): "\(path): not a regular file"
-    case .noLineEditor: "no lines can be edited on this terminal; set TERM=dumb to go without"
-    }
-  }
-
-  private static func reason(_ code: Int32) -> String {
-    var text = [CChar](repeating: 0, count: 256)
-    let known = unsafe strerror_r(code, &text, text.count)
-    guard known == 0 else { return "error \(code)" }
-    let bytes = text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
-    return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension Terminal {
   /// Whether the name of the requested locale says UTF-8. The files of the locale need not be installed.
   package static func speaksUTF8(environment: [String: String]) -> Bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].map { environment[$0, default: ""] }
@@ -129,6 +91,38 @@ extension Terminal {
       total += Int(width)
     }
     return total
+  }
+}
+
+/// The reason why bytes could not be read from or written to a stream of the process.
+package enum TerminalError: Error, Equatable, CustomStringConvertible {
+  /// The reader is gone (`EPIPE`): stop quietly.
+  case closed
+
+  /// The operating system refused, with its `errno`.
+  case failed(operation: String, code: Int32)
+
+  /// A pipe or a device is in the place of a file on a disk.
+  case notRegularFile(_ path: String)
+
+  /// libedit cannot work with this terminal.
+  case noLineEditor
+
+  package var description: String {
+    switch self {
+    case .closed: "the reader of the output is gone"
+    case .failed(let operation, let code): "\(operation): \(Self.reason(code))"
+    case .notRegularFile(let path): "\(path): not a regular file"
+    case .noLineEditor: "no lines can be edited on this terminal; set TERM=dumb to go without"
+    }
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 256)
+    let known = unsafe strerror_r(code, &text, text.count)
+    guard known == 0 else { return "error \(code)" }
+    let bytes = text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

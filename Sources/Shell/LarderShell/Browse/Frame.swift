@@ -79,9 +79,7 @@ struct Frame: Equatable {
     }
     return String(result)
   }
-}
 
-extension Frame {
   /// The bytes that turn the screen from `before` into this frame. They clear the screen unless `before` has the same size.
   func bytes(over before: Frame?) -> [UInt8] {
     let known = before.flatMap { $0.columns == columns && $0.rows == rows ? $0 : nil }

@@ -7,9 +7,7 @@ struct EntryForm {
   var isLong = false
   var readsValues = false
   let row: (Store.Entry, Span<UInt8>, Session) -> [Cell]
-}
 
-extension EntryForm {
   /// The columns of the facts of an entry, the same for every command.
   static func record(namesNamespaces: Bool, isLong: Bool = false) -> EntryForm {
     EntryForm(

@@ -96,20 +96,6 @@ struct Inconsistency {
   let key: [UInt8]?
   let detail: String
 
-  init(_ fault: Verification.Inconsistency) {
-    kind = fault.kind.rawValue
-    namespace = fault.namespace
-    key = fault.key?.bytes
-    detail = fault.detail
-  }
-
-  private init(_ entry: Store.Entry, _ detail: String) {
-    kind = "undecodable"
-    namespace = entry.namespace
-    key = entry.key.bytes
-    self.detail = detail
-  }
-
   /// Decodes every value that has not expired, and returns the values that their codecs cannot decode.
   static func undecodable(in session: Session) throws -> [Inconsistency] {
     let namespaces = try session.store.namespaces()
@@ -120,7 +106,10 @@ struct Inconsistency {
         try session.store.namespace(facts.name).scan { entry, value in
           try session.host.checkInterruption()
           if let detail = DecodedValue.problem(of: value, codec: entry.codec) {
-            faults.append(Inconsistency(entry, detail))
+            faults.append(
+              Inconsistency(
+                kind: "undecodable", namespace: entry.namespace, key: entry.key.bytes,
+                detail: detail))
           }
           try progress.advance(by: 1)
           return true
@@ -128,5 +117,13 @@ struct Inconsistency {
       }
     }
     return faults
+  }
+}
+
+extension Inconsistency {
+  init(_ fault: Verification.Inconsistency) {
+    self.init(
+      kind: fault.kind.rawValue, namespace: fault.namespace, key: fault.key?.bytes,
+      detail: fault.detail)
   }
 }

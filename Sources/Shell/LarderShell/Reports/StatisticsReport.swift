@@ -174,7 +174,7 @@ struct StatisticsReport {
     return .rows(["namespace", "fact", "value"], store + rows + httpRows { "http " + $0 })
   }
 
-  private typealias Fact = (name: String, cell: Cell)
+  private typealias Fact = Additions.Fact
 
   private var storeFacts: [Fact] {
     let file = statistics.file
@@ -194,10 +194,8 @@ struct StatisticsReport {
   }
 
   private var addedFacts: [Fact] {
-    let facts: [Fact] = added.map { ($0.name, $0.cell) }
-    guard let size = statistics.writeBuffer?.size else { return facts }
-    return [("write_buffer", .size(size.used)), ("buffer_limit", .size(size.limit ?? 0))]
-      + facts
+    guard let size = statistics.writeBuffer?.size else { return added }
+    return [("write_buffer", .size(size.used)), ("buffer_limit", .size(size.limit ?? 0))] + added
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {
@@ -229,5 +227,45 @@ struct StatisticsReport {
 
   private static func object(_ facts: [Fact]) -> [JSON.Field] {
     facts.map { $0.cell.jsonField($0.name) }
+  }
+}
+
+extension Durability {
+  /// `durable: a power failure loses nothing; a killed process loses nothing`
+  var words: String {
+    let loss =
+      self == .durable
+      ? "a power failure loses nothing"
+      : self == .checkpointed
+        ? "a power failure may lose the writes of the last 200 ms and those made during the next sync"
+        : self == .scratch
+          ? "a power failure empties the store unless it was closed or synced"
+          : "a power failure may lose the last commit"
+    return "\(rawValue): \(loss); a killed process loses nothing"
+  }
+}
+
+extension StoreLimitInfo {
+  /// Whether the effective disk limit is the default, which was chosen when the store was created.
+  var isDiskDefault: Bool {
+    defaultDisk != nil && declared.disk == nil && overrides.disk == nil
+  }
+
+  /// `5.5 GB (default: a tenth of the free disk, up to 10 GB)`; nil without a disk limit.
+  var diskWords: String? {
+    effective.disk.map { disk in
+      Wording.size(disk)
+        + (isDiskDefault ? " (default: a tenth of the free disk, up to 10 GB)" : "")
+    }
+  }
+
+  /// The limits in words: `64 MB, 1,000 entries, file of 1 GB`; nil without a limit.
+  var words: String? {
+    let parts = [
+      Limits(entries: effective.entries, bytes: effective.bytes).words,
+      effective.memory.map { "memory of \(Wording.size($0))" },
+      diskWords.map { "file of \($0)" },
+    ].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 }
