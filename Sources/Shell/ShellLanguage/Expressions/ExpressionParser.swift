@@ -2,7 +2,7 @@
 struct ExpressionParser {
   static let deepest = 100
 
-  private let text: [UInt8]
+  let text: [UInt8]
   let tokens: [QueryToken]
   let clock: WallClock
   let variables: Variables

@@ -2,21 +2,16 @@ extension Word {
   package func expression(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Expression {
-    try parsing { () throws(QueryError) in
-      var parser = try ExpressionParser(expressionText, clock, variables)
-      return try parser.expression()
-    }
+    try parsing(clock, variables) { parser throws(QueryError) in try parser.expression() }
   }
 
   package func operand(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> QueryColumn {
-    try parsing { () throws(QueryError) in
-      let text = expressionText
-      var parser = try ExpressionParser(text, clock, variables)
+    try parsing(clock, variables) { parser throws(QueryError) in
       let operand = try parser.operand()
       try parser.expectEnd()
-      return QueryColumn(operand: operand, label: String(decoding: text, as: UTF8.self))
+      return QueryColumn(operand: operand, label: String(decoding: parser.text, as: UTF8.self))
     }
   }
 
@@ -33,14 +28,12 @@ extension Word {
   package func columns(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> [QueryColumn] {
-    let columns = try parsing { () throws(QueryError) in
-      let source = expressionText
-      var parser = try ExpressionParser(source, clock, variables)
+    let columns = try parsing(clock, variables) { parser throws(QueryError) in
       var columns: [(column: QueryColumn, text: String, isNamed: Bool)] = []
       repeat {
         let start = parser.index
         let operand = try parser.operand()
-        let text = String(decoding: source[parser.range(since: start)], as: UTF8.self)
+        let text = String(decoding: parser.text[parser.range(since: start)], as: UTF8.self)
         let isNamed = parser.take(.word("as"))
         let label = try isNamed ? parser.label() : operand.path?.label ?? text
         columns.append((QueryColumn(operand: operand, label: label), text, isNamed))
@@ -67,10 +60,12 @@ extension Word {
   }
 
   private func parsing<Result>(
-    _ body: () throws(QueryError) -> Result
+    _ clock: WallClock, _ variables: Variables,
+    _ body: (inout ExpressionParser) throws(QueryError) -> Result
   ) throws(ShellError) -> Result {
     do throws(QueryError) {
-      return try body()
+      var parser = try ExpressionParser(expressionText, clock, variables)
+      return try body(&parser)
     } catch {
       throw ShellError(
         .badExpression, error.message, at: place(of: error.range), hint: error.hint)

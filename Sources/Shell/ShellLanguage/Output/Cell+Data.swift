@@ -43,31 +43,12 @@ extension Cell {
 
   /// A field of `plain` output; empty for null. Double quotes of a name are escaped, because a person may type the name back.
   package func plain(isName: Bool) -> String {
-    let bytes: [UInt8]
-    if case .bytes(let own) = self {
-      bytes = own
-    } else if case .value(let text, _, _) = self {
-      bytes = Array(text.utf8)
-    } else {
-      bytes = Array((dataText ?? "").utf8)
-    }
+    let bytes = if case .value(let text, _, _) = self { Array(text.utf8) } else { raw }
     return isName ? Quoting.plain(bytes) : Quoting.plainValue(bytes)
   }
 
   package var raw: [UInt8] {
-    switch self {
-    case .bytes(let bytes): bytes
-    default: Array((dataText ?? "").utf8)
-    }
-  }
-
-  /// The text of a cell that is not bytes: the text of its JSON, without quotes; nil for null.
-  private var dataText: String? {
-    switch json {
-    case .null: nil
-    case .string(let text): text
-    case let value: value.text
-    }
+    if case .bytes(let bytes) = self { bytes } else { Array((json.field ?? "").utf8) }
   }
 
   /// Milliseconds as exact seconds: `853.2`, `-0.5`.
@@ -91,12 +72,7 @@ package enum CSV {
 
   package static func fields(_ cell: Cell, of column: Column) -> [String?] {
     let field = cell.jsonField(column.name)
-    let text: String? =
-      switch field.value {
-      case .null: nil
-      case .string(let text): text
-      case let value: value.text
-      }
+    let text = field.value.field
     guard column.holdsBytes else { return [text] }
     return field.name == column.name ? [text, nil] : [nil, text]
   }

@@ -26,6 +26,15 @@ package enum JSON: Sendable, Hashable {
     return result
   }
 
+  /// The value as a field of a line: a string without quotes; nil for null.
+  var field: String? {
+    switch self {
+    case .null: nil
+    case .string(let text): text
+    default: text
+    }
+  }
+
   private func write(to result: inout String) {
     switch self {
     case .null: result.append("null")

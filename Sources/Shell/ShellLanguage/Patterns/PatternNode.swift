@@ -48,7 +48,7 @@ struct CharacterSet32: Sendable, Hashable {
 
   static let any = CharacterSet32([], isNegated: true)
 
-  private let items: [Item]
+  let items: [Item]
   private let isNegated: Bool
   private let ignoresCase: Bool
   private(set) var ascii: UInt128 = 0

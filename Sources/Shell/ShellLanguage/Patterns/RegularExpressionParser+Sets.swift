@@ -1,10 +1,4 @@
 extension RegularExpressionParser {
-  private enum Escape {
-    case scalar(Unicode.Scalar)
-    case kind(CharacterKind, isNegated: Bool)
-    case assertion(PatternAssertion)
-  }
-
   private static let scalars: [Unicode.Scalar: Unicode.Scalar] = [
     "n": "\n", "r": "\r", "t": "\t", "f": "\u{C}", "v": "\u{B}", "e": "\u{1B}", "a": "\u{7}",
     "0": "\0",
@@ -14,35 +8,29 @@ extension RegularExpressionParser {
   ]
 
   mutating func escape(from start: Int) throws(PatternError) -> PatternNode {
-    switch try escaped(from: start) {
-    case .scalar(let scalar): .character(.scalar(scalar), ignoresCase: ignoresCase)
-    case .kind(let kind, let isNegated):
+    func kind(_ kind: CharacterKind, isNegated: Bool) -> PatternNode {
       .set(CharacterSet32([.kind(kind, isNegated: isNegated)]))
-    case .assertion(let assertion): .assertion(assertion)
     }
-  }
-
-  private mutating func escaped(from start: Int) throws(PatternError) -> Escape {
     guard let letter = peek else {
       throw failure("a character is missing after \"\\\"", from: start)
     }
     index += 1
-    if let scalar = Self.scalars[letter] { return .scalar(scalar) }
+    if let scalar = Self.scalars[letter] { return character(scalar) }
     if let assertion = Self.assertions[letter] { return .assertion(assertion) }
     switch letter {
-    case "d", "D": return .kind(.digit, isNegated: letter == "D")
-    case "w", "W": return .kind(.word, isNegated: letter == "W")
-    case "s", "S": return .kind(.space, isNegated: letter == "S")
-    case "h", "H": return .kind(.blank, isNegated: letter == "H")
-    case "N": return .kind(.newline, isNegated: true)
-    case "x": return .scalar(try hexadecimal(2, from: start))
-    case "u": return .scalar(try hexadecimal(4, from: start))
+    case "d", "D": return kind(.digit, isNegated: letter == "D")
+    case "w", "W": return kind(.word, isNegated: letter == "W")
+    case "s", "S": return kind(.space, isNegated: letter == "S")
+    case "h", "H": return kind(.blank, isNegated: letter == "H")
+    case "N": return kind(.newline, isNegated: true)
+    case "x": return character(try hexadecimal(2, from: start))
+    case "u": return character(try hexadecimal(4, from: start))
     case "1"..."9", "k": throw unsupported("references to groups", from: start)
     default:
       guard !CharacterKind.alnum.contains(letter) else {
         throw failure("unknown escape \"\\\(String(letter))\"", from: index - 1)
       }
-      return .scalar(letter)
+      return character(letter)
     }
   }
 
@@ -71,39 +59,42 @@ extension RegularExpressionParser {
     while index == first || peek != "]" {
       guard peek != nil else { throw failure("missing \"]\"", from: start, 1) }
       if let kind = try namedKind() {
-        items.append(.kind(kind.kind, isNegated: kind.isNegated))
+        items.append(kind)
         continue
       }
       let place = index
       switch try listed() {
-      case .kind(let kind, let isNegated): items.append(.kind(kind, isNegated: isNegated))
-      case .assertion: throw failure("an assertion is no character", from: place)
-      case .scalar(let low):
+      case .set(let set): items += set.items
+      case .character(.scalar(let low), _):
         guard peek == "-", index + 1 < source.count, source[index + 1] != "]" else {
           items.append(.range(low...low))
           continue
         }
         index += 1
-        guard case .scalar(let high) = try listed() else {
+        guard case .character(.scalar(let high), _) = try listed() else {
           throw failure("expected a character after \"-\"", from: place)
         }
         guard low <= high else { throw failure("the range ends before it begins", from: place) }
         items.append(.range(low...high))
+      default: throw failure("an assertion is no character", from: place)
       }
     }
     index += 1
     return .set(CharacterSet32(items, isNegated: isNegated, ignoresCase: ignoresCase))
   }
 
-  private mutating func listed() throws(PatternError) -> Escape {
+  private mutating func listed() throws(PatternError) -> PatternNode {
     guard let next = peek else { throw failure("missing \"]\"") }
     index += 1
-    return next == "\\" ? try escaped(from: index - 1) : .scalar(next)
+    return next == "\\" ? try escape(from: index - 1) : character(next)
+  }
+
+  func character(_ scalar: Unicode.Scalar) -> PatternNode {
+    .character(.scalar(scalar), ignoresCase: ignoresCase)
   }
 
   /// Reads a class: `[:alpha:]`, `[:^digit:]`.
-  private mutating func namedKind() throws(PatternError) -> (kind: CharacterKind, isNegated: Bool)?
-  {
+  private mutating func namedKind() throws(PatternError) -> CharacterSet32.Item? {
     let start = index
     guard take("["), take(":") else {
       index = start
@@ -115,6 +106,6 @@ extension RegularExpressionParser {
     guard let kind = CharacterKind(rawValue: String(String.UnicodeScalarView(letters))),
       take(":"), take("]")
     else { throw failure("expected a name, such as [:alpha:]", from: start) }
-    return (kind, isNegated)
+    return .kind(kind, isNegated: isNegated)
   }
 }

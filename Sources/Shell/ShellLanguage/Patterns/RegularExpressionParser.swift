@@ -107,7 +107,7 @@ struct RegularExpressionParser {
     case "\\": return try escape(from: start)
     case "*", "+", "?":
       throw failure("nothing stands before \"\(String(source[start]))\"", from: start)
-    default: return .character(.scalar(source[start]), ignoresCase: flags.ignoresCase)
+    default: return character(source[start])
     }
   }
 
