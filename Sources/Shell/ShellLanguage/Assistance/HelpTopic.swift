@@ -4,12 +4,6 @@ package struct HelpTopic: Sendable {
   package let aliases: [String]
   package let text: String
 
-  package init?(named name: String) {
-    guard let topic = Self.all.first(where: { $0.name == name || $0.aliases.contains(name) })
-    else { return nil }
-    self = topic
-  }
-
   private static let filters = DisplayWidth.list(Selection.options.map { ($0.usage, $0.summary) })
   private static let modes = DisplayWidth.list(
     OutputMode.allCases.map { ($0.rawValue, $0.summary) })
@@ -193,4 +187,12 @@ package struct HelpTopic: Sendable {
 
         """),
   ]
+}
+
+extension HelpTopic {
+  package init?(named name: String) {
+    guard let topic = Self.all.first(where: { $0.name == name || $0.aliases.contains(name) })
+    else { return nil }
+    self = topic
+  }
 }
