@@ -182,9 +182,7 @@ import Testing
   }
 
   @Test func `checkpointed: the last to close saves what a killed process wrote`() throws {
-    let environment = try Fixture.open(directory.store, options(.checkpointed))
     // The peer uses the machine's real boot identity, so this process must use the real one, too.
-    environment.close()
     let mine = try Fixture.open(directory.store, Fixture.options(durability: .checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])
     #expect(eventually { peer.soFar.count > 3 })

@@ -20,6 +20,15 @@ import Testing
     (level == .durable ? usual : usual / 3) * TestSettings.trials
   }
 
+  private func expectLines(of peers: [PeerProcess], _ round: Int) {
+    for peer in peers {
+      let before = peer.soFar.count
+      #expect(
+        eventually { peer.soFar.count > before + 3 },
+        "a process stands still: LARDER_SEED=\(seed), round \(round)")
+    }
+  }
+
   /// All numbers that a killed writer has acknowledged.
   private func acknowledged(_ peer: PeerProcess) -> [Int] { peer.lines().compactMap { Int($0) } }
 
@@ -31,12 +40,7 @@ import Testing
     var peers = try (0..<3).map { try start($0, level) }
     var numbers: [Int] = []
     for round in 0..<rounds(25, level) {
-      for peer in peers {
-        let before = peer.soFar.count
-        #expect(
-          eventually { peer.soFar.count > before + 2 },
-          "a writer stands still: LARDER_SEED=\(seed), round \(round)")
-      }
+      expectLines(of: peers, round)
       usleep(useconds_t.random(in: 0..<3000, using: &random))
       let killed = peers.remove(at: Int.random(in: 0..<3, using: &random))
       killed.kill()
@@ -56,12 +60,7 @@ import Testing
     var numbers: [Int] = []
     for round in 0..<rounds(8, level) {
       let peers = try (0..<3).map { try start($0, level) }
-      for peer in peers {
-        #expect(
-          eventually { peer.soFar.count > 3 },
-          "a writer stands still: LARDER_SEED=\(seed), round \(round)"
-        )
-      }
+      expectLines(of: peers, round)
       usleep(useconds_t.random(in: 0..<5000, using: &random))
       for peer in peers { peer.kill() }
       numbers += peers.flatMap { acknowledged($0) }
@@ -74,12 +73,7 @@ import Testing
     var random = SeededRNG(seed: UInt64(seed))
     var peers = try (0..<3).map { _ in try PeerProcess("crowd", directory.store) }
     for round in 0..<25 * TestSettings.trials {
-      for peer in peers {
-        let before = peer.soFar.count
-        #expect(
-          eventually { peer.soFar.count > before + 2 },
-          "a reader stands still: LARDER_SEED=\(seed), round \(round)")
-      }
+      expectLines(of: peers, round)
       usleep(useconds_t.random(in: 0..<3000, using: &random))
       peers.remove(at: Int.random(in: 0..<3, using: &random)).kill()
       peers.append(try PeerProcess("crowd", directory.store))

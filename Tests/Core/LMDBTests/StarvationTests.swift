@@ -55,17 +55,6 @@ import Testing
     #expect(try peer.end() == 0)
   }
 
-  @Test func `a write that is not followed by another is checkpointed by the timer thread`() throws
-  {
-    let peer = try PeerProcess("write-and-stay", directory.store)
-    let written = try #require(peer.line())
-    let transaction = try #require(UInt64(written.split(separator: " ").last ?? ""), "\(written)")
-    let recovery = try RecoveryFile(opening: directory.store + "/recovery")
-    #expect(
-      try eventually { try recovery.readSynced()?.recoveryPoint?.transaction == transaction })
-    #expect(try peer.end() == 0)
-  }
-
   @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
   func `standard descriptors that the parent has closed never become files of the store`(
     closed: String

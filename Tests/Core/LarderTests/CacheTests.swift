@@ -49,9 +49,6 @@ struct Color: Codable, Equatable, Sendable {
       #expect(try evens.value(for: "k") == 42)
       #expect(try evens.entry(for: "k")?.codec.name == "200")
       #expect(try texts.entry(for: "k")?.codec == .text)
-      let optional = store.cache(of: Int?.self, in: "optional")
-      try optional.set(nil, for: "k")
-      #expect(try optional.contains("k"))
     }
   }
 

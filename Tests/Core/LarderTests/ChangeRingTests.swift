@@ -67,15 +67,15 @@ import Testing
   }
 
   @Test func `if no writer comes, watchers publish what was committed`() async throws {
-    let machine = Steps()
+    let clock = ManualClock()
     var options = Store.Options()
-    options.hooks.machineClock = { machine.now }
+    options.hooks.machineClock = { clock.monotonic.roundedUpMilliseconds + 1 }
     let store = try Store.temporary(options: options)
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: true)
     // Two renewals of the lease pass.
     for _ in 0..<2 {
-      machine.advance(Int64(ChangeLease.renewal))
+      clock.advance(by: .milliseconds(Int64(ChangeLease.renewal)))
       #expect(store.engine.changes.poll(after: ChangeRing.Position(gaps: 0, head: 0)) != nil)
     }
     #expect(await watch.next()?.key == Key("1"))
@@ -187,11 +187,5 @@ import Testing
     }
     let (seen, missed) = await watching.value
     #expect(seen + missed >= total + 1 && seen > 0)
-  }
-
-  private final class Steps: Sendable {
-    private let clock = ManualClock()
-    var now: Int64 { clock.monotonic.roundedUpMilliseconds + 1 }
-    func advance(_ milliseconds: Int64) { clock.advance(by: .milliseconds(milliseconds)) }
   }
 }

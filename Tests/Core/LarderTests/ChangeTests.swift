@@ -159,9 +159,7 @@ import Testing
 
   @Test func `a handle that may only read watches once the store was watched`() async throws {
     let store = try Store.temporary()
-    var options = Store.Options()
-    options.readOnly = true
-    let reader = try Store(at: store.path, options: options)
+    let reader = try Store(at: store.path, options: Store.Options(readOnly: true))
     var watch = reader.changes().makeAsyncIterator()
     guard case .ended(let error) = await watch.next()?.kind else {
       Issue.record("a handle that may only read has written")

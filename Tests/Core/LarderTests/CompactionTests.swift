@@ -22,12 +22,12 @@ import Testing
     for number in 0..<600 {
       let name = ["a", "b"][number % 2]
       try store.write { batch in
-        var attributes = EntryAttributes(
+        let attributes = EntryAttributes.with(
           expires: number % 3 == 0
-            ? .after(.days(1)) : number % 3 == 1 ? .afterAccess(.days(1)) : .never)
-        attributes.tags = ["t\(number % 7)"]
-        attributes.isPinned = number % 11 == 0
-        if number > 10 { attributes.owners = [Owner(Key("k\(number - 2)"), in: name)] }
+            ? .after(.days(1)) : number % 3 == 1 ? .afterAccess(.days(1)) : .never,
+          tags: ["t\(number % 7)"],
+          owners: number > 10 ? [Owner(Key("k\(number - 2)"), in: name)] : [],
+          isPinned: number % 11 == 0)
         try batch.set(
           [UInt8](repeating: UInt8(number % 256), count: number * 40), for: "k\(number)",
           in: store.namespace(name), attributes)
@@ -116,9 +116,7 @@ import Testing
   ) throws {
     try withTemporaryDirectory { path in
       func options(_ boot: UInt64) -> Store.Options {
-        var options = Store.Options()
-        options.durability = durability
-        options.checkpointInterval = .seconds(3600)
+        var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
         options.hooks.boot = BootIdentity(3, boot)
         return options
       }

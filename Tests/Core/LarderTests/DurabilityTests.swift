@@ -8,9 +8,7 @@ import Testing
 
 @Suite struct `Durability of stores` {
   private func options(_ durability: Durability?, boot: UInt64 = 1) -> Store.Options {
-    var options = Store.Options()
-    options.durability = durability
-    options.checkpointInterval = .seconds(3600)
+    var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
     options.hooks.boot = BootIdentity(9, boot)
     return options
   }

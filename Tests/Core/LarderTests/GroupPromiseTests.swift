@@ -139,14 +139,14 @@ import Testing
   {
     let store = try Store.patient()
     let notes = store.namespace("notes")
-    let most = Box(0)
+    let most = Shared(0)
     let writers = 7
     try await inTasks(writers) { writer in
       for number in 0..<60 {
         try await store.engine.commit(
           SharedWrite { batch in
             let waiting = store.engine.writes.queue.waitingCount
-            most.change { $0 = max($0, waiting) }
+            most.withLock { $0 = max($0, waiting) }
             try batch.set("x", for: "\(writer) \(number)", in: notes)
           })
       }
@@ -198,13 +198,13 @@ import Testing
     let notes = store.namespace("notes")
     try await notes.set("0", for: "a")
     let version = try #require(try notes.entry(for: "a")?.version)
-    let winners = Box<[Int]>([])
+    let winners = Shared<[Int]>([])
     try await whileHeld(store, until: 17) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 1...16 {
           group.addTask {
             if try await notes.replace(version, with: Array("\(number)".utf8), for: "a") {
-              winners.change { $0.append(number) }
+              winners.withLock { $0.append(number) }
             }
           }
         }
@@ -220,8 +220,8 @@ import Testing
   @Test func `a batch runs on its caller's thread, in a commit of its own`() async throws {
     let store = try Store.patient()
     let notes = store.namespace("notes")
-    let commits = Box<Set<UInt64>>([])
-    let own = Box<UInt64>(0)
+    let commits = Shared<Set<UInt64>>([])
+    let own = Shared<UInt64>(0)
     let ended = DispatchSemaphore(value: 0)
     let outcomes = Outcomes()
     try await whileHeld(store, until: 20) {
@@ -231,7 +231,7 @@ import Testing
           Result {
             try store.write { batch in
               #expect(Thread.current == caller)
-              own.change { $0 = batch.session.transaction.id }
+              own.withLock { $0 = batch.session.transaction.id }
               for key in 0..<20 { try batch.set("batch", for: "batch \(key)", in: notes) }
             }
           })
@@ -245,7 +245,7 @@ import Testing
               if key == 7 { throw Stop() }
               return batch.session.transaction.id
             })
-          commits.change { _ = $0.insert(commit) }
+          commits.withLock { _ = $0.insert(commit) }
         } catch is Stop {
           #expect(key == 7)
         }
@@ -263,9 +263,7 @@ import Testing
   {
     let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
-    var options = Store.Options()
-    options.lockTimeout = .milliseconds(300)
-    let store = try Store(at: path, options: options)
+    let store = try Store(at: path, options: Store.Options(lockTimeout: .milliseconds(300)))
     let notes = store.namespace("notes")
     try await notes.set("x", for: "here")
     let other = try OtherProcess("hold-write", path, saying: "writing")

@@ -7,9 +7,7 @@ import TestSupport
 extension Store {
   /// A temporary store with a long lock timeout, for tests in which a thread keeps the writer lock.
   static func patient(clock: any LarderClock = SystemClock()) throws -> Store {
-    var options = Options(clock: clock)
-    options.lockTimeout = .ample
-    return try .temporary(options: options)
+    try .temporary(options: Options(clock: clock, lockTimeout: .ample))
   }
 }
 

@@ -69,9 +69,8 @@ import Testing
 
   @Test func `a close that a write waits for gives up, and closing again ends it`() throws {
     try withTemporaryDirectory { path in
-      var options = Store.Options()
-      options.lockTimeout = .milliseconds(100)
-      let store = try Store(at: path + "/s", options: options)
+      let store = try Store(
+        at: path + "/s", options: Store.Options(lockTimeout: .milliseconds(100)))
       let notes = store.namespace("notes")
       try store.write { batch in
         try batch.set("1", for: "k", in: notes)
@@ -140,9 +139,7 @@ import Testing
     `a write that waits for a thread whose write waits for it is an error after the lock timeout`()
     throws
   {
-    var options = Store.Options()
-    options.lockTimeout = .milliseconds(100)
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: Store.Options(lockTimeout: .milliseconds(100)))
     let notes = store.namespace("notes")
     let writes: [@Sendable () throws -> Void] = [
       { try notes.set("inner", for: "k") },
@@ -164,9 +161,7 @@ import Testing
   @Test func `a task whose write waits for a write that waits for it gets an error too`()
     async throws
   {
-    var options = Store.Options()
-    options.lockTimeout = .milliseconds(100)
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: Store.Options(lockTimeout: .milliseconds(100)))
     let notes = store.namespace("notes")
     let isDone = DispatchSemaphore(value: 0)
     let executor = QueueExecutor()

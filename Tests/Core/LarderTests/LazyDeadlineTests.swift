@@ -66,22 +66,4 @@ import Testing
       #expect(try indexes(store)["queue"] != before["queue"])
     }
   }
-
-  @Test func `the purge that meets a record whose entry lives on indexes it anew`() throws {
-    try withStore { store, clock in
-      let notes = try filled(store, .adaptive)
-      clock.advance(by: .minutes(30))
-      try store.write { batch in
-        for key in 0..<500 {
-          try batch.set([8], for: key, in: notes, tagged())
-        }
-      }
-      clock.advance(by: .minutes(31))
-      let before = try indexes(store)
-      #expect(try store.purge().entries == 0)
-      #expect(try indexes(store)["deadlines"] != before["deadlines"])
-      clock.advance(by: .minutes(30))
-      #expect(try store.purge().entries == 500)
-    }
-  }
 }

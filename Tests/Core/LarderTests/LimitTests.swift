@@ -237,9 +237,8 @@ struct LimitTests {
 
   @Test func `the limits of a store are kept in it and given at opening`() throws {
     try withTemporaryDirectory { path in
-      var options = Store.Options()
-      options.limits = StoreLimits(entries: 5)
-      var store = try Store(at: path + "/store", options: options)
+      var store = try Store(
+        at: path + "/store", options: Store.Options(limits: StoreLimits(entries: 5)))
       for index in 0..<10 { try store.namespace("a").set("x", for: "\(index)") }
       try store.close()
       store = try Store(at: path + "/store")

@@ -46,8 +46,7 @@ import Testing
 
   private func store() throws -> (Store, ManualClock, Log) {
     let clock = ManualClock()
-    var options = Store.Options()
-    options.clock = clock
+    var options = Store.Options(clock: clock)
     // The ring is large, so a subscription misses nothing of a purge of 20,000 entries.
     options.hooks.changeSlots = ChangeRing.mostSlots
     return (try Store.temporary(options: options), clock, Log(clock))
@@ -80,9 +79,7 @@ import Testing
   @Test func `readers that were killed are cleared`() throws {
     try withTemporaryDirectory { path in
       // At other levels a checkpoint may come first and clear the killed readers, too.
-      var options = Store.Options()
-      options.durability = .durable
-      let store = try Store(at: path + "/s", options: options)
+      let store = try Store(at: path + "/s", options: Store.Options(durability: .durable))
       let peer = try OtherProcess("keep-moment", store.path, saying: "reading")
       peer.kill()
       let upkeep = try Maintenance(of: store)

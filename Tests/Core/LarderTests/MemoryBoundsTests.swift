@@ -213,7 +213,7 @@ import Testing
     try withStore { store, _ in
       let notes = cache(store, MemoryLimits(cost: 2000, entries: 50))
       let isOver = Atomic(false)
-      let floor = (0..<64).map { _ in Atomic64() }
+      let floor = Shared([Int](repeating: 0, count: 64))
       try inThreads(4) { thread in
         var random = SeededRNG(seed: thread)
         if thread == 0 {
@@ -221,13 +221,13 @@ import Testing
           for round in 1...4000 {
             let key = random.next(in: 0..<64)
             try notes.set("\(round)", for: key)
-            floor[key].value.store(round, ordering: .sequentiallyConsistent)
+            floor.withLock { $0[key] = round }
           }
           return
         }
         while !isOver.load(ordering: .sequentiallyConsistent) {
           let key = random.next(in: 0..<64)
-          let least = floor[key].value.load(ordering: .sequentiallyConsistent)
+          let least = floor.withLock { $0[key] }
           let found = try notes.value(for: key).flatMap { Int($0) } ?? 0
           precondition(found >= least, "\(found) after \(least)")
           if thread == 3, random.chance(percent: 1) { notes.memory?.trim(toFraction: 0.5) }
@@ -238,8 +238,4 @@ import Testing
       #expect(store.engine.memory.budget.used == 0)
     }
   }
-}
-
-private final class Atomic64: Sendable {
-  let value = Atomic(0)
 }

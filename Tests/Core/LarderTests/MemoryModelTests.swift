@@ -35,8 +35,7 @@ private struct MemoryRun {
   init(seed: UInt64, path: String) throws {
     self.seed = seed
     random = SeededRNG(seed: seed)
-    var options = Store.Options()
-    options.clock = clock
+    var options = Store.Options(clock: clock)
     options.flushes = false
     options.hooks.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     store = try Store(at: path + "/s", options: options)

@@ -41,8 +41,7 @@ import Testing
   @Test func `what is no store is refused, each kind with its own code`() throws {
     try withTemporaryDirectory { path in
       let manager = FileManager.default
-      var options = Store.Options()
-      options.create = false
+      var options = Store.Options(create: false)
       #expect(code(path + "/none", options) == .notFound)
       #expect(code(path + "/no/parent") == .notFound)
       #expect(!manager.fileExists(atPath: path + "/none"))
@@ -124,8 +123,7 @@ import Testing
       let file = URL(fileURLWithPath: path + "/s/data.mdb")
       let before = try Data(contentsOf: file)
       for isReadOnly in [false, true] {
-        var options = Store.Options()
-        options.readOnly = isReadOnly
+        let options = Store.Options(readOnly: isReadOnly)
         let error = #expect(throws: LarderError.self) {
           try Store(at: path + "/s", options: options)
         }

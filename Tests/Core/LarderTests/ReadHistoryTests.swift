@@ -15,9 +15,7 @@ import Testing
 
   @Test func `maintenance samples the reads once an hour`() throws {
     let clock = ManualClock()
-    var options = Store.Options()
-    options.clock = clock
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let (notes, other) = (store.namespace("notes"), store.namespace("other"))
     let maintenance = try Maintenance(of: store)
     try notes.set("v", for: "k")

@@ -50,15 +50,12 @@ import Testing
 
   @Test func `facts tell what the write said`() throws {
     try withNotes { _, notes, clock in
-      var attributes = EntryAttributes.with(
-        codec: .text, expires: .after(.seconds(9)), stale: .seconds(3), tags: ["a", "b", "a"])
       try notes.set("owner", for: "owner")
       let owner = Owner(Key("owner"), in: "notes")
-      attributes.owners = [owner]
-      attributes.entityTag = Array("\"etag\"".utf8)
-      attributes.lastModified = Array("then".utf8)
-      attributes.metadata = [1, 2, 3]
-      attributes.isPinned = true
+      let attributes = EntryAttributes.with(
+        codec: .text, expires: .after(.seconds(9)), stale: .seconds(3), tags: ["a", "b", "a"],
+        owners: [owner], entityTag: Array("\"etag\"".utf8), lastModified: Array("then".utf8),
+        metadata: [1, 2, 3], isPinned: true)
       try notes.set(Array("value".utf8), for: "k", attributes)
       let entry = try #require(try notes.entry(for: "k"))
       #expect(entry.namespace == "notes" && entry.key == Key("k") && entry.size == 5)

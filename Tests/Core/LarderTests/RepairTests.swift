@@ -14,8 +14,8 @@ import Testing
     try withNotes { store, notes, _ in
       try store.write { batch in
         for index in 0..<Self.entries {
-          var attributes = EntryAttributes(expires: index % 3 == 0 ? .after(.hours(1)) : nil)
-          if index % 2 == 0 { attributes.tags = ["even"] }
+          let attributes = EntryAttributes.with(
+            expires: index % 3 == 0 ? .after(.hours(1)) : nil, tags: index % 2 == 0 ? ["even"] : [])
           try batch.set([1, 2, 3], for: "\(index)", in: notes, attributes)
         }
       }

@@ -34,8 +34,8 @@ import Testing
     try store.declare(Rules(limits: Limits(entries: 50)), for: "notes")
     let notes = store.namespace("notes")
     for key in 0..<20 {
-      var attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["tag"])
-      if key % 5 == 0 { attributes.isPinned = true }
+      let attributes = EntryAttributes.with(
+        expires: .after(.hours(1)), tags: ["tag"], isPinned: key % 5 == 0 ? true : nil)
       try notes.set([UInt8(key)], for: key, attributes)
     }
     try store.namespace("boards").set("v", for: "k")

@@ -116,9 +116,7 @@ import Testing
       }
       do {
         // A handle that may only read merges no counts.
-        var options = Store.Options()
-        options.readOnly = true
-        let store = try Store(at: path + "/s", options: options)
+        let store = try Store(at: path + "/s", options: Store.Options(readOnly: true))
         _ = try store.namespace("notes").text("k")
       }
       let store = try Store(at: path + "/s")
@@ -136,9 +134,8 @@ import Testing
         let store = try Store(at: path + "/s")
         try store.namespace("notes").set("v", for: "k")
       }
-      var options = Store.Options()
-      options.lockTimeout = .minutes(5)
-      var store: Store? = try Store(at: path + "/s", options: options)
+      var store: Store? = try Store(
+        at: path + "/s", options: Store.Options(lockTimeout: .minutes(5)))
       _ = try store?.namespace("notes").text("k")
       let writer = try OtherProcess("hold-write", path + "/s", saying: "writing")
       let took = ContinuousClock().measure { store = nil }

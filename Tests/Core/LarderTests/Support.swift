@@ -12,9 +12,7 @@ func withStore(
   _ body: (Store, ManualClock) throws -> Void
 ) throws {
   let clock = now.map { ManualClock(now: $0) } ?? ManualClock()
-  var options = Store.Options()
-  options.clock = clock
-  options.lockTimeout = .ample
+  var options = Store.Options(clock: clock, lockTimeout: .ample)
   options.hooks.chunksAbove = chunksAbove
   let store = try Store.temporary(options: options)
   try body(store, clock)
@@ -48,13 +46,6 @@ func withStoreOnDisk(
 
 extension ExactString: ExpressibleByStringLiteral {
   public init(stringLiteral string: String) { self.init(string) }
-}
-
-extension Store.Options {
-  init(clock: any LarderClock) {
-    self.init()
-    self.clock = clock
-  }
 }
 
 extension EntryAttributes {

@@ -29,8 +29,7 @@ import Testing
 
   private func options(_ transforms: [any ValueTransform], chunksAbove: Int? = nil) -> Store.Options
   {
-    var options = Store.Options(clock: ManualClock())
-    options.durability = .scratch
+    var options = Store.Options(clock: ManualClock(), durability: .scratch)
     options.transforms = transforms
     options.hooks.chunksAbove = chunksAbove
     return options

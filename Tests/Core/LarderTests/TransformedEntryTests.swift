@@ -28,8 +28,7 @@ private struct Refusal: ValueTransform {
   private static let entityTag = Array("\"etag\"".utf8)
 
   private static func options(_ transforms: any ValueTransform...) -> Store.Options {
-    var options = Store.Options(clock: ManualClock())
-    options.durability = .scratch
+    var options = Store.Options(clock: ManualClock(), durability: .scratch)
     options.transforms = transforms
     options.hooks.chunksAbove = 20
     return options

@@ -86,8 +86,7 @@ import Testing
       let notes = store.namespace("notes")
       try notes.set("v", for: "k")
       let before = try mark("k", in: notes)
-      var options = Store.Options()
-      options.readOnly = true
+      let options = Store.Options(readOnly: true)
       let second = try Store(at: path + "/s", options: options)
       #expect(try second.namespace("notes").text("k") == "v")
       #expect(try mark("k", in: notes) == before)

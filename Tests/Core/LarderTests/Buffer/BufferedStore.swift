@@ -8,10 +8,8 @@ import Testing
 enum BufferedStore {
   /// - Parameter size: the size of the buffer in bytes.
   static func options(_ size: Int = 256 << 10, _ durability: Durability? = nil) -> Store.Options {
-    var options = Store.Options()
-    options.durability = durability
+    var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
     options.writeBuffer = size
-    options.checkpointInterval = .seconds(3600)
     return options
   }
 

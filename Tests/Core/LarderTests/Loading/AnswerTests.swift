@@ -8,12 +8,8 @@ import Testing
   private let clock = ManualClock()
   private let origin = Origin()
 
-  private func cache() throws -> Larder.Cache<String> {
-    try Store.temporary(options: Store.Options(clock: clock)).cache(TextCodec(), in: "boards")
-  }
-
   @Test func `that there is nothing is known for as long as its rule says`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.hours(1)), absent: .after(.minutes(1)), waitsForCommit: true)
     let isThere = Shared(false)
@@ -47,7 +43,7 @@ import Testing
   }
 
   @Test func `who says that there always is something is not answered with nothing`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(absent: .after(.minutes(1)), waitsForCommit: true)
     #expect(try await boards.value(for: "thun", options: options) { _ in .absent } == nil)
     #expect(try await boards.result(for: "thun", options: .committed) { "there" }.value == "there")
@@ -56,7 +52,7 @@ import Testing
 
   @Test func `without a rule for it absence is not kept, and removes what was there`() async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
     clock.advance(by: .seconds(59))
     let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
@@ -65,7 +61,7 @@ import Testing
   }
 
   @Test func `a value says itself how long it stays and what validates it`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let attributes = EntryAttributes.with(
       expires: .after(.seconds(10)), tags: ["line 1"], entityTag: Array("\"v1\"".utf8))
     let (stored, stale) = (attributes, Staleness(onError: .minutes(1)))
@@ -83,7 +79,7 @@ import Testing
   @Test func `what is unchanged begins its life anew, without being written or decoded`()
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let stored = EntryAttributes.with(
       expires: .after(.minutes(1)), entityTag: Array("\"v1\"".utf8), metadata: [1, 2, 3])
     let options = LoadOptions(
@@ -113,7 +109,7 @@ import Testing
   func `what was evicted while its origin was asked is stored again when it is unchanged`(
     isRemoved: Bool
   ) async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     let stored = EntryAttributes.with(tags: ["line 1"], entityTag: [7])
@@ -139,7 +135,7 @@ import Testing
   }
 
   @Test func `unchanged without anything known is an error`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let error = await #expect(throws: LarderError.self) {
       try await boards.result(for: "thun", options: LoadOptions(waitsForCommit: true)) {
         _ in .unchanged

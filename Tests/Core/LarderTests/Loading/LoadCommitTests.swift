@@ -11,10 +11,6 @@ import Testing
   private let clock = ManualClock()
   private let origin = Origin()
 
-  private func cache() throws -> Larder.Cache<String> {
-    try Store.patient(clock: clock).cache(TextCodec(), in: "boards")
-  }
-
   /// Holds the writer lock of a store in another thread until the test ends the hold.
   private final class Writer: Sendable {
     private let release = DispatchSemaphore(value: 0)
@@ -60,7 +56,7 @@ import Testing
   @Test func `a value is returned while another writer holds the lock, and committed after it`()
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let writer = Writer(boards.namespace.store)
     try await writer.holds()
     let first = try await origin.ask(boards, LoadOptions())
@@ -93,7 +89,7 @@ import Testing
   }
 
   @Test func `loaded values are committed in the order of their loads`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let writer = Writer(boards.namespace.store)
     try await writer.holds()
     for number in 0..<60 {
@@ -115,7 +111,7 @@ import Testing
   }
 
   @Test func `a value that ends before its commit is not returned after its end`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let writer = Writer(boards.namespace.store)
     try await writer.holds()
     let options = LoadOptions(expires: .after(.minutes(2)))
@@ -130,7 +126,7 @@ import Testing
   }
 
   @Test func `a caller may wait for the commit`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let writer = Writer(boards.namespace.store)
     try await writer.holds()
     let waiting = origin.startAsking(boards)
@@ -144,7 +140,7 @@ import Testing
 
   @Test(arguments: ["remove", "set", "batch", "clear"])
   func `a write that begins after the load has returned wins`(how: String) async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let store = boards.namespace.store
     let writer = Writer(store)
     try await writer.holds()
@@ -168,7 +164,7 @@ import Testing
   }
 
   @Test func `a value is not given to callers whose namespace was cleared since`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     try await boards.set("other", for: "bern")
     let key = Array("thun".utf8)
     let lookup = try boards.lookUpForRead(key.span)
@@ -188,7 +184,7 @@ import Testing
   }
 
   @Test func `counting and closing wait for what was loaded`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     for key in 0..<50 { _ = try await boards.value(for: key) { "\(key)" } }
     #expect(try boards.count() == 50)
     for key in 50..<100 { _ = try await boards.value(for: key) { "\(key)" } }
@@ -197,7 +193,7 @@ import Testing
   }
 
   @Test func `beyond the bounds a load waits for its own commit`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let writer = Writer(boards.namespace.store)
     try await writer.holds()
     let large = String(repeating: "x", count: LoadWrites.mostBytes / 4)
@@ -222,8 +218,7 @@ import Testing
   }
 
   @Test func `a value that cannot be stored is told to whoever asked to be told`() async throws {
-    let boards = try Store.temporary(options: Store.Options(clock: clock)).cache(
-      TextCodec(), in: "boards", rules: Rules(largestValue: 10))
+    let boards = try Store.boards(clock: clock, rules: Rules(largestValue: 10))
     let errors = Shared<[any Error]>([])
     let options = LoadOptions(onBackgroundError: { error in errors.withLock { $0.append(error) } })
     let value = try await boards.value(for: "thun", options: options) { "more than ten bytes" }
@@ -233,7 +228,7 @@ import Testing
   }
 
   @Test func `a lifetime begins when the value was loaded`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let writer = Writer(boards.namespace.store)
     try await writer.holds()
     _ = try await boards.value(for: "thun", expires: .after(.seconds(10))) { "board" }

@@ -8,15 +8,8 @@ import Testing
   private let clock = ManualClock()
   private let origin = Origin()
 
-  private func cache(
-    rules: Rules? = nil, memory: MemoryLimits? = nil
-  ) throws -> Larder.Cache<String> {
-    try Store.temporary(options: Store.Options(clock: clock)).cache(
-      TextCodec(), in: "boards", rules: rules, memory: memory)
-  }
-
   @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let disk = boards.namespace.store.cache(TextCodec(), in: "boards", memory: MemoryLimits.off)
     let first = try await origin.ask(
       boards, LoadOptions(expires: .after(.minutes(2)), waitsForCommit: true))
@@ -34,7 +27,7 @@ import Testing
   }
 
   @Test func `ten thousand tasks that ask for a hundred keys make a hundred loads`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let loads = Shared<[String: Int]>([:])
     try await inTasks(10_000) { task in
       let key = "key \(task % 100)"
@@ -51,7 +44,7 @@ import Testing
   }
 
   @Test func `who gives up leaves the others their load`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     origin.close()
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
     try await origin.waitForLoads(1)
@@ -68,7 +61,7 @@ import Testing
   @Test func `a load that everybody has given up is cancelled, and the next caller's is a new one`()
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     origin.close()
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
     try await origin.waitForLoads(1)
@@ -83,7 +76,7 @@ import Testing
   }
 
   @Test func `an error reaches all who wait, and is not kept`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     origin.close()
     origin.fail()
     let tasks = (0..<10).map { _ in origin.startAsking(boards) }
@@ -101,7 +94,7 @@ import Testing
 
   @Test func `a caller that comes after an error loads again, however soon it comes`() async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     origin.fail()
     for number in 1...200 {
       await #expect(throws: Origin.Refusal(number: number)) {
@@ -115,7 +108,7 @@ import Testing
   @Test func `a load that takes too long has failed, and what it brings later is not stored`()
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     origin.close()
     let options = LoadOptions(timeout: .seconds(15), waitsForCommit: true)
     let task = origin.startAsking(boards, options)
@@ -132,7 +125,7 @@ import Testing
   }
 
   @Test func `a write of the key while it is loaded stays`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     try await boards.set("old", for: "thun", expires: .after(.seconds(1)))
     clock.advance(by: .seconds(1))
     for key in ["thun", "bern"] {
@@ -153,7 +146,7 @@ import Testing
   func `what was absent and is loaded while its namespace is cleared is not stored`(others: Int)
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     try await boards.set("other", for: "bern")
     if others == 0 { try await boards.remove("bern") }
     origin.close()
@@ -170,7 +163,7 @@ import Testing
   }
 
   @Test func `what cannot be stored is returned all the same, and says why`() async throws {
-    let boards = try cache(rules: Rules(largestValue: 10))
+    let boards = try Store.boards(clock: clock, rules: Rules(largestValue: 10))
     let loaded = try await boards.result(for: "thun", options: .committed) { "more than ten bytes" }
     #expect(loaded.value == "more than ten bytes" && loaded.source == .loaded)
     #expect((loaded.error as? LarderError)?.code == .overLimit)
@@ -194,7 +187,7 @@ import Testing
   }
 
   @Test func `a reload begins a load of its own, and what that brings stays`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let second = Origin()
     origin.close()
     let usual = origin.startAsking(boards)

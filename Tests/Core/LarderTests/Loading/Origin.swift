@@ -83,19 +83,30 @@ final class Origin: Sendable {
 
 /// A value that several tasks of a test share.
 final class Shared<Value: Sendable>: Sendable {
-  private let value: Mutex<Value>
+  private let stored: Mutex<Value>
 
-  init(_ value: Value) { self.value = Mutex(value) }
+  init(_ value: Value) { stored = Mutex(value) }
+
+  var value: Value { stored.withLock { $0 } }
 
   func withLock<Result: Sendable>(_ body: (inout sending Value) throws -> Result) rethrows -> Result
   {
-    try value.withLock { value in try body(&value) }
+    try stored.withLock { value in try body(&value) }
   }
 }
 
 extension LoadOptions {
   /// The default options, but the value is committed when the caller gets it.
   static let committed = LoadOptions(waitsForCommit: true)
+}
+
+extension Store {
+  /// A cache of texts in a temporary store with a long lock timeout.
+  static func boards(
+    clock: any LarderClock, rules: Rules? = nil, memory: MemoryLimits? = nil
+  ) throws -> Larder.Cache<String> {
+    try patient(clock: clock).cache(TextCodec(), in: "boards", rules: rules, memory: memory)
+  }
 }
 
 extension Larder.Cache {

@@ -7,15 +7,11 @@ import Testing
   private let clock = ManualClock()
   private let origin = Origin()
 
-  private func cache() throws -> Larder.Cache<String> {
-    try Store.temporary(options: Store.Options(clock: clock)).cache(TextCodec(), in: "boards")
-  }
-
   @Test(arguments: [0, 1, 2, 200])
   func `all keys are loaded once, and each step says how far it is`(
     _ count: Int
   ) async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let keys = (0..<count).map { "key \($0)" }
     if count > 1 { try await boards.set("there", for: "key 1") }
     let prefetch = try boards.prefetch(keys, concurrency: 3) { key, _ in
@@ -36,7 +32,7 @@ import Testing
   }
 
   @Test func `one after the other with a pause after each, by the store's clock`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let starts = Shared<[Duration]>([])
     let prefetch = try boards.prefetch(
       (0..<5).map { "\($0)" }, concurrency: 1, pause: .milliseconds(200)
@@ -81,7 +77,7 @@ import Testing
 
   @Test func `a stale value is loaded anew, and one that fails is not served instead`() async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(1)),
       stale: Staleness(whileRevalidating: .hours(1), onError: .hours(1)))
@@ -101,7 +97,7 @@ import Testing
   }
 
   @Test func `a cancelled one loads nothing more`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     origin.close()
     let prefetch = try boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _, _ in
       .value(try await origin.text())

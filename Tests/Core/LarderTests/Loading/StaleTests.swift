@@ -8,11 +8,6 @@ import Testing
   private let clock = ManualClock()
   private let origin = Origin()
 
-  private func cache(rules: Rules? = nil) throws -> Larder.Cache<String> {
-    try Store.temporary(options: Store.Options(clock: clock)).cache(
-      TextCodec(), in: "boards", rules: rules)
-  }
-
   private let windows = Staleness(whileRevalidating: .minutes(10), onError: .hours(24))
 
   private func ask(_ boards: Larder.Cache<String>) async throws -> CacheResult<String> {
@@ -21,7 +16,7 @@ import Testing
   }
 
   @Test func `a stale value is served at once while one refresh runs`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     _ = try await ask(boards)
     clock.advance(by: .minutes(2))
     origin.close()
@@ -43,7 +38,7 @@ import Testing
   @Test func `behind the window it is loaded first, and served only if that fails, to the end`()
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     _ = try await ask(boards)
     clock.advance(by: .minutes(12))
     origin.fail()
@@ -63,7 +58,7 @@ import Testing
   func `after the clock was set back a value is loaded first if none may be served meanwhile`()
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.hours(4)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     func ask() async throws -> CacheResult<String> {
@@ -80,7 +75,8 @@ import Testing
   }
 
   @Test func `without windows of its own a request has those of the namespace`() async throws {
-    let boards = try cache(rules: Rules(expires: .after(.minutes(1)), stale: .minutes(4)))
+    let boards = try Store.boards(
+      clock: clock, rules: Rules(expires: .after(.minutes(1)), stale: .minutes(4)))
     let ask = { try await origin.ask(boards) }
     _ = try await ask()
     clock.advance(by: .minutes(5) - .milliseconds(1))
@@ -121,7 +117,7 @@ import Testing
   }
 
   @Test func `a value near its end is used while a newer one is fetched`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(1), waitsForCommit: true)
     let ask = { try await origin.ask(boards, options) }
@@ -142,7 +138,7 @@ import Testing
   }
 
   @Test func `a refresh has an end, and its failure is told`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     _ = try await ask(boards)
     clock.advance(by: .minutes(2))
     let errors = Shared<[any Error]>([])
@@ -163,7 +159,7 @@ import Testing
   }
 
   @Test func `each policy asks what it says`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let ask = { (policy: RequestPolicy) in
       try await origin.ask(
         boards,

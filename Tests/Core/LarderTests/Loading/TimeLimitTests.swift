@@ -8,17 +8,13 @@ import Testing
   private let clock = ManualClock()
   private let origin = Origin()
 
-  private func cache() throws -> Larder.Cache<String> {
-    try Store.temporary(options: Store.Options(clock: clock)).cache(TextCodec(), in: "boards")
-  }
-
   private let short = LoadOptions(timeout: .milliseconds(200), waitsForCommit: true)
 
   @Test(arguments: [true, false])
   func `each caller has its own time, and the load goes on for the others`(isFirst: Bool)
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     origin.close()
     var tasks: [Task<CacheResult<String>, any Error>] = []
     let callers: [LoadOptions] = isFirst ? [short, .committed] : [.committed, short]
@@ -38,7 +34,7 @@ import Testing
   }
 
   @Test func `a caller that waits for a refresh does not get its time limit`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     try await putStale(boards)
     origin.close()
     let errors = Shared<[any Error]>([])
@@ -71,7 +67,7 @@ import Testing
   @Test func `after the soft limit a caller gets the stale value, and the load goes on`()
     async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     try await putStale(boards)
     origin.close()
     let first = origin.startAsking(boards, soft)
@@ -94,7 +90,7 @@ import Testing
   }
 
   @Test func `a load that goes on has the time of a refresh`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     try await putStale(boards)
     let errors = Shared<[any Error]>([])
     var options = soft
@@ -115,7 +111,7 @@ import Testing
   }
 
   @Test func `without a stale value a caller waits on, up to its own limit`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     origin.close()
     var options = soft
     let first = origin.startAsking(boards, options)
@@ -141,7 +137,7 @@ import Testing
       minutes: Int
     ) async throws
   {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(minutes), waitsForCommit: true)
     for round in 1...3 {
@@ -162,7 +158,7 @@ import Testing
   }
 
   @Test func `so is a value that its origin confirms`() async throws {
-    let boards = try cache()
+    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(10), waitsForCommit: true)
     let ask = {

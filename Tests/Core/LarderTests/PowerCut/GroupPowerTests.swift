@@ -123,9 +123,7 @@ import TestSupport
     ) throws {
       try withTemporaryDirectory { directory in
         let path = directory + "/store"
-        var options = Store.Options()
-        options.durability = level
-        let store = try Store(at: path, options: options)
+        let store = try Store(at: path, options: Store.Options(durability: level))
         try store.namespace("notes").set("of the application", for: "first")
         try store.close()
         var disk = PowerDisk(initial: try PowerStage.files(of: path))
