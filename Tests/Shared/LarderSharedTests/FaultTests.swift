@@ -200,7 +200,7 @@ import Testing
   /// Many machines load, set, remove and invalidate the same keys, and replies get lost. The machine that makes a change sees
   /// the change at once, and at the end all machines that ask the tier agree.
   @Test func randomHistoriesEndWithWhatTheTierHas() async throws {
-    var rng = SeededRNG(seed: TestSettings.seed)
+    var rng = SeededRNG()
     let server = ManualClock()
     try await withMachines(3, tier: MemoryTier(clock: server)) { machines, tier in
       let origin = Origin()

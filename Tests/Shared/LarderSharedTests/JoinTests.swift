@@ -44,10 +44,7 @@ import Testing
       let first = Task { try await far.read(Origin()) }
       try await waitUntil { tier.requests > before }
       try await near.cache.set("new", for: "a")
-      let current = Task {
-        try await far.cache.currentResult(for: "a") { _ in .value(try await Origin().load()) }?
-          .value
-      }
+      let current = Task { try await far.current(Origin())?.value }
       let loads = far.store.engine.loads.running
       try await waitUntil {
         // The call has joined the load, or has a load of its own, which needs no time of the tier.

@@ -43,9 +43,7 @@ import Testing
     try await withMachines(1, tier: MemoryTier(clock: server)) { machines, tier in
       let origin = Origin()
       // Simulates a killed process: it has the lease, and renews nothing.
-      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
-      let dead = try await tier.acquire(
-        key, rejecting: nil, as: LeaseToken(), for: .seconds(3))
+      let dead = try await tier.acquire(.a, rejecting: nil, as: LeaseToken(), for: .seconds(3))
       guard case .granted(let lease) = dead else {
         Issue.record("the lease was not granted")
         return
@@ -57,7 +55,7 @@ import Testing
       #expect(try await read.value == "load 1")
       #expect(server.monotonic >= .seconds(3))
       let value = TierValue(frame: [1], lifetime: .seconds(1), tags: [])
-      #expect(try await tier.fill(key, value, lease) == nil, "the dead holder comes too late")
+      #expect(try await tier.fill(.a, value, lease) == nil, "the dead holder comes too late")
     }
   }
 
@@ -169,9 +167,7 @@ import Testing
       #expect(try await machines[1].read(options: reload, origin) == "load 2")
       let revalidate = LoadOptions(policy: .revalidate, waitsForCommit: true)
       #expect(try await machines[0].read(options: revalidate, origin) == "load 3")
-      let current = try await machines[1].cache.currentResult(for: "a") { _ in
-        .value(try await origin.load())
-      }
+      let current = try await machines[1].current(origin)
       #expect(current?.value == "load 3")
     }
   }

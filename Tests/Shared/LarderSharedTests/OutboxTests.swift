@@ -27,8 +27,7 @@ import Testing
       #expect(try far.copies.outbox.count() == 0)
       #expect(far.shared.statistics.sent == 3)
       let sent = try await tier.records(after: last ?? .zero, waiting: .zero).map(\.subject)
-      let a = SharedKey(namespace: "prices", bytes: Array("a".utf8))
-      #expect(sent == [.key(a), .tag("b"), .key(a)])
+      #expect(sent == [.key(.a), .tag("b"), .key(.a)])
     }
   }
 
@@ -47,7 +46,7 @@ import Testing
       let result = try await machine.result(origin)
       #expect(result.value != "old")
       try await whileTimePasses([machine]) { try machine.copies.outbox.count() == 0 }
-      #expect(try await tier.fetch(SharedKey(namespace: "prices", bytes: [97]), tags: []) == nil)
+      #expect(try await tier.fetch(.a, tags: []) == nil)
     }
   }
 
@@ -76,7 +75,6 @@ import Testing
   @Test func anotherProcessSendsWhatWaits() async throws {
     let folder = try TemporaryDirectory()
     let tier = MemoryTier(clock: ManualClock())
-    let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
     do {
       let store = try Store(at: folder.path + "/machine")
       let cache = store.cache(TextCodec(), in: "prices", shared: Shared(tier))
@@ -86,11 +84,11 @@ import Testing
       try store.close()
     }
     tier.failAll(with: nil)
-    #expect(try await tier.fetch(key, tags: []) != nil)
+    #expect(try await tier.fetch(.a, tags: []) != nil)
     let store = try Store(at: folder.path + "/machine")
     let cache = store.cache(TextCodec(), in: "prices", shared: Shared(tier))
     try await waitUntil { try cache.copies.outbox.count() == 0 }
-    #expect(try await tier.fetch(key, tags: []) == nil)
+    #expect(try await tier.fetch(.a, tags: []) == nil)
     #expect(try store.verify().faults == [])
   }
 
@@ -108,7 +106,7 @@ import Testing
   }
 
   @Test func entriesOfAnyBytesAreReadOrDropped() throws {
-    var rng = SeededRNG(seed: TestSettings.seed)
+    var rng = SeededRNG()
     let key = SharedKey(namespace: "n:1", bytes: [0, 255, 58])
     let subjects: [LogRecord.Subject] = [.key(key), .namespace("n"), .tag("t")]
     for subject in subjects { #expect(Outbox.decode(Outbox.encoded(subject)) != nil) }

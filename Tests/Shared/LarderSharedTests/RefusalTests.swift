@@ -57,8 +57,7 @@ import Testing
     try await withMachines(1) { machines, _ in
       let (machine, origin) = (machines[0], Origin())
       try await machine.cutOff()
-      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
-      machine.copies.recent.note(.key(key), at: Position(milliseconds: 1 << 43, sequence: 0))
+      machine.copies.recent.note(.key(.a), at: Position(milliseconds: 1 << 43, sequence: 0))
       let result = try await machine.result(origin)
       #expect(result.value == "load 1" && !result.isConfirmed)
       #expect(origin.loads == 1)

@@ -41,9 +41,7 @@ import Testing
       #expect(try await machines[2].read(origin) == "new")
       try await machines[1].follow(tier)
       #expect(try machines[1].copy() == nil)
-      let current = try await machines[1].cache.currentResult(for: "a") { _ in
-        .value(try await origin.load())
-      }
+      let current = try await machines[1].current(origin)
       #expect(current?.value == "new")
       #expect(try await machines[1].read(origin) == "new")
       #expect(origin.loads == 1)
@@ -76,9 +74,7 @@ import Testing
       let origin = Origin()
       _ = try await machines[0].read(origin)
       try await machines[1].cache.remove("a")
-      let current = try await machines[0].cache.currentResult(for: "a") { _ in
-        .value(try await origin.load())
-      }
+      let current = try await machines[0].current(origin)
       #expect(current?.value == "load 2")
       #expect(current?.source == .loaded)
       #expect(try await machines[1].read(origin) == "load 2")
@@ -120,17 +116,9 @@ import Testing
     try await withMachines(2) { machines, tier in
       let (machine, other) = (machines[0], machines[1])
       try await other.cache.set("old", for: "a", tags: ["t"])
-      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
-      let fetched = try await tier.fetch(key, tags: ["t"])
-      let (stamp, head) = try #require(fetched.map { ($0.stamp, $0.head) })
+      let fetched = try #require(try await tier.fetch(.a, tags: ["t"]))
       let ticket = try machine.copies.ticket()
-      func mayStore() async throws -> Bool {
-        try await machine.store.commit { batch in
-          try machine.copies.mayStore(
-            stamp, current: head, ticket, for: key, tags: ["t"], in: &batch)
-        }
-      }
-      #expect(try await mayStore())
+      #expect(try await machine.mayStore(fetched, ticket, tags: ["t"]))
       switch change {
       case "set": try await machine.cache.set("new", for: "a", tags: ["t"])
       case "remove": try await machine.cache.remove("a")
@@ -140,7 +128,7 @@ import Testing
         tier.fail(next: 1, with: .unreachable)
         #expect(await code { try await machine.cache.remove("a") } == .pending)
       }
-      #expect(try await !mayStore())
+      #expect(try await !machine.mayStore(fetched, ticket, tags: ["t"]))
       let next = try await machine.read(Origin())
       #expect(next == (change == "set" ? "new" : "load 1"))
     }
@@ -169,18 +157,13 @@ import Testing
       let copies = machines[0].copies
       for _ in 0..<5 { try await machines[1].cache.set("old", for: "a") }
       try await machines[0].follow(tier)
-      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
-      let fetched = try #require(try await tier.fetch(key, tags: []))
+      let fetched = try #require(try await tier.fetch(.a, tags: []))
       let ticket = try copies.ticket()
       tier.failOver(to: MemoryTier().image)
       try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
       try await machines[0].follow(tier)
-      #expect(copies.isCurrent(key, tags: [], at: fetched.head))
-      let mayStore = try await machines[0].store.commit { batch in
-        try copies.mayStore(
-          fetched.stamp, current: fetched.head, ticket, for: key, tags: [], in: &batch)
-      }
-      #expect(!mayStore)
+      #expect(copies.isCurrent(.a, tags: [], at: fetched.head))
+      #expect(try await !machines[0].mayStore(fetched, ticket))
     }
   }
 
@@ -188,21 +171,15 @@ import Testing
   @Test func anOlderFillDoesNotReplaceANewerOne() async throws {
     try await withMachines(1) { machines, tier in
       let (copies, origin) = (machines[0].copies, Origin())
-      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
       #expect(try await machines[0].read(origin) == "load 1")
-      let first = try #require(try await tier.fetch(key, tags: []))
+      let first = try #require(try await tier.fetch(.a, tags: []))
       let ticket = try copies.ticket()
       let reload = LoadOptions(policy: .reload, waitsForCommit: true)
       #expect(try await machines[0].read(options: reload, origin) == "load 2")
-      let second = try #require(try await tier.fetch(key, tags: []))
+      let second = try #require(try await tier.fetch(.a, tags: []))
       #expect(first.stamp.version == second.stamp.version)
-      for (found, expected) in [(first, false), (second, true)] {
-        let mayStore = try await machines[0].store.commit { batch in
-          try copies.mayStore(
-            found.stamp, current: found.head, ticket, for: key, tags: [], in: &batch)
-        }
-        #expect(mayStore == expected)
-      }
+      #expect(try await !machines[0].mayStore(first, ticket))
+      #expect(try await machines[0].mayStore(second, ticket))
     }
   }
 
@@ -231,9 +208,7 @@ import Testing
       try await machines[1].cache.set("large value", for: "a")
       #expect(try machines[1].copy() == "large value")
       try await machines[0].follow(tier)
-      let current = try await machines[0].cache.currentResult(for: "a") { _ in
-        .value(try await origin.load())
-      }
+      let current = try await machines[0].current(origin)
       #expect(current?.value == "load 3", "a large set is announced, not shared")
     }
   }
@@ -241,30 +216,29 @@ import Testing
   @Test func damageAndOtherCodecsAreMissesAndALaterLayoutStays() async throws {
     try await withMachines(2) { machines, tier in
       let origin = Origin()
-      let key = SharedKey(namespace: "prices", bytes: Array("a".utf8))
       for (count, place) in [0, 20].enumerated() {
         try await machines[1].cache.remove("a")
         try await machines[1].cache.set("damaged", for: "a")
-        tier.damage(key) { $0[place] ^= 8 }
+        tier.damage(.a) { $0[place] ^= 8 }
         try await machines[0].follow(tier)
         #expect(try await machines[0].read(origin) == "load \(count + 1)")
         #expect(machines[0].shared.statistics.damaged == count + 1)
         #expect(machines[0].shared.statistics.newer == 0)
-        let frame = try #require(try await tier.fetch(key, tags: [])).frame
-        #expect(Frame.parse(frame, for: key, of: "test") != .damaged, "it was replaced")
+        let frame = try #require(try await tier.fetch(.a, tags: [])).frame
+        #expect(Frame.parse(frame, for: .a, of: "test") != .damaged, "it was replaced")
       }
       try await machines[0].cache.remove("a")
       try await machines[1].cache.set("kept", for: "a")
-      tier.damage(key) { frame in
+      tier.damage(.a) { frame in
         frame.removeLast(8)
         frame[0] = 9
-        frame.append(bigEndian: Frame.checksum(of: frame, for: key, "test"))
+        frame.append(bigEndian: Frame.checksum(of: frame, for: .a, "test"))
       }
-      let found = try await tier.fetch(key, tags: [])
+      let found = try await tier.fetch(.a, tags: [])
       try await machines[0].follow(tier)
       #expect(try await machines[0].read(origin) == "load 3")
       #expect(machines[0].shared.statistics.newer == 1)
-      #expect(try await tier.fetch(key, tags: [])?.stamp == found?.stamp)
+      #expect(try await tier.fetch(.a, tags: [])?.stamp == found?.stamp)
     }
   }
 

@@ -90,7 +90,28 @@ struct Machine {
     try await result("a", origin)
   }
 
+  /// The result of a load unless the tier confirms the value.
+  func current(_ origin: Origin) async throws -> CacheResult<String>? {
+    try await cache.currentResult(for: "a") { _ in .value(try await origin.load()) }
+  }
+
+  /// Whether this machine may store what it has fetched of the key `a`.
+  func mayStore(
+    _ fetched: FetchedValue, _ ticket: LocalCopies.Ticket, tags: [String] = []
+  ) async throws -> Bool {
+    let copies = copies
+    return try await store.commit { batch in
+      try copies.mayStore(
+        fetched.stamp, current: fetched.head, ticket, for: .a, tags: tags, in: &batch)
+    }
+  }
+
   func copy(_ key: String = "a") throws -> String? { try cache.local.value(for: key) }
+}
+
+extension SharedKey {
+  /// The key `a` of every machine.
+  static let a = SharedKey(namespace: "prices", bytes: Array("a".utf8))
 }
 
 extension LoadOptions {
