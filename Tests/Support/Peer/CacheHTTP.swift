@@ -1,4 +1,3 @@
-import Dispatch
 import HTTPTypes
 import Larder
 import LarderHTTP
@@ -18,17 +17,14 @@ extension Peer {
       var request = HTTPRequest(
         method: method, scheme: "https", authority: "example.com", path: words[1])
       if words.count > 2 { request.headerFields[.authorization] = words[2] }
-      let done = DispatchSemaphore(value: 0)
-      Task { [request] in
+      try Self.wait { [request] in
         do {
           let body = try await cache.send(request).body.bytes()
           Peer.say("\(origin.count) " + String(decoding: body, as: UTF8.self))
         } catch {
           Peer.say("error \(error)")
         }
-        done.signal()
       }
-      done.wait()
     }
     try opened.close()
     Peer.say("closed")
@@ -44,18 +40,13 @@ extension Peer {
     let request = HTTPRequest(
       method: .get, scheme: "https", authority: "example.com", path: "/page",
       headerFields: [.accept: "text/html", .userAgent: "peer"])
-    let (count, done) = (argument(0), DispatchSemaphore(value: 0))
-    Task {
-      do {
-        var bytes = 0
-        for _ in 0..<count { bytes += try await cache.send(request).body.bytes().count }
-        Peer.say("\(bytes) bytes in \(cache.statistics.requests) answers")
-      } catch {
-        Peer.say("error \(error)")
-      }
-      done.signal()
+    let count = argument(0)
+    let bytes = try Self.wait {
+      var bytes = 0
+      for _ in 0..<count { bytes += try await cache.send(request).body.bytes().count }
+      return bytes
     }
-    done.wait()
+    Peer.say("\(bytes) bytes in \(cache.statistics.requests) answers")
     try opened.close()
   }
 }

@@ -22,18 +22,11 @@ extension Peer {
 
   /// The descriptor that LMDB opens for synchronous writes of meta pages.
   private static func metaDescriptor() throws -> Int32 {
-    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-      guard let number = Int32(name),
-        let info = FileManager.default.contents(atPath: "/proc/self/fdinfo/\(name)")
-      else { continue }
-      let target = try? FileManager.default.destinationOfSymbolicLink(
-        atPath: "/proc/self/fd/\(name)")
-      let flags = String(decoding: info, as: UTF8.self).split(separator: "\n").first {
-        $0.hasPrefix("flags")
-      }
-      let mode =
-        flags?.split(whereSeparator: \.isWhitespace).last.flatMap { Int32($0, radix: 8) } ?? 0
-      if target?.hasSuffix("data.mdb") == true, mode & O_DSYNC != 0 { return number }
+    for descriptor in try dataDescriptors() {
+      let info = try String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
+      let flags = info.split(separator: "\n").first { $0.hasPrefix("flags") }
+      let mode = flags?.split(whereSeparator: \.isWhitespace).last.flatMap { Int32($0, radix: 8) }
+      if let mode, mode & O_DSYNC != 0 { return descriptor }
     }
     throw LMDBError(code: ENOENT)
   }

@@ -13,8 +13,7 @@ extension Peer {
     try environment.set([1], [1])
     try environment.sync()
     Peer.say("write \(Peer.outcome { try environment.set([1], [2]) })")
-    let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
-    for descriptor in try Self.dataDescriptors() { dup2(full.fileDescriptor, descriptor) }
+    try Self.breakDisk()
     Peer.say("sync \(Peer.outcome { try environment.sync() } == "done" ? "done" : "failed")")
     Peer.say("write \(Peer.outcome { try environment.set([1], [3]) })")
     let anew = try Fixture.open(store, options)
@@ -33,8 +32,7 @@ extension Peer {
     try notes.set("kept", for: "k")
     try opened.sync()
     try notes.set("lost", for: "k")
-    let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
-    for descriptor in try Self.dataDescriptors() { dup2(full.fileDescriptor, descriptor) }
+    try Self.breakDisk()
     for _ in 0..<2 {
       do throws(LarderError) {
         try opened.close()
@@ -46,6 +44,12 @@ extension Peer {
     let again = try Store(at: store, options: options)
     let value: String? = try again.namespace("notes").value(for: "k")
     Peer.say("again \(value ?? "nothing")")
+  }
+
+  /// From now on, the disk accepts no bytes for the data files.
+  static func breakDisk() throws {
+    let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+    for descriptor in try dataDescriptors() { dup2(full.fileDescriptor, descriptor) }
   }
 
   static func dataDescriptors() throws -> [Int32] {

@@ -2,9 +2,17 @@ import Foundation
 import LMDB
 
 /// Swift hides `fork`: a child has only the thread that forks.
-@_silgen_name("fork") private func cFork() -> Int32
+@_silgen_name("fork") func cFork() -> Int32
 
 extension Peer {
+  /// Waits for the end of a child, and returns its status.
+  @discardableResult
+  static func waitForChild(_ process: Int32) -> Int32 {
+    var status: Int32 = 0
+    precondition(unsafe waitpid(process, &status, 0) == process)
+    return status
+  }
+
   /// Runs `child` in a forked process, which then ends, and waits for its end.
   private func inChild(_ child: () throws -> Void) {
     let process = cFork()
@@ -12,9 +20,7 @@ extension Peer {
       do { try child() } catch { Peer.say("child error \(error)") }
       _exit(0)
     }
-    var status: Int32 = 0
-    precondition(unsafe waitpid(process, &status, 0) == process)
-    Peer.say("child ended \(status)")
+    Peer.say("child ended \(Self.waitForChild(process))")
   }
 
   /// Tries the calls of an environment in a child, opens the store again there, and continues in the parent.
@@ -53,8 +59,7 @@ extension Peer {
     let read = try environment.beginRead()
     let process = cFork()
     if process == 0 { return 0 }
-    var status: Int32 = 0
-    precondition(unsafe waitpid(process, &status, 0) == process)
+    Self.waitForChild(process)
     let mine = try environment.readerTable.readers().filter {
       $0.process == Int(getpid()) && $0.transaction != nil
     }
@@ -73,8 +78,7 @@ extension Peer {
         if process == 0 {
           try transaction.put([2].span, for: [1].span, in: .main)
         } else {
-          var status: Int32 = 0
-          precondition(unsafe waitpid(process, &status, 0) == process)
+          Self.waitForChild(process)
         }
       }
     }
@@ -111,10 +115,8 @@ extension Peer {
       other.close()
       _exit(0)
     }
-    var status: Int32 = 0
-    precondition(unsafe waitpid(process, &status, 0) == process)
     ended.wait()
-    Peer.say("ended \(status) \(try writing.value([1]) ?? [])")
+    Peer.say("ended \(Self.waitForChild(process)) \(try writing.value([1]) ?? [])")
   }
 
   /// A child forgets the parent's limit, and the limit that the child sets does not affect the parent.

@@ -43,9 +43,7 @@ extension Peer {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
     Peer.say("open")
-    let end = Thread { readToEnd() }
-    end.start()
-    while !end.isFinished {
+    try untilEndOfInput {
       for key in 0..<4 {
         let _: String? = try notes.value(for: key)
       }
@@ -67,10 +65,12 @@ extension Peer {
       .count
     }
     Peer.say("\(try use())")
-    let end = Thread { readToEnd() }
-    end.start()
-    while !end.isFinished {
-      if arguments.count > 1 { Peer.say("\(try use())") } else { usleep(500) }
+    try untilEndOfInput {
+      guard arguments.count > 1 else {
+        usleep(500)
+        return
+      }
+      Peer.say("\(try use())")
     }
     try opened.close()
   }
@@ -112,7 +112,50 @@ extension Peer {
     }
   }
 
-  private func readToEnd() {
-    while readLine() != nil {}
+  /// Makes a store, and waits before the store is complete until the input ends.
+  func makeStore() throws {
+    do {
+      try Store.making(at: store, Store.Options()) { made in
+        try made.namespace("notes").set("half", for: "k")
+        Peer.say("half")
+        waitForEndOfInput()
+      }
+      Peer.say("made")
+    } catch let error as LarderError {
+      Peer.say("refused \(error.code.rawValue)")
+    }
+  }
+
+  /// Subscribes to changes and reads no change, until the input ends.
+  func watch() throws {
+    let opened = try Store(at: store)
+    let changes = opened.changes()
+    Peer.say("watching")
+    waitForEndOfInput()
+    withExtendedLifetime(changes) {}
+    try opened.close()
+    Peer.say("closed")
+  }
+
+  /// Fills a store with small entries, with as few waits for the disk as possible. The argument is their number.
+  func fillLarge() throws {
+    var options = Store.Options()
+    options.flushes = false
+    let opened = try Store(at: store, options: options)
+    let large = opened.namespace("large")
+    let count = argument(0)
+    for start in stride(from: 0, to: count, by: 20_000) {
+      try opened.write { batch in
+        for number in start..<min(start + 20_000, count) {
+          let digits = String(number)
+          let key = "entry:" + String(repeating: "0", count: 9 - digits.count) + digits
+          try batch.set(
+            "{\"number\":\(number)}", for: key, in: large,
+            expires: .after(.seconds(86_400 + number % 86_400)))
+        }
+      }
+    }
+    try opened.close()
+    Peer.say("filled")
   }
 }

@@ -4,8 +4,6 @@ import Larder
 import Synchronization
 import TestSupport
 
-@_silgen_name("fork") private func cFork() -> Int32
-
 extension Peer {
   /// The time of the machine in tests of leases. It stands still in every peer.
   static let machineTime: Int64 = 1_000_000
@@ -112,9 +110,7 @@ extension Peer {
       alarm(20)
       _exit(calls.map { Self.code(of: $0) } == expected ? 0 : 1)
     }
-    var status: Int32 = 0
-    precondition(unsafe waitpid(process, &status, 0) == process)
-    Peer.say("ended \(status)")
+    Peer.say("ended \(Self.waitForChild(process))")
     release.signal()
     try opened.close()
     Peer.say("closed")
@@ -168,8 +164,7 @@ extension Peer {
         let results = calls.map { Self.code(of: $0) }
         _exit(results == Array(repeating: "forked", count: calls.count) ? 0 : 1)
       }
-      var status: Int32 = 0
-      precondition(unsafe waitpid(process, &status, 0) == process)
+      let status = Self.waitForChild(process)
       if status != 0 { failures[status, default: 0] += 1 }
     }
     isOver.store(true, ordering: .relaxed)
@@ -183,15 +178,22 @@ extension Peer {
     return "done"
   }
 
-  /// Runs a task to its end.
-  static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
+  /// Runs a task to its end, and returns its value.
+  static func wait<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) throws -> Value {
     let isDone = DispatchSemaphore(value: 0)
-    let failure = Mutex<(any Error)?>(nil)
+    let outcome = Mutex<Result<Value, any Error>?>(nil)
     Task {
-      do { try await body() } catch { failure.withLock { $0 = error } }
+      do {
+        let value = try await body()
+        outcome.withLock { $0 = .success(value) }
+      } catch {
+        outcome.withLock { $0 = .failure(error) }
+      }
       isDone.signal()
     }
     isDone.wait()
-    if let error = failure.withLock({ $0 }) { throw error }
+    return try outcome.withLock { $0! }.get()
   }
 }

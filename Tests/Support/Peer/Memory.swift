@@ -10,10 +10,9 @@ extension Peer {
     let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.off)
     let mark = try FileHandle(forWritingTo: URL(fileURLWithPath: store + ".mark"))
     Peer.say("open")
-    let end = Thread { self.waitForEndOfInput() }
-    end.start()
-    for number in 1... {
-      if end.isFinished { break }
+    var number = 0
+    try untilEndOfInput {
+      number += 1
       if number % 100 == 0 {
         try notes.clear()
       } else {

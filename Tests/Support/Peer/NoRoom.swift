@@ -11,21 +11,13 @@ extension Peer {
       stored += 1
     }
     for _ in 0..<4 { try write() }
-    let used = try Self.addressSpace()
-    if used > 1 << 40 {
-      Peer.say("sanitized")
-      return
-    }
-    var limit = rlimit()
-    unsafe getrlimit(Self.addressSpaceLimit, &limit)
-    let original = limit.rlim_cur
-    limit.rlim_cur = rlim_t(used + 1 << 20)
-    precondition(unsafe setrlimit(Self.addressSpaceLimit, &limit) == 0)
+    let used = try Shortage.addressSpace
+    if used > 1 << 40 { return Peer.say("sanitized") }
+    let original = try Shortage.limit(RLIMIT_AS, to: rlim_t(used + 1 << 20))
     let end = Peer.outcome { while stored < 1000 { try write() } }
     Peer.say("\(end) \(stored > 8) \(environment.info.mapSize)")
     Peer.say("\(try environment.value(Fixture.bytes(3)) == Fixture.filling(3, count: 65_536))")
-    limit.rlim_cur = original
-    precondition(unsafe setrlimit(Self.addressSpaceLimit, &limit) == 0)
+    try Shortage.limit(RLIMIT_AS, to: original)
     for _ in 0..<20 { try write() }
     Peer.say("\(environment.info.mapSize > 1 << 20)")
   }
@@ -33,15 +25,9 @@ extension Peer {
   /// Writes while the process may not map as much as the file limit allows.
   func limitWithoutRoom() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
-    let used = try Self.addressSpace()
-    if used > 1 << 40 {
-      Peer.say("sanitized")
-      return
-    }
-    var limit = rlimit()
-    unsafe getrlimit(Self.addressSpaceLimit, &limit)
-    limit.rlim_cur = rlim_t(used + 64 << 20)
-    precondition(unsafe setrlimit(Self.addressSpaceLimit, &limit) == 0)
+    let used = try Shortage.addressSpace
+    if used > 1 << 40 { return Peer.say("sanitized") }
+    try Shortage.limit(RLIMIT_AS, to: rlim_t(used + 64 << 20))
     environment.setFileLimit(1 << 40)
     for stored in 0..<100 {
       try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 65_536))
@@ -54,17 +40,5 @@ extension Peer {
       }
     }
     Peer.say("\(end) \(environment.info.mapSize)")
-  }
-
-  #if canImport(Glibc)
-    private static let addressSpaceLimit = Int32(RLIMIT_AS.rawValue)
-  #else
-    private static let addressSpaceLimit = RLIMIT_AS
-  #endif
-
-  /// The address space of this process in bytes, from the first number of `statm`.
-  private static func addressSpace() throws -> Int {
-    let statm = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-    return statm.split(separator: " ").first.flatMap { Int($0) }! * Int(getpagesize())
   }
 }

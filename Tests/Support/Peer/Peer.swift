@@ -133,6 +133,13 @@ import Synchronization
   func waitForEndOfInput() {
     while waitForInput() {}
   }
+
+  /// Repeats `body` until the input ends.
+  func untilEndOfInput(_ body: () throws -> Void) rethrows {
+    let end = Thread { waitForEndOfInput() }
+    end.start()
+    while !end.isFinished { try body() }
+  }
 }
 
 extension Peer {

@@ -1,8 +1,6 @@
-import Dispatch
 import LMDB
 import Larder
 import LarderSystem
-import Synchronization
 import TestSupport
 
 extension Peer {
@@ -16,19 +14,8 @@ extension Peer {
     let store = try Store(at: store, options: options)
     try store.declare(Rules(largestValue: GroupWork.largest), for: GroupWork.namespace)
     Peer.say("open")
-    let failure = Mutex<(any Error)?>(nil)
-    let done = DispatchSemaphore(value: 0)
     let (tasks, writes) = (argument(1), argument(2))
-    Task {
-      do {
-        try await GroupWork.write(to: store, tasks: tasks, writes: writes)
-      } catch {
-        failure.withLock { $0 = error }
-      }
-      done.signal()
-    }
-    done.wait()
-    if let error = failure.withLock({ $0 }) { throw error }
+    try Self.wait { try await GroupWork.write(to: store, tasks: tasks, writes: writes) }
     Peer.say("closing")
     try store.close()
     Peer.say("closed")

@@ -1,8 +1,6 @@
-import Dispatch
 import Foundation
 import LMDB
 import Larder
-import Synchronization
 import TestSupport
 
 extension Peer {
@@ -15,9 +13,10 @@ extension Peer {
     let notes = store.namespace("notes")
     let begin = ContinuousClock.now
     let end = begin + .milliseconds(argument(1))
+    let tasks = arguments.count > 2 ? argument(2) : 0
     let writes =
-      arguments.count > 2
-      ? try Self.writeTogether(to: notes, tasks: argument(2), until: end)
+      tasks > 0
+      ? try Self.wait { try await Self.writeTogether(to: notes, tasks: tasks, until: end) }
       : try Self.write(to: notes, until: end)
     let seconds = (ContinuousClock.now - begin) / .seconds(1)
     let commits = try store.statistics().file.transaction
@@ -37,24 +36,6 @@ extension Peer {
       writes += 1
     }
     return writes
-  }
-
-  private static func writeTogether(
-    to notes: Store.Namespace, tasks: Int, until end: ContinuousClock.Instant
-  ) throws -> Int {
-    let outcome = Mutex<Result<Int, any Error>>(.success(0))
-    let done = DispatchSemaphore(value: 0)
-    Task {
-      do {
-        let writes = try await writeTogether(to: notes, tasks: tasks, until: end)
-        outcome.withLock { $0 = .success(writes) }
-      } catch {
-        outcome.withLock { $0 = .failure(error) }
-      }
-      done.signal()
-    }
-    done.wait()
-    return try outcome.withLock { try $0.get() }
   }
 
   private static func writeTogether(

@@ -49,8 +49,6 @@ extension SharedTable {
   }
 }
 
-@_silgen_name("fork") private func cFork() -> Int32
-
 extension Peer {
   /// Obeys one command in each line, and prints the words.
   func shareWords() throws {
@@ -78,8 +76,7 @@ extension Peer {
           Peer.say("child \(words.isWritable) \(words.openForReading())")
           _exit(0)
         }
-        var status: Int32 = 0
-        precondition(unsafe waitpid(process, &status, 0) == process)
+        Self.waitForChild(process)
         Peer.say("parent \(words.isWritable)")
       default: preconditionFailure(line)
       }

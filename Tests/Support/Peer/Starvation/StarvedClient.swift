@@ -19,30 +19,37 @@ enum Shortage: String, CaseIterable {
   func begin(_ amount: Int) throws {
     switch self {
     case .disk: break
-    case .descriptors: try Self.limit(RLIMIT_NOFILE, to: amount)
+    case .descriptors: try Self.limit(RLIMIT_NOFILE, to: rlim_t(amount))
     case .threads:
       // Root has no limit of threads, so the process becomes another user.
       if geteuid() == 0 {
         guard setgid(65_534) == 0, setuid(65_534) == 0 else { throw POSIXError(.EPERM) }
       }
       try Self.limit(Self.processes, to: 1)
-    case .space:
+    case .space: try Self.limit(RLIMIT_AS, to: rlim_t(Self.addressSpace + amount << 20))
+    case .memory: try Self.limit(RLIMIT_DATA, to: rlim_t(amount << 20))
+    }
+  }
+
+  /// The address space of this process in bytes, from the first number of `statm`.
+  static var addressSpace: Int {
+    get throws {
       let statm = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-      let used = statm.split(separator: " ").first.flatMap { Int($0) }! * Int(getpagesize())
-      try Self.limit(RLIMIT_AS, to: used + amount << 20)
-    case .memory: try Self.limit(RLIMIT_DATA, to: amount << 20)
+      return statm.split(separator: " ").first.flatMap { Int($0) }! * Int(getpagesize())
     }
   }
 
   #if canImport(Glibc)
-    private typealias Resource = __rlimit_resource
+    typealias Resource = __rlimit_resource
     private static let processes = __RLIMIT_NPROC
   #else
-    private typealias Resource = Int32
+    typealias Resource = Int32
     private static let processes = RLIMIT_NPROC
   #endif
 
-  private static func limit(_ resource: Resource, to amount: Int) throws {
+  /// Limits a resource of this process, and returns the former limit.
+  @discardableResult
+  static func limit(_ resource: Resource, to amount: rlim_t) throws -> rlim_t {
     #if canImport(Glibc)
       let number = Int32(resource.rawValue)
     #else
@@ -50,8 +57,10 @@ enum Shortage: String, CaseIterable {
     #endif
     var limit = rlimit()
     guard unsafe getrlimit(number, &limit) == 0 else { throw POSIXError(.EINVAL) }
-    limit.rlim_cur = rlim_t(amount)
+    let former = limit.rlim_cur
+    limit.rlim_cur = amount
     guard unsafe setrlimit(number, &limit) == 0 else { throw POSIXError(.EINVAL) }
+    return former
   }
 }
 
