@@ -41,12 +41,6 @@ import ExampleTesting
     #expect(pending.map(\.kind) == [.mark, .unmark, .mark, .archive], "every process sees them")
     #expect(try fixture.reader.usage().pendingEdits == 4)
     #expect(try fixture.reader.stored().ids == [2, 1].map(FakeReadeck.id))
-    // The changes are user data: no limit evicts them.
-    try fixture.store.declare(StoreLimits(disk: 4_000_000))
-    for number in 0..<200 {
-      try await fixture.store.namespace("others").set(
-        [UInt8](repeating: 1, count: 50_000), for: "\(number)")
-    }
     fixture.server.forget()
     #expect(try await fixture.sync().edits == OutboxReport(sent: 4))
     let sent = fixture.server.received.filter { $0.method == "PATCH" }

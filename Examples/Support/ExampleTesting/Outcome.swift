@@ -22,9 +22,7 @@ public struct Outcome: Sendable {
 
   /// The last lines of the output, which call `larder`.
   public var suggestions: [String] {
-    output.split(separator: "\n").filter { $0.hasPrefix("  larder ") }.map {
-      String($0.dropFirst(2))
-    }
+    output.split(separator: "\n").map(String.init).filter { $0.hasPrefix("  larder ") }
   }
 
   /// A lock for the start of a process: Foundation has crashed when many threads started processes at once.

@@ -8,24 +8,10 @@ public struct TestedProgram: Sendable {
   public let store: String
   private let name: String
 
-  /// - Parameters:
-  ///   - name: the program's name.
-  ///   - store: the store's name.
   public init(_ name: String, store: String) throws {
     folder = try TemporaryDirectory()
     self.name = name
     self.store = folder.path + "/" + store
-  }
-
-  /// The outputs of the `larder` commands in the last lines of the output.
-  public func lastAnswers(of outcome: Outcome) async throws -> [String] {
-    var answers: [String] = []
-    for line in outcome.suggestions {
-      let answer = try await Outcome(line: line)
-      #expect(answer.code == 0 && answer.error.isEmpty && !answer.output.isEmpty, "\(answer)")
-      answers.append(answer.output)
-    }
-    return answers
   }
 
   /// Runs the commands of a table, one after the other, and checks their outcomes.

@@ -1,34 +1,18 @@
 import Synchronization
 
 /// Suspends tasks until it is opened.
-public final class Gate: Sendable {
-  private struct State {
-    var isOpen = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
+public struct Gate: Sendable {
+  private let opening: AsyncStream<Void>.Continuation
+  private let waiting: Task<Void, Never>
+
+  public init() {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    opening = continuation
+    waiting = Task { for await _ in stream {} }
   }
 
-  private let state = Mutex(State())
-
-  public init() {}
-
-  public func pass() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiting.append(continuation) }
-        return state.isOpen
-      }
-      if isOpen { continuation.resume() }
-    }
-  }
-
-  public func open() {
-    let waiting = state.withLock { state in
-      state.isOpen = true
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
+  public func pass() async { await waiting.value }
+  public func open() { opening.finish() }
 }
 
 /// A list that several tasks extend. `Lines<Duration>` records waits without waiting.

@@ -6,10 +6,8 @@ struct Thing: Codable, Equatable { var name: String }
 /// The service class of all adapters. Tests of `LarderHTTP` cover waits, time limits, login pages and the kinds of failures.
 @Suite(.checkedStores) struct ServiceTests {
   /// A service over a cache, with the credentials `key abc`.
-  private func service(
-    at base: String, over transport: any HTTPTransport = URLSessionTransport()
-  ) throws -> Service {
-    let cache = HTTPCache(in: try Store.tested().namespace("http"), over: transport)
+  private func service(at base: String) throws -> Service {
+    let cache = HTTPCache(in: try Store.tested().namespace("http"), over: URLSessionTransport())
     var service = Service(at: base, over: cache)
     service.fields = [.authorization: "key abc"]
     service.message = { $0["detail"]?.text }
