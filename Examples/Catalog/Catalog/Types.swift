@@ -1,15 +1,8 @@
 import Service
 
-/// A questionnaire in the catalog. It lacks fields of the service that nothing uses.
+/// A questionnaire in the catalog, with the fields that are used.
 public struct Funnel: Codable, Sendable, Hashable {
   public var id, slug, title: String
-  public var subtitle, description: String?
-  public var minutes: Int?
-
-  private enum CodingKeys: String, CodingKey {
-    case id, slug, title, subtitle, description
-    case minutes = "est_duration_min"
-  }
 
   /// The catalog's order: by title without regard to case, then by slug.
   public static func isBefore(_ left: Funnel, _ right: Funnel) -> Bool {
@@ -21,12 +14,6 @@ public struct Funnel: Codable, Sendable, Hashable {
 public struct Pillar: Codable, Sendable, Hashable {
   public var id: String
   public var title: String?
-  public var order: Int?
-
-  private enum CodingKeys: String, CodingKey {
-    case id, title
-    case order = "sort_order"
-  }
 }
 
 /// A page of the catalog by the service's contract. It must have `pillars`, which may be null; an answer without `pagination`

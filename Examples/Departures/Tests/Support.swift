@@ -2,15 +2,9 @@ import Departures
 import ExampleTesting
 
 /// The moment of a text such as `2025-07-12T09:00:00+0200`.
-func moment(_ text: String) throws -> Timestamp {
-  guard let moment = SwissTime.moment(text) else { throw CocoaError(.formatting) }
-  return moment
-}
+func moment(_ text: String) throws -> Timestamp { try #require(SwissTime.moment(text)) }
 
-func day(_ text: String) throws -> CalendarDay {
-  guard let day = CalendarDay(rawValue: text) else { throw CocoaError(.formatting) }
-  return day
-}
+func day(_ text: String) throws -> CalendarDay { try #require(CalendarDay(rawValue: text)) }
 
 /// A clock that moves when a test moves it. A short pause does not wait: the clock moves to the end of the pause, and notes
 /// the pause's length.

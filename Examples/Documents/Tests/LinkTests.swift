@@ -40,20 +40,6 @@ import Testing
       })
   }
 
-  @Test func `the files that the architecture names exist`() throws {
-    let page = try Repository.text("Docs/Internals/Architecture.md")
-    let paths = page.matches(of: #/`(\w+(?:/[\w+]+)+\.swift)`/#).map { String($0.1) }
-    #expect(paths.count > 5)
-    // A path in the list of layers begins with the name of a module. The module lies in one of the folders of `Sources`.
-    let sources = Repository.root.path + "/Sources/"
-    let rooms = try FileManager.default.contentsOfDirectory(atPath: sources)
-    for path in paths {
-      #expect(
-        rooms.contains { FileManager.default.fileExists(atPath: "\(sources)\($0)/\(path)") },
-        "\(path)")
-    }
-  }
-
   @Test func `every link of the documents leads somewhere`() throws {
     let pages = try Self.pages()
     #expect(pages.contains("README.md") && pages.count > 20)
