@@ -43,7 +43,7 @@ extension ExpressionParser {
         throw failure("expected the name of a header", "`header.cache-control`")
       }
       index += 1
-      return .path(try path(.header(name.map { $0 | ($0.isLetter ? 0x20 : 0) })))
+      return .path(try path(.header(name.map(\.lowercased))))
     case "metadata": return .path(try path(.metadata))
     default: break
     }
@@ -108,10 +108,7 @@ extension ExpressionParser {
     do throws(ShellError) {
       switch try variables.value(of: name, at: nil) {
       case .text(let bytes): return .string(bytes)
-      case .json(let bytes):
-        let space = bytes.prefix { [.space, .tab, .newline, .carriageReturn].contains($0) }.count
-        let end = JSONGrammar.end(of: bytes.span, from: space) ?? bytes.count
-        return JSONLookup.value(bytes.span, space..<end)
+      case .json(let bytes): return JSONLookup.values(of: [], in: bytes).first ?? .null
       }
     } catch {
       throw QueryError(

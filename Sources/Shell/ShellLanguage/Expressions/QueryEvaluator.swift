@@ -119,7 +119,10 @@ package struct QueryEvaluator {
   ) -> [QueryValue] {
     switch path.root {
     case .header(let name):
-      let values = input.response?.fields.filter { Self.isSame($0.name, name) }.map(\.value) ?? []
+      let fields = input.response?.fields.filter {
+        $0.name.lazy.map(\.lowercased).elementsEqual(name)
+      }
+      let values = fields?.map(\.value) ?? []
       return values.isEmpty ? [] : [.string(Array(values.joined(separator: Array(", ".utf8))))]
     case .metadata: return input.metadata.map { JSONLookup.values(of: path.parts, in: $0) } ?? []
     case .value:
@@ -155,11 +158,6 @@ package struct QueryEvaluator {
       return (path, near.map { ".\($0)" })
     }
     return nil
-  }
-
-  private static func isSame(_ name: [UInt8], _ lowercase: [UInt8]) -> Bool {
-    name.count == lowercase.count
-      && zip(name, lowercase).allSatisfy { ($0.isLetter ? $0 | 0x20 : $0) == $1 }
   }
 
   private static func call(_ function: QueryFunction, _ value: QueryValue) -> QueryValue {

@@ -18,11 +18,10 @@ struct QueryToken {
   let range: Range<Int>
 
   static func isIdentifier(_ bytes: [UInt8]) -> Bool {
-    guard let first = bytes.first, first.isLetter || first == UInt8(ascii: "_") else {
-      return false
-    }
-    return bytes.allSatisfy(isIdentifierByte)
+    bytes.first.map(beginsIdentifier) == true && bytes.allSatisfy(isIdentifierByte)
   }
+
+  static func beginsIdentifier(_ byte: UInt8) -> Bool { byte.isLetter || byte == UInt8(ascii: "_") }
 
   static func isIdentifierByte(_ byte: UInt8) -> Bool {
     byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
@@ -56,10 +55,9 @@ struct QueryLexer {
     let start = index
     let kind: QueryToken.Kind
     switch text[index] {
-    case let byte where byte.isLetter || byte == UInt8(ascii: "_"):
+    case let byte where QueryToken.beginsIdentifier(byte):
       kind = .word(String(decoding: identifier(), as: UTF8.self))
-    case let byte where byte.isDigit: kind = try number()
-    case UInt8(ascii: "-"): kind = try number()
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): kind = try number()
     case UInt8(ascii: "."): kind = try field()
     case .doubleQuote, .quote: kind = .string(try string())
     case UInt8(ascii: ":"):
@@ -86,8 +84,7 @@ struct QueryLexer {
     index += 1
     guard index < text.count else { return .dot }
     if text[index] == .doubleQuote || text[index] == .quote { return .field(try string()) }
-    guard text[index].isLetter || text[index] == UInt8(ascii: "_") else { return .dot }
-    return .field(identifier())
+    return QueryToken.beginsIdentifier(text[index]) ? .field(identifier()) : .dot
   }
 
   /// A JSON string, or a string in single quotes without escapes.

@@ -2,9 +2,7 @@ import LarderSystem
 
 extension CommandTable {
   /// Looks up the command and reads its arguments. An error has the place of its word.
-  package func invocation(
-    of line: CommandLine, clock: WallClock
-  ) throws(ShellError) -> Invocation {
+  package func invocation(of line: CommandLine, clock: WallClock) throws(ShellError) -> Invocation {
     do throws(ShellError) {
       guard case .word(let name) = line.arguments.first else {
         throw ShellError(

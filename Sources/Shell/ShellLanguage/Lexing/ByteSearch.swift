@@ -2,11 +2,8 @@
 private let piece = 1 << 18
 
 extension Span<UInt8> {
-  /// The first range with the bytes `wanted`.
-  ///
-  /// - Parameters:
-  ///   - ignoringCase: Whether ASCII letters match in either case; `wanted` must be in lower case then.
-  ///   - pause: Called at least every few milliseconds; its error ends the search.
+  /// The first range with the bytes `wanted`, which are in lower case with `ignoringCase`. An error of `pause`, which runs
+  /// every few milliseconds, ends the search.
   package func firstRange(
     of wanted: [UInt8], ignoringCase: Bool = false, pause: () throws -> Void
   ) rethrows -> Range<Int>? {

@@ -51,21 +51,13 @@ package struct Variables: Sendable, Hashable {
 
   /// The word, with the value in place of `:name` in `:name`, `@:name` and `--option=:name`.
   func replacing(_ word: Word) throws(ShellError) -> Word {
-    let start: Int
-    if word.leads(with: ":") {
-      start = 0
-    } else if word.leads(with: "@:") {
-      start = 1
-    } else if word.leads(with: "--"),
-      let equals = word.bytes.firstIndex(of: UInt8(ascii: "=")), equals < word.bareCount,
-      equals + 1 < word.bareCount, word.bytes[equals + 1] == UInt8(ascii: ":")
-    {
-      start = equals + 1
-    } else {
+    guard word.isBare, let start = word.bytes.lastIndex(of: UInt8(ascii: ":")) else { return word }
+    let (lead, name) = (word.bytes[..<start], word.bytes[(start + 1)...])
+    let isOption =
+      lead.starts(with: "--".utf8) && lead.firstIndex(of: UInt8(ascii: "=")) == start - 1
+    guard lead.isEmpty || lead.elementsEqual("@".utf8) || isOption, Self.isName(name) else {
       return word
     }
-    let name = word.bytes[(start + 1)...]
-    guard word.isBare, Self.isName(name) else { return word }
     let value = try value(of: String(decoding: name, as: UTF8.self), at: word.range)
     return word.replacing(from: start, with: value.bytes)
   }

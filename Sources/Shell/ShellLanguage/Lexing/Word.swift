@@ -82,8 +82,7 @@ package struct Word: Sendable, Hashable {
     if let key = try TypedKey.bytes(of: self) { return key }
     let key = try data()
     guard !key.isEmpty else {
-      throw ShellError(
-        .usage, "\"\" is not a key", at: range, hint: "a key has at least one byte")
+      throw ShellError(.usage, "\"\" is not a key", at: range, hint: "a key has at least one byte")
     }
     guard isHexOrBase64 || !isGlob else {
       let first = bytes.first(where: Self.isActing).map { String(UnicodeScalar($0)) } ?? "*"

@@ -14,8 +14,7 @@ extension Cell {
       JSON.Field("\(name)_base64", .string(Data(bytes).base64EncodedString()))
     case .bytes(let bytes) where String(validating: bytes, as: UTF8.self) == nil:
       Cell.base64(bytes).jsonField(name)
-    default:
-      JSON.Field(name, json)
+    default: JSON.Field(name, json)
     }
   }
 
@@ -31,9 +30,7 @@ extension Cell {
     case .bool(let value): .bool(value)
     case .share(let value), .bar(let value): value.isFinite ? .verbatim("\(value)") : .null
     case .entry(let namespace, let key):
-      .object([
-        Cell.text(namespace).jsonField("namespace"), Cell.bytes(key).jsonField("key"),
-      ])
+      .object([Cell.text(namespace).jsonField("namespace"), Cell.bytes(key).jsonField("key")])
     case .list(let cells): .array(cells.map(\.json))
     case .json(let value): value
     case .value(_, let json, _): json

@@ -76,7 +76,6 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
 
   package init(all column: Column, except hidden: Visibility) {
-    self.init(
-      column.name, in: .everywhere.subtracting(hidden), holdsBytes: column.holdsBytes)
+    self.init(column.name, in: .everywhere.subtracting(hidden), holdsBytes: column.holdsBytes)
   }
 }

@@ -16,10 +16,7 @@ package struct ShellError: Error, Sendable, Hashable {
     case cannotOpen = "cannot_open"
     case noSuchStore = "no_such_store"
     case foreignOwner = "foreign_owner"
-    case busy
-    case full
-    case io
-    case damaged
+    case busy, full, io, damaged
     /// A value is encrypted or compressed, and this program cannot revert that.
     case unreadable
     case readOnly = "read_only"
@@ -120,9 +117,7 @@ package struct ShellError: Error, Sendable, Hashable {
   }
 
   /// The part of a long line around the error, and the carets below it.
-  private static func scrolled(
-    _ line: String, to margin: Int, width: Int, columns: Int
-  ) -> String {
+  private static func scrolled(_ line: String, to margin: Int, width: Int, columns: Int) -> String {
     let mark = "\u{2026}"
     let room = max(columns - 2, 8)
     let skipped = margin + width <= room ? 0 : max(margin - room / 2, 0)

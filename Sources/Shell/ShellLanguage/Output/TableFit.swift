@@ -29,16 +29,13 @@ struct TableFit {
   private let gap: Int
   private let presentation: Presentation
 
-  init(
-    _ rows: [[Cell]], titles: [String], widths: [Int], gap: Int, _ presentation: Presentation
-  ) {
+  init(_ rows: [[Cell]], titles: [String], widths: [Int], gap: Int, _ presentation: Presentation) {
     self.rows = rows
     self.gap = gap
     self.presentation = presentation
     all = titles.indices.map { index in
       let texts = rows.map { $0[index].shown(presentation) }
-      let isRight =
-        rows.allSatisfy { $0[index].isRight } && rows.contains { !$0[index].isNothing }
+      let isRight = rows.allSatisfy { $0[index].isRight } && rows.contains { !$0[index].isNothing }
       let wraps = index == titles.count - 1 && rows.contains { $0[index].isProse }
       return TableColumn(
         title: titles[index],
@@ -123,9 +120,7 @@ struct TableFit {
   }
 
   /// Narrows columns, starting with the widest, until the rest fits or each has its least width.
-  private mutating func yield(
-    to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool
-  ) {
+  private mutating func yield(to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool) {
     let surplus = surplus(limit)
     let candidates = all.indices.filter { all[$0].width > least && isNarrowable(all[$0]) }
     guard surplus > 0, var high = candidates.map({ all[$0].width }).max() else { return }

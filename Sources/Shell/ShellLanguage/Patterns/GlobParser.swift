@@ -25,8 +25,7 @@ struct GlobParser {
       let (character, end) = word.bytes.character(at: index)
       var acting: Unicode.Scalar?
       if case .scalar(let scalar) = character, bare[index], scalar.isASCII { acting = scalar }
-      units.append(
-        Unit(character: character, acting: acting, offset: word.offset(of: index)))
+      units.append(Unit(character: character, acting: acting, offset: word.offset(of: index)))
       index = end
     }
   }
@@ -62,9 +61,7 @@ struct GlobParser {
     return parts
   }
 
-  private mutating func alternatives(
-    from open: Int, depth: Int
-  ) throws(ShellError) -> PatternNode {
+  private mutating func alternatives(from open: Int, depth: Int) throws(ShellError) -> PatternNode {
     guard depth <= Self.deepest else {
       throw wrong(open, "braces are nested deeper than \(Self.deepest)", "shorten it with `*`")
     }

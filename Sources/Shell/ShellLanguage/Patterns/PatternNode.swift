@@ -66,8 +66,7 @@ struct CharacterSet32: Sendable, Hashable {
       scalar.isASCII ? ascii >> UInt128(scalar.value) & 1 == 1 : lists(scalar)
     // A byte that is not UTF-8 is in no class and in no range.
     case .byte:
-      isNegated
-        != items.contains { if case .kind(_, isNegated: true) = $0 { true } else { false } }
+      isNegated != items.contains { if case .kind(_, isNegated: true) = $0 { true } else { false } }
     }
   }
 

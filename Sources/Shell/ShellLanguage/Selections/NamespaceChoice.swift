@@ -11,8 +11,7 @@ package enum NamespaceChoice: Sendable, Hashable {
     current: String?, existing: [String], remedy: SafeText = "`use NAME` first"
   ) throws(ShellError) -> [String] {
     switch self {
-    case .all:
-      return existing
+    case .all: return existing
     case .named(let names):
       for name in names where !existing.contains(where: name.text.isExactly) {
         throw Self.absent(name, existing: existing)
@@ -22,14 +21,11 @@ package enum NamespaceChoice: Sendable, Hashable {
     case .unnamed:
       if let current { return [current] }
       if existing.count == 1 { return existing }
-      guard !existing.isEmpty else {
-        throw Self.emptyStore
-      }
+      guard !existing.isEmpty else { throw Self.emptyStore }
       let list = existing.prefix(8).map(Quoting.namespace).joined(separator: " ")
       throw ShellError(
         .usage, "the command requires a namespace: the store has \(existing.count)",
-        hint:
-          "one of \(list)\(existing.count > 8 ? " ..." : ""), or @* for all, or \(remedy)")
+        hint: "one of \(list)\(existing.count > 8 ? " ..." : ""), or @* for all, or \(remedy)")
     }
   }
 

@@ -21,9 +21,9 @@ enum JSONGrammar {
     }
   }
 
-  /// The end of the value that begins at `start`; nil if the value is not JSON.
-  static func end(of bytes: Span<UInt8>, from start: Int = 0) -> Int? {
-    var index = start
+  /// The end of the value at the start; nil if the value is not JSON.
+  static func end(of bytes: Span<UInt8>) -> Int? {
+    var index = 0
     do throws(JSONError) { try value(bytes, &index, depth: 0) } catch { return nil }
     return index
   }

@@ -37,15 +37,14 @@ struct DateText {
       time = time.dropLast()
       offset = 0
     } else if let sign = time.lastIndex(where: { $0 == "+" || $0 == "-" }) {
-      guard time[sign...].count == 6,
-        let size = Self.clockTime(time[time.index(after: sign)...])
+      guard time[sign...].count == 6, let size = Self.clockTime(time[time.index(after: sign)...])
       else { return false }
       offset = time[sign] == "-" ? -size : size
       time = time[..<sign]
     }
-    guard time.count >= 5, time.prefix(5).utf8.count == 5,
-      let minutes = Self.clockTime(time.prefix(5))
-    else { return false }
+    guard time.prefix(5).utf8.count == 5, let minutes = Self.clockTime(time.prefix(5)) else {
+      return false
+    }
     secondOfDay = minutes
     let seconds = time.dropFirst(5)
     guard !seconds.isEmpty else { return true }

@@ -107,8 +107,7 @@ extension Word {
     let isAhead = direction == .ahead
     let moments = clock.moments(
       secondOfDay: secondOfDay, weekday: weekday, days: isAhead ? -1...8 : -8...1)
-    let time =
-      isAhead ? moments.first { $0 > clock.now } : moments.last { $0 <= clock.now }
+    let time = isAhead ? moments.first { $0 > clock.now } : moments.last { $0 <= clock.now }
     guard let time else { throw wrong("time", "no such time is near", "use a date: `2026-11-21`") }
     return time
   }

@@ -47,8 +47,7 @@ package enum Wording {
   private static func rounded(_ bytes: Int, to unit: Int, tenths: Bool) -> Int {
     let (whole, rest) = bytes.quotientAndRemainder(dividingBy: unit)
     let part = Double(rest) / Double(unit)
-    return tenths
-      ? whole * 10 + Int((part * 10).rounded()) : whole + Int(part.rounded())
+    return tenths ? whole * 10 + Int((part * 10).rounded()) : whole + Int(part.rounded())
   }
 
   /// `48 s`, `1 min 30 s`, `14 min`, `4 h 12 min`, `2 d 4 h`, rounded to the last unit.
