@@ -89,7 +89,10 @@ enum Program {
       store = try opening.store()
     } catch {
       guard error.code != .noSuchStore, let target = salvageTarget(options) else { throw error }
-      return try runSalvage(of: path, to: target, storeOptions, options, environment)
+      let salvage = try Salvage.run(path, target, storeOptions) { _ in !Interrupts.isPending }
+      guard !options.has("--quiet") else { return 0 }
+      try Terminal.write(presentation(options, environment).bytes(of: salvage.reply).span)
+      return 0
     }
     let runner = try ShellRunner(options, environment, store: store, storeOptions)
     let code = try runner.run()
@@ -138,17 +141,6 @@ enum Program {
     let presentation = presentation(options, environment)
     let reply = try Help(.standard).reply(about: options.words.first, for: presentation)
     try Terminal.write(presentation.bytes(of: reply).span)
-    return 0
-  }
-
-  /// Answers `salvage DIRECTORY` for a store that cannot be opened.
-  static func runSalvage(
-    of store: String, to target: String, _ storeOptions: Store.Options, _ options: Options,
-    _ environment: [String: String]
-  ) throws -> Int32 {
-    let salvage = try Salvage.run(store, target, storeOptions) { _ in !Interrupts.isPending }
-    guard !options.has("--quiet") else { return 0 }
-    try Terminal.write(presentation(options, environment).bytes(of: salvage.reply).span)
     return 0
   }
 

@@ -50,8 +50,6 @@ import CEditline
     return String.UnicodeScalarView(scalars)
   }
 
-  // MARK: Keys
-
   /// Moves and deletes characters that a person sees as a whole; libedit counts scalars and would leave half of an emoji.
   func moveLeft() -> Int32 { move(scalars: -line.clusterBefore) }
   func moveRight() -> Int32 { move(scalars: line.clusterAfter) }

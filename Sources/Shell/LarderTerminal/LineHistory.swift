@@ -58,8 +58,6 @@ import CEditline
     unsafe cel_history_enter(past, entry)
   }
 
-  // MARK: Recalling
-
   enum Direction {
     case earlier
     case later

@@ -78,8 +78,6 @@ final class BrowseLoop {
     }
   }
 
-  // MARK: Input
-
   private func wait(_ limit: Duration) throws {
     let limit = decoder.isWaiting ? Self.escapeTime : limit
     switch try screen.wait(limit) {
@@ -165,8 +163,6 @@ final class BrowseLoop {
     }
     return .init(text: SafeText(said.flatMap { $0.split(separator: "\n") }.joined(separator: "; ")))
   }
-
-  // MARK: Drawing
 
   private func draw() throws {
     let frame = BrowseScreen(state: state, presentation: presentation(width: state.size.columns))

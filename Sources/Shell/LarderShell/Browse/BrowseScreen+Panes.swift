@@ -87,8 +87,6 @@ extension BrowseScreen {
     return " \(index)of \(state.total.map { Wording.count($0) } ?? presentation.cutMark) "
   }
 
-  // MARK: Lines
-
   private func lines(of pane: Pane, _ width: Int) -> [Line] {
     switch pane {
     case .namespaces: namespaceLines(width)

@@ -71,8 +71,6 @@ struct BrowseScreen {
     frame.put(text, at: 0, start, rendition: rendition(.dim))
   }
 
-  // MARK: The last line
-
   private func drawBottom(on frame: inout Frame) {
     let row = state.size.rows - 1
     if let question = state.question {

@@ -40,8 +40,6 @@ struct ChangeSummary {
     keys?.append(.key(entry))
   }
 
-  // MARK: Answers
-
   typealias Field = (name: String, cell: Cell)
 
   /// - Parameter fields: Fields of JSON after the counts.

@@ -131,12 +131,11 @@ extension Command {
     let namesNamespaces = call.namespaces == .all || scope.namesNamespaces
     var (values, without) = (0, 0)
     let unreadable = session.skipUnreadable()
-    var keys = PipedKeys()
-    try session.output.rows([
+    let keys = try session.output.rows([
       Column("namespace", in: namesNamespaces ? .everywhere : .data),
       Column("key", holdsBytes: true), Column("value", title: path.text),
     ]) { write in
-      keys = try self.values(of: scope) { value in
+      try self.values(of: scope) { value in
         values += 1
         let found = fields(path, of: try value.reading(most: nil, in: session))
         if found.isEmpty { without += 1 }
@@ -214,8 +213,6 @@ extension Command {
       ],
       sentences: ["wrote \(Wording.size(count)) to \(file.path)"])
   }
-
-  // MARK: The clipboard
 
   /// The most bytes to copy: some terminals drop sequences of more than 100,000 bytes, and base64 makes 98,668 of 74,000.
   private static let mostCopied = 74_000

@@ -24,9 +24,7 @@ extension Command {
       Example("keys @* --larger 1MB --sort size", "the large ones of all namespaces"),
       Example("keys @articles --limit all", "all of them, for a pipe"),
     ],
-    run: listKeys)
-
-  private static func listKeys(_ call: Invocation, in session: Session) throws {
+  ) { call, session in
     let scope = try Scope(of: call, in: session)
     if let columns = call.columns("--show") {
       try scope.list(as: .show(columns))
@@ -49,9 +47,7 @@ extension Command {
       Example("ttl @departures \"Malm\u{F6} C:07\"", "one key"),
       Example("ttl 'Kiruna:'*", "all that match"),
     ],
-    run: showExpiry)
-
-  private static func showExpiry(_ call: Invocation, in session: Session) throws {
+  ) { call, session in
     let scope = try Scope(of: call, in: session)
     try scope.checkKeys(verb: call.command.name)
     try scope.list(

@@ -45,9 +45,7 @@ extension Command {
       Example("sync", "what was written before is durable now"),
       Example("SYNC", "commands may be written in capitals"),
     ],
-    run: syncStore)
-
-  private static func syncStore(_ call: Invocation, in session: Session) throws {
+  ) { _, session in
     try session.store.sync()
     try session.output.acknowledge(
       ["synced": .bool(true), "durability": .text(session.store.durability.rawValue)],
@@ -115,9 +113,7 @@ extension Command {
       Example("salvage rescued", "entries that are whole, and what was lost"),
       Example("salvage /var/tmp/rescued", "the damaged store stays as it is"),
     ],
-    run: salvageStore)
-
-  private static func salvageStore(_ call: Invocation, in session: Session) throws {
+  ) { call, session in
     let target = try LocalFile(call.bytes("DIRECTORY")!, of: session).directory()
     let salvage = try ProgressLine.showSteps("salvaging", unit: Wording.records, in: session) {
       shouldContinue in

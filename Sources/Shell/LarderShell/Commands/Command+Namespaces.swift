@@ -68,9 +68,7 @@ extension Command {
       Example("use departures", "keys, get and the others now mean departures"),
       Example("use", "none again"),
     ],
-    run: useNamespace)
-
-  private static func useNamespace(_ call: Invocation, in session: Session) throws {
+  ) { call, session in
     if let name = call.namespaceNames("NS").first {
       let existing = try session.store.namespaces().map(\.name)
       session.current = try NamespaceChoice.named([name]).resolved(

@@ -40,9 +40,7 @@ extension Command {
       Example("echo \"departures follow\"", "a line between outputs"),
       Example("echo", "an empty line"),
     ],
-    run: echoWords)
-
-  private static func echoWords(_ call: Invocation, in session: Session) throws {
+  ) { call, session in
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
     // A terminal must not get control characters; a pipe gets the words as they are.
     let shown = Reply.Body.text(Quoting.printable(words) + "\n")

@@ -119,11 +119,7 @@ private struct Watch {
 
   /// Shows changes until the time is over or enough changes were shown; true if ^C ended the run.
   mutating func run(until end: Duration?) throws -> Bool {
-    var isInterrupted = false
-    try session.output.rows(form.columns, areEndless: true) {
-      isInterrupted = try showAll(until: end, $0)
-    }
-    return isInterrupted
+    try session.output.rows(form.columns, areEndless: true) { try showAll(until: end, $0) }
   }
 
   private mutating func showAll(

@@ -37,8 +37,6 @@ package struct DemoStore {
     }
   }
 
-  // MARK: JSON
-
   private static let places = [
     "Harbor", "Mountain", "Forest", "Desert", "Arctic", "Moon", "Jungle", "River", "Island", "City",
   ]
@@ -75,8 +73,6 @@ package struct DemoStore {
     }
   }
 
-  // MARK: HTTP responses
-
   private func addPage(_ number: Int, to batch: inout WriteBatch) throws {
     let status =
       switch number % 15 {
@@ -104,8 +100,6 @@ package struct DemoStore {
       Array(body.utf8), for: "https://example.org/places/\(number)", in: store.namespace("web"),
       attributes)
   }
-
-  // MARK: Images
 
   /// Adds a GIF of one pixel, whose color differs in each image.
   private func addImage(_ number: Int, to batch: inout WriteBatch) throws {

@@ -71,8 +71,6 @@ struct Histogram {
     (bounds, tallies) = (Array(bounds[first...last + 1]), Array(tallies[first...last]))
   }
 
-  // MARK: Bounds
-
   private static func even(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
     guard bins > 1 else { return [range.lowerBound, range.upperBound + 1] }
     let span = range.upperBound - range.lowerBound
@@ -118,8 +116,6 @@ struct Histogram {
       power *= 10
     }
   }
-
-  // MARK: The answer
 
   /// A row for each bin, and a row for the entries that never expire, if there are such entries.
   var rows: [BarChart.Row] {

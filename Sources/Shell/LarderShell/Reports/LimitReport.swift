@@ -93,8 +93,6 @@ struct LimitReport {
     ]
   }
 
-  // MARK: The store
-
   private static func rows(of store: Store, holding namespaces: [NamespaceInfo]) throws -> [Row] {
     let limits = try store.limits()
     func row(
@@ -112,8 +110,6 @@ struct LimitReport {
       row("memory", nil, Cell.size, \.memory, "drops decoded values"),
     ]
   }
-
-  // MARK: A namespace
 
   private static func rows(_ info: NamespaceInfo) -> [Row] {
     let (rules, overrides) = (info.rules, info.overrides)

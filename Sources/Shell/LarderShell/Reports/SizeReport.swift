@@ -111,8 +111,6 @@ struct SizeReport {
     return key
   }
 
-  // MARK: The answer
-
   mutating func reply(limit: Int?) throws -> Reply {
     let sorted = try groups.sorted()
     var running = 0

@@ -117,8 +117,6 @@ struct StoreReport {
     }
   }
 
-  // MARK: Sections
-
   private func sections() throws -> [Section] {
     let clock = session.wallClock
     let limits = try LimitReport(of: isWhole ? nil : namespaces[0].info.name, in: session)

@@ -58,10 +58,11 @@ final class AnswerWriter {
   ///
   /// If NUL ends each row, the rows are written at the end, after a check of all keys: a key with a NUL would be read back as
   /// two keys.
-  func rows(
+  @discardableResult
+  func rows<Result>(
     _ columns: [Column], isLong: Bool = false, areEndless: Bool = false, none: SafeText? = nil,
-    _ body: (_ write: ([[Cell]]) throws -> Void) throws -> Void
-  ) throws {
+    _ body: (_ write: ([[Cell]]) throws -> Void) throws -> Result
+  ) throws -> Result {
     let presentation = presentation
     var writer = RowWriter(presentation, columns: columns, isLong: isLong)
     var (hasBegun, held) = (false, [UInt8]())
@@ -74,9 +75,10 @@ final class AnswerWriter {
       try self.write(held)
       held = []
     }
-    try body { if !$0.isEmpty { try write($0) } }
+    let result = try body { if !$0.isEmpty { try write($0) } }
     if !hasBegun, isTable, let none { try writeLines([none]) }
     try self.write((hasBegun ? held : writer.begin()) + writer.end())
+    return result
   }
 
   private static func checkKeys(_ columns: [Column], _ rows: [[Cell]]) throws(ShellError) {

@@ -58,8 +58,6 @@ final class ProgressLine {
       "\(verb) \(DisplayWidth.pad(bar, to: 20)) \(Wording.percent(share))  \(unit(done)), \(speed)\(end)"
   }
 
-  // MARK: Showing
-
   /// Runs a long operation with a progress line. The line is removed at the end, also after an error.
   @discardableResult
   static func show<Result>(

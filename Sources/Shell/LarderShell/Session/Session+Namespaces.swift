@@ -76,8 +76,6 @@ extension Session {
     choice == .all || choice == .unnamed && current == nil
   }
 
-  // MARK: Values
-
   /// The value under one key of one namespace, found with one lookup. Nil if the choice means several namespaces, or if no
   /// namespace is named and the key is absent. Throws if a named namespace lacks the key, and if the entry has no value.
   func singleValue(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue? {

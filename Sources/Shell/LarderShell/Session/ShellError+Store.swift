@@ -52,8 +52,6 @@ extension ShellError {
   }
 }
 
-// MARK: Missing keys
-
 extension Session {
   /// The error for a key that does not exist, with similar keys.
   func noSuchKey(
