@@ -104,8 +104,9 @@ extension Catalog {
           last = cursor == nil ? 0 : last + 1
           return last
         }
-        do { return try await page(path, at: cursor, asks, index) } catch let error as CatalogError
-        {
+        do {
+          return try await page(path, at: cursor, asks, index)
+        } catch let error as CatalogError {
           if case .invalidCursor = error { try await cache.removeAll(tag: Self.pagesTag) }
           throw error
         }

@@ -7,7 +7,7 @@ import Service
 /// A client of Rebrickable's API, version 3, that caches every call by its plan.
 ///
 /// Concurrent calls for a missing entity share one request. If the service is unreachable, answers with 5xx or limits
-/// requests, and if the kind's rule allows it, the client returns an expired entity as stale, with the error.
+/// requests, and if the kind's rules allow it, the client returns an expired entity as stale, with the error.
 public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 

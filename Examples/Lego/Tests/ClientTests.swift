@@ -7,6 +7,7 @@ import ExampleTesting
 @Suite(.fixture(Fixture.self)) struct ClientTests {
   private let fixture: Fixture
   private let lego: LegoClient
+
   init() throws {
     fixture = .current
     lego = try fixture.client()
