@@ -73,7 +73,7 @@ extension ArticleReader {
         report.reasons.append("\(edit.text): \(error)")
         report.isRefused = report.isRefused || error.refusesReader
         if [401, 407, 429].contains(error.status) { break }
-        if case .interrupted = error, try await !readeck.lists() { break }
+        if case .interrupted = error, await !readeck.lists() { break }
       }
     }
     return report
@@ -89,7 +89,7 @@ extension ArticleReader {
         (current, reply) = try await readeck.bookmark(edit.article)
       } catch let error as ServiceError where error.status == 404 {
         // The article counts as deleted only if the service lists articles.
-        guard try await readeck.lists() else { throw error }
+        guard await readeck.lists() else { throw error }
         try await storage.articles.remove(edit.article)
         if edit.kind == .delete { return try await keep(edit, key, edit.base) }
         try await storage.outbox.remove(key)

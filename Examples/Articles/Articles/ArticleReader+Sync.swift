@@ -99,7 +99,7 @@ extension ArticleReader {
         if loaded.source == .loaded { result.stored += 1 } else { result.skipped += 1 }
         result.images += try await images(of: bookmark.id)
       } catch {
-        guard try await !isFinal(error) else { throw error }
+        guard await !isFinal(error) else { throw error }
         result.failures.append("\(bookmark.name): \(error)")
       }
     }
@@ -109,11 +109,11 @@ extension ArticleReader {
   /// Whether the sync cannot continue: the network or the room is gone, the service throttles requests or refuses the user, the
   /// store fails, or the sync was cancelled. If the service lists articles, a failure of one request concerns only the article
   /// of that request.
-  private func isFinal(_ error: any Error) async throws -> Bool {
+  private func isFinal(_ error: any Error) async -> Bool {
     switch error {
     case let error as ServiceError where error.status == 429: return true
     case let error as ServiceError where error.isOffline || error.refusesReader:
-      return try await !readeck.lists()
+      return await !readeck.lists()
     case is ServiceError: return false
     case let error as LarderError:
       return ![.overLimit, .invalidArgument, .unencodable, .undecodable].contains(error.code)

@@ -40,14 +40,7 @@ struct Readeck: Sendable {
 
   /// Whether the service lists articles: the failure of another request then concerns only that request. A proxy may answer
   /// every request with 404 while the service is down.
-  func lists() async throws -> Bool {
-    do {
-      _ = try await unread(limit: 1)
-      return true
-    } catch is ServiceError {
-      return false
-    }
-  }
+  func lists() async -> Bool { (try? await unread(limit: 1)) != nil }
 
   /// A bookmark, and the service's answer with it, which has a `Date`.
   func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
