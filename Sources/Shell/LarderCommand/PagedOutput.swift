@@ -84,9 +84,7 @@ final class PagedOutput {
   }
 
   /// Whether the person left the pager. The error about the unwritten rest is then ignored.
-  var wasLeft: Bool {
-    if case .left = state { true } else { false }
-  }
+  var wasLeft: Bool { if case .left = state { true } else { false } }
 
   private func pass(_ bytes: [UInt8], to pager: ChildProgram) throws {
     do throws(TerminalError) {

@@ -146,9 +146,7 @@ final class ShellRunner {
     return options.has("--keep-going") && code != ShellError.Code.interrupted.exitCode ? nil : code
   }
 
-  var messages: Messages {
-    Messages(isJSON: [.json, .jsonl].contains(session.settings.mode))
-  }
+  var messages: Messages { Messages(isJSON: [.json, .jsonl].contains(session.settings.mode)) }
 }
 
 /// Errors and notes, on standard error.

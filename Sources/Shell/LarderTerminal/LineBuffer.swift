@@ -28,9 +28,7 @@ import CEditline
     return unsafe el_winsertstr(editor, &wide) == 0
   }
 
-  func deleteBeforeCursor(scalars count: Int) {
-    unsafe el_deletestr(editor, Int32(count))
-  }
+  func deleteBeforeCursor(scalars count: Int) { unsafe el_deletestr(editor, Int32(count)) }
 
   /// Replaces the whole line, and puts the cursor at its end.
   func replace(with text: String) {

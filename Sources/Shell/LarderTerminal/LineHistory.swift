@@ -58,10 +58,7 @@ import CEditline
     unsafe cel_history_enter(past, entry)
   }
 
-  enum Direction {
-    case earlier
-    case later
-  }
+  enum Direction { case earlier, later }
 
   /// A walk through the entries that begin with the text before the cursor. The search of libedit takes an expression.
   private struct Walk {

@@ -190,22 +190,16 @@ package enum Interrupts {
   /// Call it once, before anything else. A program that this process starts has the usual actions for SIGINT and SIGPIPE. A
   /// third unanswered ^C ends the process unless `endure()` was called: the running code reaches no point at which it stops.
   /// `SIGTERM` ends the process at once, even if the process was started with the signal ignored or blocked.
-  package static func install() {
-    TerminalSignals.countInterrupts()
-  }
+  package static func install() { TerminalSignals.countInterrupts() }
 
   /// From now on no number of ^C ends the process: a person at a prompt has other ways to leave.
   package static func endure() { TerminalSignals.endures.store(true, ordering: .relaxed) }
 
   /// Whether there is an unanswered ^C. A long command looks here at each point where it can stop; a look costs two loads.
-  package static var isPending: Bool {
-    TerminalSignals.pendingInterrupts > 0
-  }
+  package static var isPending: Bool { TerminalSignals.pendingInterrupts > 0 }
 
   /// Answers all interrupts; call it where code stops because of an interrupt.
-  package static func acknowledge() {
-    TerminalSignals.answerInterrupts()
-  }
+  package static func acknowledge() { TerminalSignals.answerInterrupts() }
 
   /// Sleeps in short steps, because ^C may arrive on another thread; false if ^C ended the sleep.
   package static func sleep(for duration: Duration) -> Bool {

@@ -98,9 +98,7 @@ extension BrowseScreen {
     }
   }
 
-  private func pointer(_ isSelected: Bool) -> String {
-    isSelected ? drawn("\u{25B8}", ">") : " "
-  }
+  private func pointer(_ isSelected: Bool) -> String { isSelected ? drawn("\u{25B8}", ">") : " " }
 
   private func cutMiddle(_ text: String, to width: Int) -> String {
     DisplayWidth.fitEnds(text, to: max(width, 0), mark: presentation.cutMark)

@@ -18,9 +18,7 @@ extension BrowseState {
   }
 
   /// Requests the list of a new query from its beginning.
-  mutating func restart() {
-    (pending, total, value, valueTop) = (.top, nil, nil, 0)
-  }
+  mutating func restart() { (pending, total, value, valueTop) = (.top, nil, nil, 0) }
 
   /// Requests the window again, unless another part of the list is requested already.
   mutating func refresh() { pending = pending ?? .refresh }

@@ -89,9 +89,7 @@ struct BrowseState: Equatable {
   /// In a window narrower than this, one pane is shown at a time.
   private static let narrowest = 60
 
-  var isTooSmall: Bool {
-    size.columns < Self.smallest.columns || size.rows < Self.smallest.rows
-  }
+  var isTooSmall: Bool { size.columns < Self.smallest.columns || size.rows < Self.smallest.rows }
 
   var showsOnePane: Bool { size.columns < Self.narrowest }
 
@@ -100,9 +98,7 @@ struct BrowseState: Equatable {
   var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
 
   /// The entry whose value the view shows.
-  var wanted: Store.Entry? {
-    selectedRow.flatMap { $0.change == .removed ? nil : $0.entry }
-  }
+  var wanted: Store.Entry? { selectedRow.flatMap { $0.change == .removed ? nil : $0.entry } }
 
   /// The entries that a change concerns: the marked entries, or else the selected entry.
   var chosen: [Store.Entry] {

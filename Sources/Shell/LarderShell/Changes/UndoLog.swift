@@ -39,18 +39,14 @@ final class UndoLog {
   }
 
   /// Begins a command. The items of the previous command stay until this command has changed something.
-  func begin(_ command: String) {
-    (isRecording, running) = (true, command)
-  }
+  func begin(_ command: String) { (isRecording, running) = (true, command) }
 
   func end() {
     isRecording = false
     values = [:]
   }
 
-  func forget() {
-    (items, command, lost, size, isTooLarge) = ([], "", 0, 0, false)
-  }
+  func forget() { (items, command, lost, size, isTooLarge) = ([], "", 0, 0, false) }
 
   /// Reads the values that the next batch replaces.
   func read(_ keys: some Sequence<(Store.Namespace, Key)>) throws {

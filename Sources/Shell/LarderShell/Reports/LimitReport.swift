@@ -145,11 +145,9 @@ struct LimitReport {
     func shown(_ value: Int?) -> Cell {
       value.map { $0 == Limits.unlimited ? .text("none") : cell($0) } ?? .null
     }
-    var row = Row(namespace: namespace, limit: limit)
-    row.used = used.map(cell) ?? .null
-    (row.allowed, row.declared, row.override) = (
-      shown(values[0]), shown(values[1]), shown(values[2])
-    )
+    var row = Row(
+      namespace: namespace, limit: limit, used: .optional(used, cell), allowed: shown(values[0]),
+      declared: shown(values[1]), override: shown(values[2]))
     guard let allowed = values[0] else { return row }
     row.whenFull = whenFull
     // A limit of zero is always reached, so its share is 1.
@@ -161,11 +159,9 @@ struct LimitReport {
     _ info: NamespaceInfo, _ name: String, _ rule: KeyPath<Rules, Value>, _ override: Value?,
     _ cell: (Value) -> Cell
   ) -> Row {
-    var row = Row(namespace: info.name, limit: name)
-    row.allowed = cell(info.rules[keyPath: rule])
-    row.declared = cell(info.declared[keyPath: rule])
-    row.override = override.map(cell) ?? .null
-    return row
+    Row(
+      namespace: info.name, limit: name, allowed: cell(info.rules[keyPath: rule]),
+      declared: cell(info.declared[keyPath: rule]), override: .optional(override, cell))
   }
 }
 

@@ -247,9 +247,7 @@ extension Durability {
 
 extension StoreLimitInfo {
   /// Whether the effective disk limit is the default, which was chosen when the store was created.
-  var isDiskDefault: Bool {
-    defaultDisk != nil && declared.disk == nil && overrides.disk == nil
-  }
+  var isDiskDefault: Bool { defaultDisk != nil && declared.disk == nil && overrides.disk == nil }
 
   /// `5.5 GB (default: a tenth of the free disk, up to 10 GB)`; nil without a disk limit.
   var diskWords: String? {

@@ -60,9 +60,7 @@ struct IncomingKeys {
     self.kind = kind
   }
 
-  init(_ items: [Item]) {
-    (kind, input, waiting) = (.lines, nil, items[...])
-  }
+  init(_ items: [Item]) { (kind, input, waiting) = (.lines, nil, items[...]) }
 
   var isEmpty: Bool { input == nil && waiting.isEmpty }
 

@@ -40,11 +40,6 @@ final class ProgressLine {
     try progress(words(at: now))
   }
 
-  private func end() throws {
-    if isShown { try host.progress?(nil) }
-    isShown = false
-  }
-
   private func words(at now: ContinuousClock.Instant) -> SafeText {
     let seconds = max((now - start) / .seconds(1), 0.001)
     let rate = Double(done) / seconds
@@ -66,7 +61,7 @@ final class ProgressLine {
   ) throws -> Result {
     let line = ProgressLine(verb, of: total, unit: unit, for: session)
     let result = Swift.Result { try body(line) }
-    try line.end()
+    if line.isShown { try line.host.progress?(nil) }
     return try result.get()
   }
 

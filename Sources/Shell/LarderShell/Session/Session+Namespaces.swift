@@ -24,9 +24,7 @@ extension Session {
     ).map(store.namespace)
   }
 
-  func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace {
-    try namespaces(choice)[0]
-  }
+  func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace { try namespaces(choice)[0] }
 
   func absent(_ name: NamespaceName) throws -> ShellError {
     let error = NamespaceChoice.absent(name, existing: try store.namespaces().map(\.name))

@@ -204,7 +204,5 @@ extension Timestamp {
 }
 
 extension Expiration {
-  init(_ deadline: Deadline) {
-    self = deadline.time.map { .at(Timestamp($0)) } ?? .never
-  }
+  init(_ deadline: Deadline) { self = deadline.time.map { .at(Timestamp($0)) } ?? .never }
 }

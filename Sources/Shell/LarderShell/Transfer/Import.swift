@@ -65,7 +65,7 @@ struct Import {
     do {
       try ProgressLine.show("importing", of: lines.size, unit: Wording.size, in: session) {
         progress in
-        while let line = try table == nil ? lines.line() : lines.record() {
+        while let line = try lines.line(ofCSV: table != nil) {
           try session.host.checkInterruption()
           guard !line.allSatisfy({ $0 == .space || $0 == .tab }) else { continue }
           try take(line)

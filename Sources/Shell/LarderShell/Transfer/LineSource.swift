@@ -36,22 +36,15 @@ struct LineSource {
     item = { try input.item(.newline, $0) }
   }
 
-  /// The next line without its end.
-  mutating func line() throws -> [UInt8]? {
+  /// The next line without its end. A record of CSV can have newlines in quotes.
+  mutating func line(ofCSV isCSV: Bool = false) throws -> [UInt8]? {
     guard var line = try wholeLine() else { return nil }
+    while isCSV, line.count(where: { $0 == .doubleQuote }) % 2 == 1, let more = try wholeLine() {
+      line += [.newline] + more
+      guard line.count <= Self.longest else { throw tooLong(Self.longest) }
+    }
     if line.last == .carriageReturn { line.removeLast() }
     return line
-  }
-
-  /// The next record of CSV without its end. A record can have newlines in quotes.
-  mutating func record() throws -> [UInt8]? {
-    guard var record = try wholeLine() else { return nil }
-    while record.count(where: { $0 == .doubleQuote }) % 2 == 1, let more = try wholeLine() {
-      record += [.newline] + more
-      guard record.count <= Self.longest else { throw tooLong(Self.longest) }
-    }
-    if record.last == .carriageReturn { record.removeLast() }
-    return record
   }
 
   private mutating func wholeLine() throws -> [UInt8]? {
