@@ -96,7 +96,7 @@ import Testing
     ("x*", "x"), ("@a --match [xy]", "xy"), ("--regex '^.$' @a", "xyz"), ("@b", "x"),
     ("--larger 100B @a", "z"), ("--smaller 100B @a --events set", "x"), ("--count 2", "xy"),
   ])
-  func `changes are chosen in the words of a selection`(words: String, keys: String) throws {
+  func `changes are chosen in the words of a selection`(words: String, chosen: String) throws {
     let shell = try shell(.plain) { shell in
       let a = shell.store.namespace("a")
       try a.set("xx", for: "x")
@@ -107,7 +107,7 @@ import Testing
     try shell.store.namespace("a").set("y", for: "y")
     try shell.store.namespace("b").set("b", for: "x")
     let rows = try shell("watch \(words) --for 1s")
-    let expected = words.hasPrefix("x") ? keys + keys : keys
+    let expected = words.hasPrefix("x") ? chosen + chosen : chosen
     #expect(keys(rows).joined() == expected, "\(rows)")
   }
 
