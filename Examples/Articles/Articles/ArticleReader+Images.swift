@@ -17,6 +17,7 @@ extension ArticleReader {
       let entry = try storage.images.entry(for: address)
       return entry.map { $0.state == .expired || !$0.owners.contains(storage.owner(id)) } ?? true
     }
+    if missing.isEmpty { return 0 }
     let options = LoadOptions(
       expires: .never, absent: .after(.days(1)), owners: [storage.owner(id)])
     let fetched = Atomic(0)
