@@ -41,15 +41,10 @@ import ExampleTesting
   }
 
   @Test func `an answer has the names of ships for several days`() async throws {
-    let (today, tomorrow) = (try day("2025-07-12"), try day("2025-07-13"))
-    #expect(try await fixture.cache.ships(on: today).value["101"] == "Limmat")
-    #expect(try await fixture.cache.ships(on: tomorrow).source != .loaded)
-    fixture.clock.set(to: try moment("2025-07-13T03:59:59+0200"))
-    #expect(try await fixture.cache.ships(on: tomorrow).source != .stale)
-    fixture.services.change { $0.answers["/ships"] = .init(json: #"{"dailyDeployments": []}"#) }
-    fixture.clock.set(to: try moment("2025-07-13T04:00:00+0200"))
-    #expect(try await fixture.cache.ships(on: tomorrow).source == .stale)
-    try await waitUntil { try await fixture.cache.ships(on: tomorrow).value == [:] }
+    #expect(try await fixture.cache.ships(on: day("2025-07-12")).value["101"] == "Limmat")
+    #expect(try await fixture.cache.ships(on: day("2025-07-13")).value["101"] == "Linth")
+    #expect(fixture.services.count == 1)
+    #expect(try await fixture.cache.ships(on: day("2025-12-24")).value == [:])
   }
 
   @Test func `the second source of a temperature is under the same key, with its origin`()
