@@ -54,17 +54,16 @@ extension ExpressionParser {
     }
     if let name = QueryName(rawValue: word) { return .name(name) }
     if QueryFunction(rawValue: word) != nil {
-      throw QueryError(
-        message: "\(word) takes its operand in parentheses", range: token.range,
-        hint: "`\(word)(.a)`")
+      throw failure(
+        "\(word) takes its operand in parentheses", "`\(word)(.a)`", range: token.range)
     }
     let names =
       QueryName.allCases.map(\.rawValue) + QueryFunction.allCases.map(\.rawValue)
       + ["header", "metadata", "exists", "not"]
-    throw QueryError(
-      message: "unknown name \"\(word)\"", range: token.range,
-      hint: Suggestions.question(word, among: names)
-        ?? "a field of the value is `.\(word)`, text is `\"\(word)\"`")
+    throw failure(
+      "unknown name \"\(word)\"",
+      Suggestions.question(word, among: names)
+        ?? "a field of the value is `.\(word)`, text is `\"\(word)\"`", range: token.range)
   }
 
   private mutating func path(_ root: QueryPath.Root) throws(QueryError) -> QueryPath {

@@ -61,14 +61,12 @@ struct ArgumentReader {
       throw UnknownOption(option: option, next: rest.first, command: command, line: line).error
     }
     guard places[spec.name] == nil || spec.isRepeatable else {
-      throw ShellError(
-        .usage, "\(spec.name) is given twice", at: option.range, hint: "remove one of them")
+      throw misuse("\(spec.name) is given twice", at: option.range, hint: "remove one of them")
     }
     places[spec.name] = places[spec.name] ?? option.range
     guard let kind = spec.kind else {
       guard option.value == nil else {
-        throw ShellError(
-          .usage, "\(spec.name) takes no value", at: option.range, hint: "write `\(spec.name)`")
+        throw misuse("\(spec.name) takes no value", at: option.range, hint: "write `\(spec.name)`")
       }
       flags.insert(spec.name)
       return
@@ -79,8 +77,8 @@ struct ArgumentReader {
       rest.removeFirst()
     }
     guard let value else {
-      throw ShellError(
-        .usage, "\(spec.name) needs a value", at: option.range,
+      throw misuse(
+        "\(spec.name) needs a value", at: option.range,
         hint: "write `\(spec.usage)`; quote a value that begins with - or @")
     }
     values[spec.name, default: []].append(
@@ -109,8 +107,8 @@ struct ArgumentReader {
     if let use = command.selection {
       let read = try Selection(namespaces: choice, words: rest, values: values, flags: flags)
       guard use == .optional || !read.isBare else {
-        throw ShellError(
-          .usage, "\(command.name) requires a key, pattern or filter", at: name,
+        throw misuse(
+          "\(command.name) requires a key, pattern or filter", at: name,
           hint: command.name == "evict"
             ? "`evict @*` removes everything" : "`\(command.name) @*` selects everything")
       }
@@ -141,8 +139,8 @@ struct ArgumentReader {
         values[$0.name] != nil || flags.contains($0.name)
       }
       guard count < words.count || isFiltered else {
-        throw ShellError(
-          .usage, "\(first.bytes) may be a key or a part of the time", at: time.range,
+        throw misuse(
+          "\(first.bytes) may be a key or a part of the time", at: time.range,
           hint: "quote the key, or the time: `\(Quoting.quoted(time.bytes))`")
       }
       return words.dropLast(count) + [time]
@@ -172,19 +170,17 @@ struct ArgumentReader {
     else { return nil }
     let others = line.arguments.map(\.range).filter { $0 != word.range } + [word.range]
     let text = others.map { String(decoding: line.text[$0], as: UTF8.self) }
-    return ShellError(
-      .usage, "the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
+    return misuse(
+      "the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
   }
 
-  /// The error for a line that does not follow the usage of the command.
-  func misuse(_ message: SafeText, at range: Range<Int>?) -> ShellError {
-    ShellError(.usage, message, at: range, hint: "usage: `\(command.usage)`")
+  /// The error for a line that does not follow the usage of the command, which is the hint if `hint` is nil.
+  func misuse(_ message: SafeText, at range: Range<Int>?, hint: SafeText? = nil) -> ShellError {
+    ShellError(.usage, message, at: range, hint: hint ?? "usage: `\(command.usage)`")
   }
 
   func unexpected(_ word: Word) -> ShellError {
-    ShellError(
-      .usage, "unexpected argument \(word.bytes)", at: word.range,
-      hint: correction(of: word) ?? "usage: `\(command.usage)`")
+    misuse("unexpected argument \(word.bytes)", at: word.range, hint: correction(of: word))
   }
 
   /// The hint for a word that lacks its at sign. `*` gets no hint, because `@*` means all namespaces.
@@ -206,8 +202,8 @@ struct ArgumentReader {
       case .atMostOne(let names), .exactlyOne(let names):
         let given = names.compactMap { places[$0] }.sorted { $0.lowerBound < $1.lowerBound }
         if given.count > 1 {
-          throw ShellError(
-            .usage, "\(names.joined(separator: " and ")) exclude each other", at: given[1],
+          throw misuse(
+            "\(names.joined(separator: " and ")) exclude each other", at: given[1],
             hint: "remove one of them")
         }
         if given.isEmpty, case .exactlyOne = rule {
@@ -215,10 +211,8 @@ struct ArgumentReader {
         }
       case .needs(let name, let other):
         if let place = places[name], places[other] == nil {
-          throw ShellError(
-            .usage, "\(name) requires \(other)", at: place,
-            hint: name == "--json"
-              ? "`-o json` is the form of the answer" : "usage: `\(command.usage)`")
+          let hint: SafeText? = name == "--json" ? "`-o json` is the form of the answer" : nil
+          throw misuse("\(name) requires \(other)", at: place, hint: hint)
         }
       }
     }

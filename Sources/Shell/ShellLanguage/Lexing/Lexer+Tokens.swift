@@ -4,7 +4,7 @@ extension Lexer {
   /// The bytes of the escape whose backslash is at `index`, and the offset after the escape.
   package func escape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
     guard index + 1 < text.count else {
-      throw wrong(index..<index + 1, "a backslash needs a character after it")
+      throw wrong(index..<index + 1, "a backslash needs a character after it", Self.escapes)
     }
     switch text[index + 1] {
     case UInt8(ascii: "n"): return ([.newline], index + 2)
@@ -17,14 +17,15 @@ extension Lexer {
     case let byte where byte == .space || byte.isPunctuation: return ([byte], index + 2)
     default:
       let end = text.scalar(at: index + 1)?.end ?? index + 2
-      throw wrong(index..<end, "\(Array(text[index..<end])) is not an escape sequence")
+      throw wrong(
+        index..<end, "\(Array(text[index..<end])) is not an escape sequence", Self.escapes)
     }
   }
 
   private func hexEscape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
     let end = index + 4
     guard end <= text.count, let high = text[index + 2].hexValue, let low = text[index + 3].hexValue
-    else { throw wrong(index..<min(end, text.count), "\\x takes two hex digits") }
+    else { throw wrong(index..<min(end, text.count), "\\x takes two hex digits", Self.escapes) }
     return ([high << 4 | low], end)
   }
 
@@ -39,17 +40,21 @@ extension Lexer {
     }
     guard index + 2 < text.count, text[index + 2] == UInt8(ascii: "{"), (1...6).contains(digits),
       next < text.count, text[next] == UInt8(ascii: "}")
-    else { throw wrong(index..<min(next, text.count), "\\u takes one to six hex digits in braces") }
+    else {
+      let range = index..<min(next, text.count)
+      throw wrong(range, "\\u takes one to six hex digits in braces", Self.escapes)
+    }
     guard let scalar = Unicode.Scalar(value) else {
-      throw wrong(index..<next + 1, "no Unicode character has that number")
+      throw wrong(index..<next + 1, "no Unicode character has that number", Self.escapes)
     }
     return (Array(UTF8.encode(scalar)!), next + 1)
   }
 
-  private func wrong(_ range: Range<Int>, _ message: SafeText) -> ShellError {
-    ShellError(
-      .usage, message, at: range,
-      hint: #"escapes are \n \t \r \e \0 \xHH \u{H}; '...' takes a backslash as it is"#)
+  private static let escapes: SafeText =
+    #"escapes are \n \t \r \e \0 \xHH \u{H}; '...' takes a backslash as it is"#
+
+  func wrong(_ range: Range<Int>, _ message: SafeText, _ hint: SafeText) -> ShellError {
+    ShellError(.usage, message, at: range, hint: hint)
   }
 
   mutating func scanOperator(at index: Int) throws(ShellError) -> Int {
@@ -61,8 +66,7 @@ extension Lexer {
     case UInt8(ascii: ";"):
       try checkFileIsNamed()
       guard !segments[segments.count - 1].isEmpty else {
-        throw ShellError(
-          .usage, "expected a command before \";\"", at: range, hint: "help lists the commands")
+        throw wrong(range, "expected a command before \";\"", "help lists the commands")
       }
       segments.append(Segment())
       return index + 1
@@ -70,47 +74,37 @@ extension Lexer {
       try checkOutputIsFree(range)
       let rest = text[(index + 1)...].drop { $0 == .space || $0 == .tab }
       guard !rest.isEmpty else {
-        throw ShellError(
-          .usage, "expected a program after \"|\"", at: range, hint: "keys @a | less")
+        throw wrong(range, "expected a program after \"|\"", "keys @a | less")
       }
       segments[segments.count - 1].output = .program(Array(rest), range)
       return text.count
     case UInt8(ascii: ">"):
       let next = text[range.upperBound...].first { $0 != .space && $0 != .tab }
       if !isDouble, let next, next == UInt8(ascii: "=") || next.isDigit {
-        throw ShellError(
-          .usage, "unexpected \">\"", at: range,
-          hint: "quote the expression: --where '.year > 1999'")
+        throw wrong(range, "unexpected \">\"", "quote the expression: --where '.year > 1999'")
       }
       try checkOutputIsFree(range)
       segments[segments.count - 1].awaitsFile = (isDouble, range)
       return range.upperBound
     default:
-      throw ShellError(
-        .usage, "unexpected \(Array(text[range]))", at: range,
-        hint: "quote it if it belongs to a word")
+      throw wrong(range, "unexpected \(Array(text[range]))", "quote it if it belongs to a word")
     }
   }
 
   private func checkOutputIsFree(_ range: Range<Int>) throws(ShellError) {
     let segment = segments[segments.count - 1]
     guard !segment.words.isEmpty else {
-      throw ShellError(
-        .usage, "expected a command before \(Array(text[range]))", at: range,
-        hint: "help lists the commands")
+      let message: SafeText = "expected a command before \(Array(text[range]))"
+      throw wrong(range, message, "help lists the commands")
     }
     guard segment.output == nil, segment.awaitsFile == nil else {
-      throw ShellError(
-        .usage, "the output of a command has one destination", at: range,
-        hint: "remove one of them")
+      throw wrong(range, "the output of a command has one destination", "remove one of them")
     }
   }
 
   func checkFileIsNamed() throws(ShellError) {
     guard let (_, range) = segments[segments.count - 1].awaitsFile else { return }
-    throw ShellError(
-      .usage, "expected a file name after \(Array(text[range]))", at: range,
-      hint: "keys @a > keys.txt")
+    throw wrong(range, "expected a file name after \(Array(text[range]))", "keys @a > keys.txt")
   }
 
   /// `{"`, `{}`, `["`, `[{`, `[[`, `[]` and a bracket at the end of a line begin a JSON value; `{a,b}` and `[a-z]` do not.

@@ -106,9 +106,9 @@ package struct Lexer {
       text[close...].firstIndex { $0 == .space || $0 == .tab } ?? text.count
     }
     let whole = end.map { Array(text[word.range.lowerBound..<$0]) } ?? [.quote]
-    throw ShellError(
-      .usage, "a quote may not open inside an unquoted word", at: index..<index + 1,
-      hint: whole.contains(.quote)
+    throw wrong(
+      index..<index + 1, "a quote may not open inside an unquoted word",
+      whole.contains(.quote)
         ? "quote the whole word" : "write '\(String(decoding: whole, as: UTF8.self))'")
   }
 
@@ -155,9 +155,8 @@ package struct Lexer {
       segments[last].awaitsFile = nil
       segments[last].output = .file(word, appends: appends)
     } else if segments[last].output != nil {
-      throw ShellError(
-        .usage, "unexpected argument \(word.bytes)", at: word.range,
-        hint: "separate commands by \";\"")
+      throw wrong(
+        word.range, "unexpected argument \(word.bytes)", "separate commands by \";\"")
     } else {
       segments[last].words.append(word)
     }
