@@ -6,10 +6,6 @@ import Testing
 
 /// Tags, and the entries that an invalidation hides and removes.
 @Suite struct InvalidationTests {
-  private func attributes(_ tags: String..., owners: [Owner] = []) -> EntryAttributes {
-    EntryAttributes.with(tags: tags, owners: owners)
-  }
-
   /// Invalidates a tag and stops after the first transaction, like a process that is killed at that moment.
   private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
     try store.engine.commit(.withoutCleanup) { batch in
@@ -23,10 +19,10 @@ import Testing
   @Test func `every entry that carries the tag goes, and no other`() throws {
     try withStore { store, _ in
       let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
-      try notes.set([1], for: "a", attributes("user 7", "daily"))
-      try notes.set([2, 2], for: "b", attributes("user 71"))
-      try notes.set([3, 3, 3], for: "c", attributes("daily"))
-      try boards.set([4, 4, 4, 4], for: "a", attributes("user 7"))
+      try notes.set([1], for: "a", .with(tags: ["user 7", "daily"]))
+      try notes.set([2, 2], for: "b", .with(tags: ["user 71"]))
+      try notes.set([3, 3, 3], for: "c", .with(tags: ["daily"]))
+      try boards.set([4, 4, 4, 4], for: "a", .with(tags: ["user 7"]))
       try boards.set([5], for: "d")
       #expect(try store.invalidate(tag: "user 7") == RemovalResult(entries: 2, bytes: 5))
       #expect(try notes.bytes("a") == nil && boards.bytes("a") == nil)
@@ -41,11 +37,11 @@ import Testing
   @Test func `of several tags an entry must carry all`() throws {
     try withStore { store, _ in
       let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
-      try notes.set([1], for: "a", attributes("x", "y", "z"))
-      try notes.set([2], for: "b", attributes("x"))
-      try notes.set([3], for: 7, attributes("y", "x"))
-      try notes.set([4], for: String(repeating: "k", count: 300), attributes("y", "x"))
-      try boards.set([5], for: "a", attributes("x", "y"))
+      try notes.set([1], for: "a", .with(tags: ["x", "y", "z"]))
+      try notes.set([2], for: "b", .with(tags: ["x"]))
+      try notes.set([3], for: 7, .with(tags: ["y", "x"]))
+      try notes.set([4], for: String(repeating: "k", count: 300), .with(tags: ["y", "x"]))
+      try boards.set([5], for: "a", .with(tags: ["x", "y"]))
       let long = String(repeating: "k", count: 300)
       #expect(try notes.keys(tags: ["x", "y"]) == [Key("a"), Key(long), Key(7)])
       #expect(try notes.keys(tags: ["x"]).count == 4 && notes.keys(tags: ["z"]) == [Key("a")])
@@ -67,8 +63,8 @@ import Testing
   @Test func `thousands of entries go in bounded transactions`() throws {
     try withNotes { store, notes, _ in
       try store.write { batch in
-        for key in 0..<2300 { try batch.set([1], for: key, in: notes, attributes("t")) }
-        for key in 3000..<3100 { try batch.set([1], for: key, in: notes, attributes("other")) }
+        for key in 0..<2300 { try batch.set([1], for: key, in: notes, .with(tags: ["t"])) }
+        for key in 3000..<3100 { try batch.set([1], for: key, in: notes, .with(tags: ["other"])) }
       }
       let before = try store.statistics().file.transaction
       #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2300, bytes: 2300))
@@ -81,9 +77,9 @@ import Testing
     try withNotes { store, notes, _ in
       let cache = store.cache(BytesCodec(), in: "notes")
       try store.write { batch in
-        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
+        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
       }
-      try notes.set([2], for: "other", attributes("u"))
+      try notes.set([2], for: "other", .with(tags: ["u"]))
       // The value is in memory before the invalidation.
       #expect(try cache.value(for: "k50") == [1])
       #expect(try begin("t", in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
@@ -109,8 +105,8 @@ import Testing
   func `what a damaged tombstone hid is never found again`(isLost: Bool) throws {
     try withNotes { store, notes, _ in
       try store.write { batch in
-        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
-        try batch.set([2], for: "other", in: notes, attributes("u"))
+        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
+        try batch.set([2], for: "other", in: notes, .with(tags: ["u"]))
         try batch.set([3], for: "plain", in: notes)
       }
       _ = try begin("t", in: store, removing: 10)
@@ -133,7 +129,7 @@ import Testing
       }
       #expect(try store.state.tombstones == 0 && notes.count() == 2)
       #expect(try notes.bytes("k99") == [4] && notes.bytes("plain") == [5])
-      try notes.set([5], for: "k50", attributes("t"))
+      try notes.set([5], for: "k50", .with(tags: ["t"]))
       #expect(try notes.bytes("k50") == [5])
     }
   }
@@ -142,11 +138,11 @@ import Testing
   {
     try withNotes { store, notes, _ in
       try store.write { batch in
-        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, attributes("t")) }
+        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
       }
       _ = try begin("t", in: store, removing: 10)
-      try notes.set([7], for: "k99", attributes("t"))
-      try notes.set([8], for: "new", attributes("t"))
+      try notes.set([7], for: "k99", .with(tags: ["t"]))
+      try notes.set([8], for: "new", .with(tags: ["t"]))
       #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
       #expect(try store.state.tombstones == 1)
       for number in 0..<3 {
@@ -160,7 +156,7 @@ import Testing
 
   @Test func `what is hidden gives way to a write, and counts as absent`() throws {
     try withNotes { store, notes, _ in
-      for key in 0..<20 { try notes.set([1], for: key, attributes("t")) }
+      for key in 0..<20 { try notes.set([1], for: key, .with(tags: ["t"])) }
       _ = try begin("t", in: store, removing: 1)
       #expect(try notes.setIfAbsent([9], for: 15))
       #expect(try notes.bytes(15) == [9])
@@ -170,10 +166,10 @@ import Testing
 
   @Test func `a cleared namespace has nothing to hide`() throws {
     try withNotes { store, notes, _ in
-      for key in 0..<20 { try notes.set([1], for: key, attributes("t")) }
+      for key in 0..<20 { try notes.set([1], for: key, .with(tags: ["t"])) }
       _ = try begin("t", in: store, removing: 1)
       try notes.clear()
-      try notes.set([2], for: 5, attributes("t"))
+      try notes.set([2], for: 5, .with(tags: ["t"]))
       #expect(try notes.bytes(5) == [2])
       _ = try store.purge()
       #expect(try notes.bytes(5) == [2] && store.state.tombstones == 0)
@@ -185,7 +181,7 @@ import Testing
       let notes = store.cache(BytesCodec(), in: "notes")
       try store.write { batch in
         for key in 0..<700 {
-          try batch.set([1], for: "k\(key)", in: notes.namespace, attributes("t"))
+          try batch.set([1], for: "k\(key)", in: notes.namespace, .with(tags: ["t"]))
         }
       }
       for key in 0..<700 { #expect(try notes.value(for: "k\(key)") == [1]) }

@@ -64,11 +64,9 @@ struct OwnerTests {
       for key in ["1", "2", "3"] { try articles.set("text", for: key) }
       let owners = ["1", "2", "3"].map { Owner(Key($0), in: "articles") }
       let bytes = [UInt8](repeating: 7, count: size)
-      var attributes = image(of: [owners[0]])
-      attributes.expires = .after(.hours(1))
-      attributes.tags = ["a"]
-      attributes.metadata = [9]
-      try images.set(bytes, for: key, attributes)
+      try images.set(
+        bytes, for: key,
+        .with(expires: .after(.hours(1)), tags: ["a"], owners: [owners[0]], metadata: [9]))
       let before = try images.entry(for: key)!
       clock.advance(by: .minutes(10))
       for set in [[0, 1], [2], [1, 2, 0], []] {

@@ -220,17 +220,4 @@ import Testing
     #expect(room().usable(leaving: 1000) == 1048 && room().usable(leaving: 10) == 1792)
     #expect(small.pages(ofLargeRecord: 2000) == 0 && small.pages(ofRecord: 4096) == 2)
   }
-
-  @Test func `a failed change spoils the transaction for good`() throws {
-    let store = try Store.temporary()
-    try transact(store) { session throws(LarderError) in
-      let tooLong = [UInt8](repeating: 1, count: 600)
-      var errors = 0
-      do { try session.transaction.put([1], for: tooLong, in: .main) } catch { errors += 1 }
-      do { try session.transaction.checkUsable() } catch { errors += 1 }
-      #expect(errors == 2)
-      let cause = session.transaction.failure?.cause
-      #expect(cause != nil)
-    }
-  }
 }
