@@ -34,10 +34,10 @@ import Testing
   @Test func `a store that may not be written says how to read it`() throws {
     let path = try makeStore()
     let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    guard geteuid() == 0, succeeds(["setpriv", "--version"]),
-      succeeds(["chmod", "711", home.path]),
-      succeeds(["chmod", "-R", "u=rX,go=", path]),
-      succeeds(["chown", "-R", "65534:65534", path])
+    guard geteuid() == 0, Process.succeeds(["setpriv", "--version"]),
+      Process.succeeds(["chmod", "711", home.path]),
+      Process.succeeds(["chmod", "-R", "u=rX,go=", path]),
+      Process.succeeds(["chown", "-R", "65534:65534", path])
     else {
       print("skipped: needs root and setpriv")
       return
@@ -50,13 +50,6 @@ import Testing
       decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 3 && text.contains("larder -r"), "\(text)")
-  }
-
-  private func succeeds(_ words: [String]) -> Bool {
-    let process = process(words)
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
   }
 
   private func makeStore() throws -> String {

@@ -101,7 +101,8 @@ import Testing
           [
             typed, "\(typed) --limit 3", "\(file) \(typed) --force", "\(typed) \(typed)",
             "\(typed) 1h", "@box \(typed)", "--match \(typed)*", "--tag \(typed)", "sizes \(typed)",
-            "\(typed) --from \(typed)", String(decoding: bytes, as: UTF8.self), "",
+            "\(typed) --from \(typed)", "\(typed) --as text", "\(typed) --as hex",
+            String(decoding: bytes, as: UTF8.self), "",
           ].randomElement(using: &random)!
         let line = "\(command.name) \(words)"
         for said in try texts(of: line, named: typed, mode, in: shell)

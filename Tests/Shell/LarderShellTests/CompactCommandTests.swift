@@ -7,8 +7,8 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct CompactCommandTests {
-  private func filled(_ mode: OutputMode = .table, isReadOnly: Bool = false) throws -> Shell {
-    let shell = try Shell(mode, isReadOnly: isReadOnly)
+  private func filled() throws -> Shell {
+    let shell = try Shell()
     let a = shell.store.namespace("a")
     for number in 0..<300 { try a.set([UInt8](repeating: 1, count: 3000), for: number) }
     try shell.store.sync()
@@ -24,9 +24,6 @@ import Testing
     #expect(try shell("count") == "10 entries, 30 kB\n")
     try shell("set new value", "verify")
     #expect(shell.outcome == .done)
-    #expect(
-      try shell("output plain", "compact").split(separator: "\t").first == "compact")
-    #expect(try shell("output json", "compact").hasPrefix("{\"before\":"))
   }
 
   @Test func `a copy goes where nothing is`() throws {
@@ -35,15 +32,6 @@ import Testing
     let copy = try Store(at: shell.file)
     #expect(try copy.namespace("a").count() == 10)
     try copy.close()
-    #expect(try shell.error("compact --to \(shell.file)").code == .exists)
-    #expect(try shell.error("compact --to /nowhere").code == .io)
-  }
-
-  @Test func `read-only, a copy is all there is`() throws {
-    let shell = try filled(isReadOnly: true)
-    #expect(try shell.error("compact").code == .readOnly)
-    try shell("compact --to \(shell.file)")
-    #expect(FileManager.default.fileExists(atPath: shell.file + "/data.mdb"))
   }
 
   @Test func `interrupted, nothing has changed`() throws {

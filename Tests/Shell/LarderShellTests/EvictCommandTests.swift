@@ -24,20 +24,6 @@ import Testing
     }
   }
 
-  @Test func `evict says what went and what is left`() throws {
-    let shell = try Shell()
-    try shell.fill()
-    #expect(
-      try shell("evict @departures M* --dry-run")
-        == "would evict 4 entries (44 B): \"Malm\u{F6} C:01\", \"Malm\u{F6} C:02\", \"Malm\u{F6} C:03\", \u{2026}\n"
-    )
-    #expect(try shell("evict @departures M* -y") == "evicted 4 entries, 44 B, 1 left\n")
-    #expect(try shell("evict @departures M* --yes") == "no entries matched\n")
-    #expect(
-      try shell("output plain", "evict @* *01* K* --yes")
-        == "evict\tarticles\t3\t3000\nevict\tdepartures\t1\t11\nevict\tthumbs\t0\t0\n")
-  }
-
   @Test func `a person is asked about what was found, not about what was named`() throws {
     let shell = try Shell(hasPerson: true)
     try shell.fill()
@@ -121,8 +107,6 @@ import Testing
     #expect(
       error.message.description
         == "interrupted: evicted \(evicted) entries; the rest is unchanged", "\(error.message)")
-    shell.stepsUntilInterrupted = 100
-    #expect(try shell.error("keys @box").code == .interrupted)
   }
 
   @Test func `a change of large values is cut into batches that a store takes`() throws {

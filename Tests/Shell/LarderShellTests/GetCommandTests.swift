@@ -7,17 +7,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct GetCommandTests {
-  @Test func `every form can be asked for in a pipe`() throws {
-    let shell = try Shell(.raw)
-    try shell.store.namespace("a").set("{ \"b\" : [ 1 , 2.50 ] }", for: "k")
-    #expect(try shell("get k --as json") == "{\"b\":[1,2.50]}")
-    #expect(try shell("get k --as base64 --head 3") == "eyAi")
-    #expect(
-      try shell("get k --as hex --head 3")
-        == "00000000  7b 20 22                                          |{ \"|\n")
-    #expect(try shell("get k --as text --head 3") == "{ \"")
-  }
-
   @Test func `a person sees facts and the form that fits`() throws {
     let shell = try Shell()
     try shell.fill()

@@ -47,10 +47,6 @@ import Testing
     (#"{"namespace":"w","key":"j","value":"v","rules":{}}"#, "rules are in a line without key"),
     // Lines with a field of a wrong kind.
     (#"{"namespace":1,"key":"j","value":"v"}"#, "namespace must be a string"),
-    (
-      #"{"namespace":"w","key":"j","value":"v","expires":"soon"}"#,
-      #"expires must be \#(time), or "never""#
-    ),
     (#"{"namespace":"w","key":"j","value":"v","written":true}"#, "written must be \(time)"),
     (#"{"namespace":"w","key":"j","value":"v","idle":"1h"}"#, "idle must be a number of seconds"),
     (

@@ -29,19 +29,6 @@ import Testing
     #expect(try shell("output json", "ttl @news").contains("\"expires\":\"2026-11-20T21:14:00"))
   }
 
-  @Test func `a path without a key is explained`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    #expect(
-      try shell.error("get @departures .train").hint?.description
-        == "`get @departures * .train` shows this field of each value")
-    let words = ["get", "@departures", ".train"].map(bytes)
-    let error = try LarderShellTests.error {
-      _ = try shell.printed(by: CommandReader.command(of: words))
-    }
-    #expect(error.hint?.description.contains(" '*' .train`") == true)
-  }
-
   @Test func `a namespace in use is what commands mean`() throws {
     let shell = try Shell(.plain)
     try shell.fill()

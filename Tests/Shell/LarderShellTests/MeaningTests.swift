@@ -72,27 +72,6 @@ import Testing
 }
 
 @Suite struct InterruptionTests {
-  @Test(arguments: [
-    "keys @box --sort size", "keys @box --sort written --limit all",
-    "sizes @box --by key --top all",
-    "keys @box --reverse", "expiring @box", "plot @box", "search x @box", "sum size @box",
-    "count @box --by size", "keys @box --where 'size > 0'", "export - @box", "report -",
-    "evict @box --where 'size > 0' --yes",
-  ])
-  func `a command ends soon after an interruption`(line: String) throws {
-    let shell = try Shell(.plain)
-    let box = shell.store.namespace("box")
-    try shell.store.write { batch in
-      for number in 0..<3000 {
-        try batch.set("x", for: "\(number)", in: box, expires: .after(.hours(1)))
-      }
-    }
-    for steps in [1, 100, 2000] {
-      shell.stepsUntilInterrupted = steps
-      #expect(try shell.error(line).code == .interrupted, "\(line) \(steps)")
-    }
-  }
-
   @Test func `sorting ends, too`() throws {
     struct Stop: Error {}
     var looks = 0

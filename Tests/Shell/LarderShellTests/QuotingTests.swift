@@ -119,25 +119,4 @@ import Testing
       }
     }
   }
-
-  @Test func `any line is read or refused, and errors are safe to print`() {
-    var generator = SeededRNG()
-    let verbs = ["keys ", "expire ", "set ", "get ", "help ", "output ", ""].map(bytes)
-    for _ in 0..<10_000 {
-      let line = verbs.randomElement(using: &generator)! + generator.awkwardBytes(upTo: 14)
-      do throws(ShellError) {
-        for command in try CommandReader.commands(in: line, from: .file("\u{1B}]0;x\u{7}")) {
-          _ = try CommandTable.standard.invocation(of: command, clock: stockholm)
-        }
-      } catch {
-        let isSafe = [error.scripted, error.prompted(promptWidth: 8), error.json].allSatisfy {
-          $0.split(separator: "\n").allSatisfy { String($0).isSafe }
-        }
-        guard isSafe, error.place != nil else {
-          Issue.record("LARDER_SEED=\(generator.seed): \(line) gives \(error.scripted)")
-          return
-        }
-      }
-    }
-  }
 }

@@ -7,24 +7,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct RemovalCommandTests {
-  @Test func `purge removes what has expired`() throws {
-    let shell = try Shell()
-    try shell.fill()
-    shell.clock.advance(by: .minutes(16))
-    #expect(
-      try shell("purge @departures --dry-run") == "would purge 4 entries (44 B)\n")
-    #expect(try shell("purge @articles") == "purged 0 expired entries, 0 B\n")
-    #expect(try shell("purge") == "purged 4 expired entries, 44 B\n")
-    #expect(try shell("purge @*") == "purged 0 expired entries, 0 B\n")
-    try shell.fill()
-    shell.clock.advance(by: .minutes(16))
-    #expect(try shell("output plain", "purge @departures") == "purge\tdepartures\t4\t44\n")
-    #expect(try shell("purge") == "purge\t@*\t0\t0\n")
-    #expect(
-      try shell("output json", "purge")
-        == "{\"count\":0,\"bytes\":0,\"skipped_after_clock_jump\":false}\n")
-  }
-
   @Test func `purge explains that a clock which jumped removes nothing`() throws {
     let shell = try Shell(.plain)
     try shell.fill()
@@ -53,16 +35,6 @@ import Testing
       error.message.description
         == "interrupted: purged 1,000 expired entries, 1 kB; the rest is unchanged")
     #expect(try box.count() == 1000)
-  }
-
-  @Test func `a person is asked before everything is removed`() throws {
-    let person = try Shell(hasPerson: true)
-    try person.fill()
-    person.answer = false
-    #expect(try person.error("clear @*").code == .declined)
-    #expect(person.questions == ["Remove all 9 entries (3.1 kB) of every namespace?"])
-    person.answer = true
-    #expect(try person("clear @*") == "cleared every namespace: 9 entries, 3.1 kB\n")
   }
 
   @Test func `what is written after the question of clear stays`() throws {
@@ -104,18 +76,6 @@ import Testing
     // The call of `statistics` waits for the commits of loaded values.
     _ = try shell.store.statistics()
     #expect(try cache.value(for: "new") == nil)
-  }
-
-  @Test func `quiet drops what a change says, and nothing else`() throws {
-    let shell = try Shell(.plain) { $0.isQuiet = true }
-    try shell.fill()
-    #expect(
-      try shell(
-        "set @a k v", "touch @a k --ttl 1h", "expire @a k 1h", "persist @a k", "evict @a k",
-        "purge",
-        "clear @articles --yes") == "")
-    #expect(try shell("evict @departures * --dry-run") == "would evict\tdepartures\t5\t55\n")
-    #expect(try shell("keys @departures K*") == "Kiruna:05\n")
   }
 
   @Test func `a store that is open for reading refuses every change`() throws {

@@ -6,37 +6,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct SessionFuzzTests {
-  @Test func `no value, key or error can speak to a terminal`() throws {
-    var random = SeededRNG()
-    let shell = try Shell()
-    let box = shell.store.namespace("box")
-    for _ in 0..<60 {
-      let key = random.awkwardBytes(upTo: 20) + [UInt8(ascii: "k")]
-      try box.set(random.awkwardBytes(upTo: 200), for: key)
-      let typed = Quoting.typed(key)
-      for line in [
-        "get \(typed)", "info \(typed)", "ttl \(typed)", "exists \(typed)", "keys \(typed) --long",
-        "get \(typed) --as text", "get \(typed) --as hex", "keys @* --limit all", "stats", "ns",
-        "touch \(typed) --ttl 1h", "evict \(typed) --dry-run", "set \(typed) \(typed)",
-        "echo \(typed)",
-        "pin \(typed)", "unpin \(typed)", "sizes --by key", "sizes --by prefix", "limits",
-        "search k", "search \(typed) --case", "expiring", "plot sizes",
-        "export - --force",
-      ] {
-        for mode in ["table", "plain"] where mode == "table" || !line.hasPrefix("get") {
-          let text = try shell("output \(mode)", line)
-          // `echo` into a pipe prints the words as they were typed.
-          guard mode == "table" || !line.hasPrefix("echo") else { continue }
-          let isSafe = text.unicodeScalars.allSatisfy { scalar in
-            scalar == "\n" || scalar == "\t"
-              || !scalar.isControl && (mode == "plain" || !scalar.isHidden)
-          }
-          #expect(isSafe, "LARDER_SEED=\(random.seed): \(line) in \(mode)")
-        }
-      }
-    }
-  }
-
   @Test func `no mistyped line can speak to a terminal or stop the session`() throws {
     var random = SeededRNG()
     let shell = try Shell()

@@ -9,7 +9,7 @@ import Testing
 /// Commands and their answers in the form of the texts in `Tests/Shell/Sessions`:
 ///
 ///     # title              begins a session with a new store and a new shell, both empty
-///     : plain fill         the form of output, and options: a person who can be asked, read-only, -0, entries
+///     : plain fill         the form of output, and options: a person who can be asked, read-only, quiet, -0, entries
 ///     + 90                 moves the clock by so many seconds
 ///     = no                 what the person answers from here on
 ///     < a\n                standard input
@@ -56,6 +56,7 @@ import Testing
       hasInput: !words.contains("no-input"), isReadOnly: words.contains("read-only")
     ) {
       $0.endsWithNUL = words.contains("nul")
+      $0.isQuiet = words.contains("quiet")
       $0.hasColor = words.contains("color")
       $0.hasUnicode = !words.contains("ascii")
       if words.contains("terminal") { $0.isTerminal = true }

@@ -56,19 +56,6 @@ import Testing
       "\(long.prompted(promptWidth: 8, columns: 30))")
   }
 
-  @Test func `in a script the place comes first`() throws {
-    let text = "\n\nexpire a 1mo"
-    let expected = "\"1mo\" is not a duration: months vary in length\nhint: use `30d` or `4w`\n"
-    #expect(
-      try failure(text, .file("nightly.larder")).scripted
-        == "error: nightly.larder:3:10: \(expected)")
-    #expect(try failure(text, .input).scripted == "error: stdin:3:10: \(expected)")
-    #expect(try failure(text, .eval(2)).scripted == "error: --eval 2:3:10: \(expected)")
-    #expect(
-      try failure("expire a 1mo", .eval(2)).scripted == "error: --eval 2:1:10: \(expected)")
-    #expect(try failure("expire a 1mo").scripted == "error: \(expected)")
-  }
-
   @Test func `a failure while running points at the command`() throws {
     let line = try CommandReader.commands(in: bytes("# x\n  export a"), from: .file("s"))[0]
     let error = line.locate(ShellError(.full, "no space left on device", hint: nil))
@@ -78,21 +65,6 @@ import Testing
     let typed = try command("export a")
     let other = typed.locate(ShellError(.full, "no space left on device", hint: nil))
     #expect(other.prompted(promptWidth: 8) == "error: no space left on device\n")
-  }
-
-  @Test func `as JSON it is one object`() throws {
-    #expect(
-      try failure("kesy", .file("a b")).json == """
-        {"error":{"code":"unknown_command","message":"unknown command \\"kesy\\"",\
-        "hint":"did you mean `keys`?","source":"a b","line":1,"column":1}}
-
-        """)
-    #expect(
-      ShellError(.cannotOpen, "no store", hint: nil).json == """
-        {"error":{"code":"cannot_open","message":"no store","hint":null,"source":null,\
-        "line":null,"column":null}}
-
-        """)
   }
 
   @Test func `every error has one exit code`() {

@@ -172,23 +172,4 @@ import Testing
     #expect(
       try shell.store.limits().effective == StoreLimits(entries: 1000, disk: 50_000_000))
   }
-
-  @Test func `pins are in the store and stay through an overwrite`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    #expect(try shell("pin @articles '00001'* --yes") == "pin\tarticles\t3\t3000\n")
-    #expect(try shell.store.namespace("articles").entry(for: "000011")?.isPinned == true)
-    #expect(try shell("unpin @articles 000011") == "unpin\tarticles\t1\t500\n")
-    #expect(try shell.store.namespace("articles").entry(for: "000011")?.isPinned == false)
-    #expect(try shell.store.namespace("articles").entry(for: "000012")?.isPinned == true)
-    #expect(try shell.error("pin").code == .usage)
-  }
-
-  @Test func `a namespace in use is followed to its new name`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
-    try shell("use articles", "rename @articles @news")
-    #expect(shell.session.current == "news")
-    #expect(try shell("count") == "3\t3000\t0\n")
-  }
 }

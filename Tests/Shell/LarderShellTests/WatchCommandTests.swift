@@ -63,23 +63,9 @@ import Testing
     #expect(shell.outcome == .done)
   }
 
-  @Test func `a pipe gets an object a line, and json is refused`() throws {
-    let shell = try shell(.jsonl) { shell in
-      try shell.store.namespace("a").set("three", for: "x")
-    }
-    let text = try shell("watch --count 1 --values")
+  @Test func `a document of a watch needs an end`() throws {
     #expect(
-      text.hasPrefix(
-        """
-        {"time":"2026-11-20T21:13:00.005Z","event":"set","namespace":"a","key":"x","size":5,\
-        "size_before":3,"expires":null,"reason":null,"renamed_to":null,"missed":null,\
-        "key_is_cut":false,"transaction":
-        """))
-    #expect(text.hasSuffix(",\"value\":\"three\"}\n"))
-    #expect(shell.notices == [])
-    try shell("output json")
-    #expect(
-      try shell.error("watch").hint?.description
+      try Shell(.json).error("watch").hint?.description
         == "use `-o jsonl`, or end it by --for or --count")
   }
 
