@@ -153,36 +153,30 @@ static ssize_t wrote(int descriptor, const struct iovec *data, int count, off_t 
   return written;
 }
 
+#define RECORDED(call, data, count, offset) \
+  pthread_mutex_lock(&writing); \
+  ssize_t written = wrote(descriptor, data, count, offset, call); \
+  pthread_mutex_unlock(&writing); \
+  return written
+
 ssize_t write(int descriptor, const void *bytes, size_t count) {
   REAL(ssize_t, write, int, const void *, size_t);
-  off_t offset = descriptor == 1 ? 0 : lseek(descriptor, 0, SEEK_CUR);
-  pthread_mutex_lock(&writing);
-  ssize_t written = real(descriptor, bytes, count);
   struct iovec data = {(void *)bytes, count};
-  written = wrote(descriptor, &data, 1, offset, written);
-  pthread_mutex_unlock(&writing);
-  return written;
+  off_t offset = descriptor == 1 ? 0 : lseek(descriptor, 0, SEEK_CUR);
+  RECORDED(real(descriptor, bytes, count), &data, 1, offset);
 }
 
 ssize_t writev(int descriptor, const struct iovec *data, int count) {
   REAL(ssize_t, writev, int, const struct iovec *, int);
   off_t offset = lseek(descriptor, 0, SEEK_CUR);
-  pthread_mutex_lock(&writing);
-  ssize_t written = real(descriptor, data, count);
-  written = wrote(descriptor, data, count, offset, written);
-  pthread_mutex_unlock(&writing);
-  return written;
+  RECORDED(real(descriptor, data, count), data, count, offset);
 }
 
 #define PWRITE(name) \
   ssize_t name(int descriptor, const void *bytes, size_t count, off_t offset) { \
     REAL(ssize_t, name, int, const void *, size_t, off_t); \
-    pthread_mutex_lock(&writing); \
-    ssize_t written = real(descriptor, bytes, count, offset); \
     struct iovec data = {(void *)bytes, count}; \
-    written = wrote(descriptor, &data, 1, offset, written); \
-    pthread_mutex_unlock(&writing); \
-    return written; \
+    RECORDED(real(descriptor, bytes, count, offset), &data, 1, offset); \
   }
 PWRITE(pwrite)
 PWRITE(pwrite64)
@@ -190,11 +184,7 @@ PWRITE(pwrite64)
 #define PWRITEV(name) \
   ssize_t name(int descriptor, const struct iovec *data, int count, off_t offset) { \
     REAL(ssize_t, name, int, const struct iovec *, int, off_t); \
-    pthread_mutex_lock(&writing); \
-    ssize_t written = real(descriptor, data, count, offset); \
-    written = wrote(descriptor, data, count, offset, written); \
-    pthread_mutex_unlock(&writing); \
-    return written; \
+    RECORDED(real(descriptor, data, count, offset), data, count, offset); \
   }
 PWRITEV(pwritev)
 PWRITEV(pwritev64)

@@ -40,7 +40,7 @@ struct StarvationTrials {
         possible.removeAll { $0 == .disk }
         continue
       }
-      defer { if shortage == .disk { _ = finish("umount", [directory]) } }
+      defer { if shortage == .disk { _ = Process.succeeds(["umount", directory]) } }
       runs += 1
       let what = "\(shortage.rawValue) \(amount) \(level.rawValue)"
       if isShell, hasShell {
@@ -77,20 +77,8 @@ struct StarvationTrials {
   }
 
   private func mount(_ kilobytes: Int) -> Bool {
-    finish(
-      "mount", ["-t", "tmpfs", "-o", "size=\(kilobytes)k,uid=\(geteuid())", "tmpfs", directory])
-      == 0
-  }
-
-  /// Runs a program and returns its exit code; nil if it cannot be started.
-  private func finish(_ program: String, _ arguments: [String]) -> Int32? {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return nil }
-    process.waitUntilExit()
-    return process.terminationStatus
+    let options = "size=\(kilobytes)k,uid=\(geteuid())"
+    return Process.succeeds(["mount", "-t", "tmpfs", "-o", options, "tmpfs", directory])
   }
 
   private mutating func runClient(
