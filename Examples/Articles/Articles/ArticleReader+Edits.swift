@@ -1,4 +1,5 @@
 import Larder
+import LarderHTTP
 import Service
 import Synchronization
 
@@ -69,11 +70,11 @@ extension ArticleReader {
         report.sent += conflict == nil ? 1 : 0
       } catch let error as ServiceError {
         waiting.insert(edit.article)
-        if case .unreachable = error { break }
+        if case .failed(.offline, _) = error { break }
         report.reasons.append("\(edit.text): \(error)")
         report.isRefused = report.isRefused || error.refusesReader
         if [401, 407, 429].contains(error.status) { break }
-        if case .interrupted = error, await !readeck.lists() { break }
+        if case .failed(.interrupted, _) = error, await !readeck.lists() { break }
       }
     }
     return report

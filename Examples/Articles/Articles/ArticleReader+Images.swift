@@ -65,7 +65,7 @@ extension ArticleReader {
         }
         if error.isRefusal { return nil }
         switch error {
-        case .undecodable, .broken: return nil
+        case .undecodable, .failed: return nil
         default: throw error
         }
       }

@@ -120,7 +120,7 @@ public struct Service: Sendable {
     let authority = parts.count == 2 ? parts[1].prefix { !"/?#".contains($0) } : ""
     // The message must not contain a password.
     guard parts.count == 2, ["http", "https"].contains(parts[0]), !authority.contains("@") else {
-      throw .broken("its address is not http://HOST or https://HOST")
+      throw .failed(.unusable, "its address is not http://HOST or https://HOST")
     }
     let target = parts[1][authority.endIndex...].prefix { $0 != "#" }
     var request = HTTPRequest(

@@ -1,5 +1,5 @@
 import Foundation
-import LarderHTTP
+public import LarderHTTP
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -7,12 +7,8 @@ import LarderHTTP
 
 /// The reason why a service gave no usable answer.
 public enum ServiceError: Error, Sendable, CustomStringConvertible {
-  /// The service is unreachable: no network, no such host, connection refused.
-  case unreachable(String)
-  /// The exchange ended before the answer was complete: timed out, reset, truncated.
-  case interrupted(String)
-  /// The host answers, but the answer is of no use: invalid certificate, not HTTP, too large.
-  case broken(String)
+  /// There is no complete answer, or no answer of use: no network, a time limit, an invalid certificate, a body that is too large.
+  case failed(TransportFailureKind, String)
   /// The service answered with an error status.
   case refused(status: Int, message: String)
   /// A body in the wrong form.
@@ -22,10 +18,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
 
   /// Whether the network is probably gone: stored data may be shown instead.
   public var isOffline: Bool {
-    switch self {
-    case .unreachable, .interrupted: true
-    default: false
-    }
+    if case .failed(let kind, _) = self { kind == .offline || kind == .interrupted } else { false }
   }
 
   /// The status with which the service refused the request; nil for another failure.
@@ -40,9 +33,10 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .unreachable(let reason), .interrupted(let reason):
-      "the service cannot be reached: \(reason)"
-    case .broken(let reason): "the exchange with the service failed: \(reason)"
+    case .failed(_, let reason):
+      isOffline
+        ? "the service cannot be reached: \(reason)"
+        : "the exchange with the service failed: \(reason)"
     case .refused(let status, let message): "the service answered \(status): \(message)"
     case .undecodable(let path, let reason):
       // The query may contain a secret.
@@ -55,12 +49,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   /// The reason of an error; nil for an error that is not about the exchange.
   init?(after error: any Error) {
     guard let failure = error as? any TransportFailure else { return nil }
-    let words = (error as? URLError)?.localizedDescription ?? "\(error)"
-    switch failure.failure {
-    case .offline: self = .unreachable(words)
-    case .interrupted: self = .interrupted(words)
-    case .insecure, .unusable: self = .broken(words)
-    }
+    self = .failed(failure.failure, (error as? URLError)?.localizedDescription ?? "\(error)")
   }
 }
 
