@@ -15,18 +15,29 @@ import Testing
     private var trigger: String { directory.path + "/fail" }
 
     private func peer() throws -> PeerProcess {
-      let peer = try PeerProcess(
+      try PeerProcess(
         "sync-words", directory.store,
         under: [
           "LD_PRELOAD=\(try PowerRecorder.library.get())", "LARDER_POWER_STORE=\(directory.store)",
           "LARDER_POWER_TRACE=\(directory.path)/trace", "LARDER_POWER_FAIL=\(trigger)",
         ], saying: "ready")
-      return peer
     }
 
     /// Lets the next sync of the file fail.
     private func fail(_ file: String) throws {
       try Data(file.utf8).write(to: URL(fileURLWithPath: trigger))
+    }
+
+    /// Two peers that open the store. The first of them writes 1, syncs, and writes 2; then a sync of it fails.
+    private func peersWithFailedSync(_ opening: String = "open") throws -> (
+      first: PeerProcess, second: PeerProcess
+    ) {
+      let (first, second) = (try peer(), try peer())
+      for word in [opening, "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
+      #expect(second.ask(opening) == "done")
+      try fail("data.mdb")
+      #expect(first.ask("sync") == "EIO")
+      return (first, second)
     }
 
     private func options(_ level: DurabilityLevel? = nil) -> EnvironmentOptions {
@@ -67,11 +78,7 @@ import Testing
     }
 
     @Test func `checkpointed: an opening beside other processes is refused with words`() throws {
-      let (first, second) = (try peer(), try peer())
-      for word in ["open", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
-      #expect(second.ask("open") == "done")
-      try fail("data.mdb")
-      #expect(first.ask("sync") == "EIO")
+      let (first, second) = try peersWithFailedSync()
       do throws(OpenError) {
         _ = try Fixture.open(directory.store, options())
         Issue.record("it was opened")
@@ -90,11 +97,7 @@ import Testing
     @Test func `checkpointed: a write without a checkpoint of its own learns of a failed sync`()
       throws
     {
-      let (first, second) = (try peer(), try peer())
-      for word in ["open", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
-      #expect(second.ask("open") == "done")
-      try fail("data.mdb")
-      #expect(first.ask("sync") == "EIO")
+      let (first, second) = try peersWithFailedSync()
       #expect(second.ask("set 3") == "unsynced")
       #expect(second.ask("compact") == "unsynced")
       // A refused opening closes the store that the process had open.
@@ -111,11 +114,7 @@ import Testing
     func `checkpointed: the last process to close does not call saved what a failed sync lost`()
       throws
     {
-      let (first, second) = (try peer(), try peer())
-      for word in ["open", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
-      #expect(second.ask("open") == "done")
-      try fail("data.mdb")
-      #expect(first.ask("sync") == "EIO")
+      let (first, second) = try peersWithFailedSync()
       first.kill()
       #expect(second.ask("close") == "unsynced")
       #expect(try recovered() == [1])
@@ -124,11 +123,7 @@ import Testing
     @Test func `scratch: after a failed sync the store is emptied, and nobody is told otherwise`()
       throws
     {
-      let (first, second) = (try peer(), try peer())
-      for word in ["open scratch", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
-      #expect(second.ask("open scratch") == "done")
-      try fail("data.mdb")
-      #expect(first.ask("sync") == "EIO")
+      let (first, second) = try peersWithFailedSync("open scratch")
       #expect(first.ask("sync") == "unsynced")
       #expect(second.ask("sync") == "unsynced")
       #expect(refusal(directory.store, options()) == .unsynced)
