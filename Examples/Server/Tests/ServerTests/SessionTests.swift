@@ -1,11 +1,10 @@
 import Hummingbird
-import HummingbirdTesting
 import Larder
 import LarderHummingbird
 import LarderTesting
-import NIOCore
 import Testing
 
+/// The driver by itself. Tests of two processes use the driver in handlers, and tests of pages as a service.
 @Suite struct SessionTests {
   private struct Person: Codable, Sendable, Equatable {
     var name: String
@@ -131,36 +130,6 @@ import Testing
       #expect(try await driver.get(key: "large", as: String.self) == large)
       await #expect(throws: (any Error).self) { try await driver.set(key: "n", value: Double.nan) }
       #expect(try await driver.get(key: "n", as: Double.self) == nil)
-    }
-  }
-
-  @Test func `handlers of the framework persist through it`() async throws {
-    try await withTemporaryStore { store, _ in
-      let persist: any PersistDriver = LarderPersistDriver(in: store.namespace("sessions"))
-      let router = Router()
-      router.put("/:key") { request, context -> HTTPResponse.Status in
-        let text = String(buffer: try await request.body.collect(upTo: 1_000))
-        do {
-          try await persist.create(key: context.parameters.require("key"), value: text)
-        } catch let error as PersistError where error == .duplicate { throw HTTPError(.conflict) }
-        return .ok
-      }
-      router.get("/:key") { _, context -> String? in
-        try await persist.get(key: context.parameters.require("key"), as: String.self)
-      }
-      let server = Application(router: router, services: [persist])
-      try await server.test(.router) { client in
-        try await client.execute(uri: "/a", method: .put, body: ByteBuffer(string: "one")) {
-          #expect($0.status == .ok)
-        }
-        try await client.execute(uri: "/a", method: .put, body: ByteBuffer(string: "two")) {
-          #expect($0.status == .conflict)
-        }
-        try await client.execute(uri: "/a", method: .get) {
-          #expect(String(buffer: $0.body) == "one")
-        }
-        try await client.execute(uri: "/b", method: .get) { #expect($0.status == .noContent) }
-      }
     }
   }
 }
