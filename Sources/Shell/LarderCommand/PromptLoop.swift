@@ -57,12 +57,11 @@ struct PromptLoop {
         if let code = try answer(line) { return code }
         if let words, session.settings.isTerminal { runner.messages.write("\(words)\n") }
         news.begin(session)
-      case .interrupted:
-        startOver()
       case .end where open.isEmpty:
         return 0
-      case .end:
-        startOver()
+      case .interrupted, .end:
+        reader.startOver()
+        open = []
       }
     }
   }
@@ -114,11 +113,6 @@ struct PromptLoop {
     let mark = session.settings.hasUnicode ? "\u{2026}" : "..."
     let room = max(DisplayWidth.of(name) - DisplayWidth.of(mark), 0)
     return Prompt("", tail: String(repeating: " ", count: room) + mark + "> ")
-  }
-
-  private mutating func startOver() {
-    reader.startOver()
-    open = []
   }
 
   private mutating func answer(_ text: [UInt8]) throws -> Int32? {

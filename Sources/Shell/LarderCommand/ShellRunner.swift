@@ -160,11 +160,7 @@ struct Messages {
 
   /// A failure to write a message is ignored: there is no other place to report it.
   func write(_ text: String) {
-    do throws(TerminalError) {
-      let columns = isJSON ? nil : Terminal.size(of: .error)?.columns
-      try Terminal.write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: .error)
-    } catch {
-      return
-    }
+    let columns = isJSON ? nil : Terminal.size(of: .error)?.columns
+    try? Terminal.write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: .error)
   }
 }

@@ -107,8 +107,7 @@ package final class FullScreen {
   }
 
   deinit {
-    guard isOpen else { return }
-    do throws(TerminalError) { try leave() } catch { return }
+    if isOpen { try? leave() }
   }
 }
 

@@ -35,7 +35,7 @@ extension LineEditor {
         var known: Set<[UInt8]> = []
         let newest = lines.reversed().filter { known.insert(Array($0)).inserted }.prefix(Self.limit)
         if lines.count > 2 * Self.limit {
-          shorten(descriptor, to: newest.reversed().flatMap { $0 + [UInt8(ascii: "\n")] })
+          try? shorten(descriptor, to: newest.reversed().flatMap { $0 + [UInt8(ascii: "\n")] })
         }
         return newest.reversed().map { Self.decoded(String(decoding: $0, as: UTF8.self)) }
       }
@@ -146,17 +146,12 @@ extension LineEditor.HistoryFile {
 
   /// Replaces a locked file by a shorter one, so that a kill loses nothing. If that fails, the file stays long, and the next
   /// session tries again.
-  private func shorten(_ descriptor: Int32, to contents: [UInt8]) {
+  private func shorten(_ descriptor: Int32, to contents: [UInt8]) throws(TerminalError) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return }
-    do throws(TerminalError) {
-      let file = try ByteFile(
-        writing: path, replaces: true, permissions: 0o600,
-        owner: (status.st_uid, status.st_gid))
-      try file.write(contents.span)
-      try file.finish()
-    } catch {
-      return
-    }
+    let file = try ByteFile(
+      writing: path, replaces: true, permissions: 0o600, owner: (status.st_uid, status.st_gid))
+    try file.write(contents.span)
+    try file.finish()
   }
 }

@@ -8,11 +8,7 @@ enum DecodedValue {
   static func readable(_ bytes: Span<UInt8>, _ codec: CodecID) -> [UInt8]? {
     switch codec {
     case .cbor:
-      do throws(DecodingError) {
-        return Array(try CBORValue(bytes).json.text.utf8)
-      } catch {
-        return nil
-      }
+      return (try? CBORValue(bytes)).map { Array($0.json.text.utf8) }
     case .versioned:
       guard let envelope = ValueEnvelope(bytes), envelope.codec != .versioned else { return nil }
       let inside = bytes.extracting(droppingFirst: ValueEnvelope.size)

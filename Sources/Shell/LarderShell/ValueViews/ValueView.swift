@@ -99,13 +99,10 @@ struct ValueView {
 
   private static func form(of bytes: [UInt8], kind: String?) -> Form {
     if let first = bytes.first(where: { ![.space, .tab, .newline].contains($0) }),
-      first == UInt8(ascii: "{") || first == UInt8(ascii: "["), bytes.count <= largestJSON
+      first == UInt8(ascii: "{") || first == UInt8(ascii: "["), bytes.count <= largestJSON,
+      let json = try? JSONText(bytes)
     {
-      do throws(JSONText.ParseError) {
-        return .json(try JSONText(bytes))
-      } catch {
-        // The value begins like JSON but is not JSON.
-      }
+      return .json(json)
     }
     let isText = String(validating: bytes, as: UTF8.self) != nil && !bytes.contains(0)
     return kind == nil && isText ? .text : .hex
