@@ -8,8 +8,6 @@ final class FakeServices: HTTPTransport {
   struct State {
     /// Answers that replace all others, by a part of the path.
     var answers: [String: LocalServer.Answer] = [:]
-    /// Whether the services take requests and never answer.
-    var isHanging = false
     var now: @Sendable () -> Timestamp = { Timestamp(milliseconds: 0) }
     /// News of delays at a landing: for a while, about departures within the next hour.
     var news: [(station: String, span: Range<Timestamp>, minutes: Int)] = []
@@ -48,7 +46,6 @@ final class FakeServices: HTTPTransport {
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody) {
     var answer = try answer(request.path ?? "/")
-    try await waitUntil { state.withLock { !$0.isHanging } }
     if let etag = state.withLock(\.etag) {
       if request.headerFields[.ifNoneMatch] == etag { answer = .init(304) }
       answer.fields["ETag"] = etag
