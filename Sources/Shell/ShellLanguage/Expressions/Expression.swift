@@ -178,7 +178,6 @@ package struct QueryInput {
   package var isPinned = false
   package var isNegative = false
   package var metadata: [UInt8]?
-  /// The HTTP status and fields, read from the metadata.
   package var response: (status: Int, fields: [(name: [UInt8], value: [UInt8])])?
 
   package init() {}

@@ -1,7 +1,6 @@
 import LarderSystem
 
 extension JSONLookup {
-  /// Decodes the value in a range that a lookup found.
   package static func value(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
     switch bytes[range.lowerBound] {
     case UInt8(ascii: "n"): return .null

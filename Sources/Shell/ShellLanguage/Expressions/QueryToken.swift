@@ -130,17 +130,11 @@ struct QueryLexer {
       return .number(JSONLookup.value(literal.span, 0..<literal.count))
     }
     let word = Word(literal, isBare: false, at: 0..<literal.count)
-    do throws(ShellError) {
-      return .quantity(.duration(try word.duration().milliseconds))
-    } catch {
-      do throws(ShellError) {
-        return .quantity(.integer(Int128(try word.size())))
-      } catch {
-        throw QueryError(
-          message: "\(literal) is not a number, duration or size", range: start..<index,
-          hint: "`5`, `1h` or `10kB`")
-      }
-    }
+    if let span = try? word.duration() { return .quantity(.duration(span.milliseconds)) }
+    if let size = try? word.size() { return .quantity(.integer(Int128(size))) }
+    throw QueryError(
+      message: "\(literal) is not a number, duration or size", range: start..<index,
+      hint: "`5`, `1h` or `10kB`")
   }
 
   private mutating func sign() throws(QueryError) -> QueryToken.Kind {

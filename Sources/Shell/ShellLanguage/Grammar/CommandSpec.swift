@@ -114,12 +114,9 @@ package struct CommandSpec: Sendable {
   /// The usage without the command's name, one text for each argument.
   package var argumentUsage: [String] {
     var pieces: [String] = []
-    if selection == nil {
-      switch (namespaces.count.lowerBound, namespaces.count.upperBound) {
-      case (_, 0): break
-      case (0, _): pieces.append(namespaces.allowsAll ? "[@NS|@*]" : "[@NS]")
-      default: pieces.append(namespaces.allowsAll ? "@NS|@*" : "@NS")
-      }
+    if selection == nil, namespaces != .none {
+      let words = namespaces.allowsAll ? "@NS|@*" : "@NS"
+      pieces.append(namespaces.count.lowerBound == 0 ? "[\(words)]" : words)
     }
     pieces += parameters.map(\.usage)
     if let selection { pieces.append(selection == .required ? "SELECTION" : "[SELECTION]") }

@@ -17,7 +17,6 @@ package struct Invocation: Sendable {
 
   package func has(_ name: String) -> Bool { !all(name).isEmpty || flags.contains(name) }
 
-  /// The place of an option or a word in the line, for errors.
   package func range(_ name: String) -> Range<Int>? { ranges[name] }
 
   package func bytes(_ name: String) -> [UInt8]? { first(name) }

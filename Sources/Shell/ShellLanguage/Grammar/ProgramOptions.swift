@@ -37,7 +37,7 @@ package enum ProgramOptions {
   ]
 
   private static let modes = OutputMode.allCases.map(\.rawValue)
-  private static let excludingCommand: Set = [
+  static let excludingCommand: Set = [
     "--eval", "--file", "--interactive", "--completions", "--man", "--version", "--help",
   ]
 
@@ -45,17 +45,11 @@ package enum ProgramOptions {
     all.first { $0.name == name || $0.short.map { $0 == name } == true }
   }
 
-  package static func optionBesideCommand(named name: String) -> OptionSpec? {
-    option(named: name).flatMap { excludingCommand.contains($0.name) ? nil : $0 }
-  }
-
   package static var list: String {
-    DisplayWidth.list(all.map { ($0.programUsage, $0.summary) })
-  }
-}
-
-extension OptionSpec {
-  fileprivate var programUsage: String {
-    (short.map { "\($0), " } ?? "    ") + name + (placeholder.map { " \($0)" } ?? "")
+    DisplayWidth.list(
+      all.map { option in
+        let short = option.short.map { "\($0), " } ?? "    "
+        return (short + option.name + (option.placeholder.map { " \($0)" } ?? ""), option.summary)
+      })
   }
 }

@@ -70,8 +70,8 @@ struct UnknownOption {
   }
 
   private var hint: SafeText {
-    if line.source == .command,
-      let moved = ProgramOptions.optionBesideCommand(named: option.spelling),
+    if line.source == .command, let moved = ProgramOptions.option(named: option.spelling),
+      !ProgramOptions.excludingCommand.contains(moved.name),
       moved.kind == nil || option.value != nil || nextWord != nil
     {
       return "put program options before the command: `\(reordered(moved.kind != nil))`"

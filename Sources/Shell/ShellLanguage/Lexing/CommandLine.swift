@@ -16,11 +16,14 @@ package struct CommandLine: Sendable, Hashable {
     let lineStart = (text[..<start].lastIndex(of: .newline) ?? -1) + 1
     let lineEnd = text[start...].firstIndex(of: .newline) ?? text.endIndex
     let end = min(max(range.upperBound, start), lineEnd)
+    func characters(_ range: Range<Int>) -> Int {
+      String(decoding: text[range], as: UTF8.self).count
+    }
     return Place(
       source: source,
       line: firstLine + text[..<start].count(where: { $0 == .newline }),
-      column: text[lineStart..<start].characterCount + 1,
-      width: max(text[start..<end].characterCount, 1),
+      column: characters(lineStart..<start) + 1,
+      width: max(characters(start..<end), 1),
       text: Array(text[lineStart..<lineEnd]),
       isLastLine: lineEnd == text.endIndex)
   }
@@ -41,14 +44,9 @@ package enum Redirection: Sendable, Hashable {
   case file(Word, appends: Bool)
 }
 
-extension ArraySlice<UInt8> {
-  package var characterCount: Int { String(decoding: self, as: UTF8.self).count }
-}
-
 package enum Source: Sendable, Hashable {
   case prompt
   case file(String)
-  /// The text of an `--eval`, with its number from 1.
   case eval(Int)
   case input
   case command

@@ -1,7 +1,6 @@
 /// Turns the lines of a source into commands; a command continues on the next line while a quote is open.
 package struct CommandReader: Sendable {
   package enum Step: Sendable {
-    /// The commands of a line, separated by `;`.
     case commands([CommandLine])
     /// `! TEXT`: a program that `/bin/sh` runs.
     case program([UInt8])
@@ -101,7 +100,6 @@ package struct CommandReader: Sendable {
     return commands
   }
 
-  /// All commands of a text; throws the first error.
   package static func commands(
     in text: some Collection<UInt8>, from source: Source, variables: Variables = Variables()
   ) throws(ShellError) -> [CommandLine] {
@@ -118,18 +116,15 @@ package struct CommandReader: Sendable {
   package static func command(of words: [[UInt8]]) throws(ShellError) -> CommandLine {
     var text: [UInt8] = []
     var arguments: [Argument] = []
-    var optionsEnded = false
     var failure: ShellError?
-    for bytes in words {
+    let end = words.firstIndex(of: Array("--".utf8)) ?? words.count
+    for (index, bytes) in words.enumerated() {
       if !text.isEmpty { text.append(.space) }
       let range = text.count..<text.count + bytes.count
       text += bytes
-      if !optionsEnded, bytes == Array("--".utf8) {
-        optionsEnded = true
-        continue
-      }
+      guard index != end else { continue }
       do throws(ShellError) {
-        arguments.append(try Argument(Word(bytes, isBare: !optionsEnded, at: range)))
+        arguments.append(try Argument(Word(bytes, isBare: index < end, at: range)))
       } catch {
         failure = failure ?? error
       }

@@ -11,15 +11,10 @@ package enum Quoting {
   /// The form in messages: for a long key only its beginning and its length.
   package static func brief(_ bytes: [UInt8]) -> String {
     guard bytes.count > mostInMessages else { return key(bytes) }
-    var start = Array(bytes.prefix(mostInMessages))
     // The cut must not split a character.
-    for count in 1...3 where start.count > count {
-      let end = bytes.character(at: start.count - count)
-      guard case .scalar = end.character, end.end > start.count else { continue }
-      start.removeLast(count)
-      break
-    }
-    return quoted(start) + "... (\(Wording.count(bytes.count)) bytes)"
+    var end = 0
+    while case let next = bytes.character(at: end).end, next <= mostInMessages { end = next }
+    return quoted(Array(bytes[..<end])) + "... (\(Wording.count(bytes.count)) bytes)"
   }
 
   private static let mostInMessages = 120

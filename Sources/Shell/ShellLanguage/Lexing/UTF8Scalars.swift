@@ -53,8 +53,7 @@ extension Unicode.Scalar {
   /// Whether the scalar is invisible or reorders text. Variation selectors do not count, because emoji need them.
   package var isHidden: Bool {
     switch value {
-    case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x300: return false
-    case 0xFE00...0xFE0F: return false
+    case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x300, 0xFE00...0xFE0F: return false
     default: break
     }
     switch properties.generalCategory {

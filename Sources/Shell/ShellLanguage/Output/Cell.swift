@@ -4,7 +4,6 @@ package enum Cell: Sendable, Hashable {
   case bytes([UInt8])
   /// Bytes that are base64 in JSON and CSV, even if they are UTF-8.
   case base64([UInt8])
-  /// A word of the shell or a name.
   case text(String)
   /// Words of an explanation; a narrow table wraps them instead of cutting them.
   case prose(String)
@@ -25,7 +24,6 @@ package enum Cell: Sendable, Hashable {
   case share(Double)
   /// A part of a whole, 0 to 1, drawn as a bar.
   case bar(Double)
-  /// A reference to an entry, such as an owner.
   case entry(namespace: String, key: [UInt8])
   case list([Cell])
   /// A value of an expression: text for a person and for lines, JSON for programs.

@@ -152,11 +152,10 @@ package enum DisplayWidth {
       guard of(line) > columns else { return String(line) }
       let margin = String(repeating: " ", count: indent)
       var result = ""
-      var current = ""
-      var isFirst = true
-      for word in line.split(separator: " ", omittingEmptySubsequences: false) {
-        let next = isFirst ? String(word) : current + " " + word
-        isFirst = false
+      var words = line.split(separator: " ", omittingEmptySubsequences: false)
+      var current = String(words.removeFirst())
+      for word in words {
+        let next = current + " " + word
         if of(next) > columns, !current.allSatisfy({ $0 == " " }) {
           result += current + "\n"
           current = margin + word

@@ -21,7 +21,9 @@ package struct TableLayout: Sendable {
     let columns = fit.columns
     var result = ""
     if withHeader, titles.contains(where: { !$0.isEmpty }) {
-      let titles = columns.map { cutEnd($0.title, to: $0.width) }
+      let titles = columns.map {
+        DisplayWidth.fit($0.title, to: $0.width, mark: presentation.cutMark)
+      }
       let header = line(titles, columns)
       result += presentation.hasColor ? "\u{1B}[2m\(header)\u{1B}[0m\n" : "\(header)\n"
     }
@@ -68,10 +70,6 @@ package struct TableLayout: Sendable {
 
   private func cutMiddle(_ text: String, to width: Int) -> String {
     DisplayWidth.fitEnds(text, to: width, mark: presentation.cutMark)
-  }
-
-  private func cutEnd(_ text: String, to width: Int) -> String {
-    DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
   /// The rows for a narrow window: the first cell on a line, and the other cells with their titles below it.

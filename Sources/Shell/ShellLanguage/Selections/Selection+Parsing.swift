@@ -46,7 +46,8 @@ extension Selection {
     if flags.contains("--stdin") {
       input = flags.contains("-0") ? .nulSeparated : flags.contains("--json") ? .records : .lines
     }
-    if values["--where"] != nil, let word = words.first(where: Self.isComparison) {
+    let signs: [String?] = ["=", "==", "!=", "~", "!~"]
+    if values["--where"] != nil, let word = words.first(where: { signs.contains($0.bareText) }) {
       throw ShellError(
         .usage, "\(word.bytes) is outside of the condition", at: word.range,
         hint: "quote the condition: `--where '.n = 10'`")
@@ -56,10 +57,6 @@ extension Selection {
         .usage, "--after counts in the order of keys, and --sort asks for another order",
         hint: "`--limit N` shows the first of that order")
     }
-  }
-
-  private static func isComparison(_ word: Word) -> Bool {
-    ["=", "==", "!=", "~", "!~"].contains(word.bareText)
   }
 
   private mutating func apply(_ name: String, _ value: any Sendable) {

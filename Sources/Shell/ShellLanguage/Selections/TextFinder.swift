@@ -2,9 +2,7 @@
 package struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
 
-  /// - Parameters:
-  ///   - isExact: Whether capitals and small letters differ.
-  ///   - pause: Called often; its error ends the search in a long line.
+  /// With `isExact`, capitals and small letters differ. An error of `pause`, which runs often, ends the search.
   package init(
     _ text: [UInt8], isRegex: Bool = false, isExact: Bool, pause: @escaping () throws -> Void
   ) throws(ShellError) {
@@ -21,7 +19,7 @@ package struct TextFinder {
         .usage, "\(text) is not UTF-8, so that letters cannot be told from capitals",
         hint: "with --case it is found byte by byte")
     }
-    let source = isRegex ? text : Self.escaped(text)
+    let source = isRegex ? text : text.flatMap { $0.isPunctuation ? [.backslash, $0] : [$0] }
     let matcher = try RegularExpression(
       Word(source, isBare: false, at: 0..<0), ignoresCase: !isExact
     ).matcher(pause)
@@ -38,9 +36,5 @@ package struct TextFinder {
       start = end + 1
     }
     return finds
-  }
-
-  private static func escaped(_ text: [UInt8]) -> [UInt8] {
-    text.flatMap { $0.isPunctuation ? [.backslash, $0] : [$0] }
   }
 }

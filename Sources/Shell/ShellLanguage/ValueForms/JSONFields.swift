@@ -80,13 +80,9 @@ package enum JSONFields {
   }
 
   /// A field that is not in the shape of its object.
-  package struct Unknown {
-    package let name: [UInt8]
-    package let range: Range<Int>
-    /// The path of the object, such as `owners[0]`; empty for the whole text.
-    package let object: String
-    package let known: [String]
-  }
+  ///
+  /// The range of the name has its quotes. `object` is the path of the object, such as `owners[0]`; empty for the whole text.
+  package typealias Unknown = (name: [UInt8], range: Range<Int>, object: String, known: [String])
 
   /// The first field that is not in the shape. The elements of an array have the shape of the array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
@@ -113,7 +109,7 @@ package enum JSONFields {
         let name = JSONLookup.string(bytes, range)
         inner = shape.fields[name]
         if inner == nil, unknown == nil {
-          unknown = Unknown(name: name, range: range, object: object, known: shape.names)
+          unknown = (name, range, object, shape.names)
         }
         path = (object.isEmpty ? "" : "\(object).") + String(decoding: name, as: UTF8.self)
       }

@@ -5,9 +5,7 @@ package enum Deadline: Sendable, Hashable, Comparable {
 
   package init(_ time: UnixTime?) { self = time.map { .at($0) } ?? .never }
 
-  package var time: UnixTime? {
-    if case .at(let time) = self { time } else { nil }
-  }
+  package var time: UnixTime? { if case .at(let time) = self { time } else { nil } }
 }
 
 package enum ExpiryChange: Sendable, Hashable {

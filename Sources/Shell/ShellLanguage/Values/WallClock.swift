@@ -11,22 +11,22 @@ package struct WallClock: Sendable {
   }
 
   package func civil(_ time: UnixTime) -> CivilTime {
-    CivilTime(time, offset: offset(at: time))
+    CivilTime(time, offset: zone.offset(time))
   }
 
   /// The moments at which local clocks show a time, in order: two moments if clocks go back over the time. If clocks go forward
   /// over the time, the only moment is the moment of the change, as for entries that expire daily.
   package func moments(of civil: CivilTime) -> [UnixTime] {
     let day = 86_400
-    let before = offset(at: civil.moment(offset: day))
-    let after = offset(at: civil.moment(offset: -day))
+    let before = zone.offset(civil.moment(offset: day))
+    let after = zone.offset(civil.moment(offset: -day))
     let exact = Set([before, after]).map(civil.moment).filter { self.civil($0) == civil }.sorted()
     guard exact.isEmpty else { return exact }
     var early = civil.moment(offset: after).milliseconds
     var late = civil.moment(offset: before).milliseconds
     while late - early > 1 {
       let middle = early + (late - early) / 2
-      let isBefore = offset(at: UnixTime(milliseconds: middle)) == before
+      let isBefore = zone.offset(UnixTime(milliseconds: middle)) == before
       (early, late) = isBefore ? (middle, late) : (early, middle)
     }
     return [UnixTime(milliseconds: late)]
@@ -40,8 +40,6 @@ package struct WallClock: Sendable {
       return weekday.map { $0 == civil.weekday } ?? true ? moments(of: civil) : []
     }
   }
-
-  private func offset(at time: UnixTime) -> Int { zone.offset(time) }
 
   /// `in 4 h 12 min`, `3 min ago`, `now`; a brief distance has one unit: `in 4 h`.
   package func distance(to time: UnixTime, isBrief: Bool = false) -> String {
