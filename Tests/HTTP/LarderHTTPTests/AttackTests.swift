@@ -126,8 +126,7 @@ struct AttackTests {
   }
 
   @Test func `fields of a partition separate users without Vary`() async throws {
-    var policy = HTTPCachePolicy()
-    policy.partitionFields = [HTTPField.Name("X-API-Key")!, .cookie]
+    let policy = HTTPCachePolicy(partitionFields: [HTTPField.Name("X-API-Key")!, .cookie])
     let fixture = try Fixture(Self.echo(), policy: policy)
     for fields in [[("X-API-Key", "1")], [("X-API-Key", "2")], [("Cookie", "1")], []] as [Pairs] {
       #expect(try await !fixture.get("/a", fields).result.isHit)
@@ -241,8 +240,7 @@ struct AttackTests {
   @Test func `the number of variants of a URI is limited, and the least recently used one goes`()
     async throws
   {
-    var policy = HTTPCachePolicy()
-    policy.largestVariantCount = 4
+    let policy = HTTPCachePolicy(largestVariantCount: 4)
     let fixture = try Fixture(
       Origin { request, _ in
         let foo = request.headerFields[HTTPField.Name("Foo")!] ?? ""

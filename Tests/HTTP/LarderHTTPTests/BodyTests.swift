@@ -39,9 +39,7 @@ struct BodyTests {
   }
 
   @Test func `a body longer than the policy stores passes through`() async throws {
-    var policy = HTTPCachePolicy()
-    policy.largestBody = 2500
-    let fixture = try Fixture(Origin(), policy: policy)
+    let fixture = try Fixture(Origin(), policy: HTTPCachePolicy(largestBody: 2500))
     fixture.origin.become { _, _ in
       (response(200, [("Cache-Control", "max-age=100")]), .pieces)
     }

@@ -129,13 +129,11 @@ struct CacheTests {
   @Test func `RFC 9111, 7: secrets are neither in keys nor in metadata nor in values`() async throws
   {
     for partition in [[], [HTTPField.Name("X-API-Key")!]] as [Set<HTTPField.Name>] {
-      var policy = HTTPCachePolicy()
-      policy.partitionFields = partition
       let fixture = try Fixture(
         .page([
           ("Cache-Control", "max-age=100"), ("Set-Cookie", "s=geheim"),
           ("Vary", "Cookie, X-API-Key"), ("Vary", "X-Session"),
-        ]), policy: policy)
+        ]), policy: HTTPCachePolicy(partitionFields: partition))
       let first = try await fixture.get(
         "/a?key=geheim",
         [

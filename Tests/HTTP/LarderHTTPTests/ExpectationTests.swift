@@ -79,8 +79,7 @@ struct ExpectationTests {
   }
 
   @Test func `a request waits as long as the origin asks, and is sent once more`() async throws {
-    var policy = HTTPCachePolicy()
-    policy.longestWait = .seconds(60)
+    let policy = HTTPCachePolicy(longestWait: .seconds(60))
     let fixture = try Fixture(.page([]), policy: policy)
     fixture.origin.become { _, number in
       number == 1
@@ -101,8 +100,7 @@ struct ExpectationTests {
   }
 
   @Test func `nothing waits where a stored response may be served`() async throws {
-    var policy = HTTPCachePolicy()
-    policy.longestWait = .seconds(60)
+    let policy = HTTPCachePolicy(longestWait: .seconds(60))
     let fixture = try Fixture(
       .page([("Cache-Control", "max-age=1, stale-if-error=60")]), policy: policy)
     _ = try await fixture.get()

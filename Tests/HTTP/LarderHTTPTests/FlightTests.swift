@@ -29,35 +29,6 @@ struct FlightTests {
     #expect(fixture.origin.count == 10)
   }
 
-  @Test func `an error reaches all who wait, and is not kept`() async throws {
-    let gate = Gate()
-    let fixture = try Fixture(
-      Origin { _, _ in
-        await gate.wait()
-        throw Origin.Down()
-      })
-    let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
-      for _ in 0..<20 {
-        group.addTask {
-          do {
-            _ = try await fixture.get()
-            return false
-          } catch is Origin.Down {
-            return true
-          }
-        }
-      }
-      try await fixture.origin.wait(for: 1)
-      await gate.open()
-      return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
-    }
-    // A request that came after the failure was sent anew, and failed, too.
-    #expect(failures == 20)
-    let before = fixture.origin.count
-    await #expect(throws: Origin.Down.self) { try await fixture.get() }
-    #expect(fixture.origin.count == before + 1)
-  }
-
   @Test func `cancelling one who asks leaves the others`() async throws {
     let gate = Gate()
     let fixture = try Fixture(

@@ -87,9 +87,7 @@ struct LongBodyFaultTests {
     #expect(peer?.line() == "open")
     try peer?.begin("GET /endless")
     let clock = ManualClock(now: SystemClock().now)
-    var options = Store.Options()
-    options.clock = clock
-    let store = try Store(at: directory.path, options: options)
+    let store = try Store(at: directory.path, options: Store.Options(clock: clock))
     let namespace = store.namespace("http")
     try await waitUntil { try namespace.count() >= 4 }
     peer = nil

@@ -226,8 +226,7 @@ struct LongBodyTests {
 
   @Test func `a validation writes the head alone, and the body lives as long`() async throws {
     let bytes = Self.body(1_000_000)
-    var policy = HTTPCachePolicy()
-    policy.bufferLimit = 600_000
+    let policy = HTTPCachePolicy(bufferLimit: 600_000)
     let fixture = try Fixture(Self.origin(bytes), policy: policy)
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     for _ in 0..<5 {

@@ -130,8 +130,6 @@ struct MemoryTests {
   func `without room a body passes at the client's speed and is not stored`(isAnnounced: Bool)
     async throws
   {
-    var policy = HTTPCachePolicy()
-    policy.bufferLimit = 50_000
     let bytes = LongBodyTests.body(400_000)
     let taken = Mutex(0)
     let fixture = try Fixture(
@@ -146,7 +144,7 @@ struct MemoryTests {
             }
           })
         )
-      }, policy: policy)
+      }, policy: HTTPCachePolicy(bufferLimit: 50_000))
     let slow = try await fixture.cache.send(request())
     var pieces = slow.body.makeAsyncIterator()
     var read = try #require(try await pieces.next())
@@ -162,8 +160,7 @@ struct MemoryTests {
   }
 
   @Test func `all bodies together stay within the budget`() async throws {
-    var policy = HTTPCachePolicy()
-    policy.bufferLimit = 250_000
+    let policy = HTTPCachePolicy(bufferLimit: 250_000)
     let bytes = LongBodyTests.body(100_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true), policy: policy)
     var results: [HTTPCacheResult] = []

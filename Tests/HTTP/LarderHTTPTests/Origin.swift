@@ -63,10 +63,7 @@ struct Fixture {
   ) throws {
     self.origin = origin
     self.clock = clock
-    var options = Store.Options()
-    options.clock = clock
-    options.lockTimeout = .ample
-    store = try Store.temporary(options: options)
+    store = try Store.temporary(options: Store.Options(clock: clock, lockTimeout: .ample))
     cache = HTTPCache(
       in: store.namespace("http"), over: origin, policy: policy, report: report)
   }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Larder
+import LarderPeer
 import Synchronization
 import TestSupport
 import Testing
@@ -117,29 +118,20 @@ struct ProcessTests {
 final class PeerProcess {
   private let process = Process()
   private let input = Pipe()
-  private let output = Pipe()
-  private var rest = Data()
+  private let lines: LineCollector
 
   init(store: String, command: String = "http") throws {
+    let output = Pipe()
     process.executableURL = URL(fileURLWithPath: ProgramFixture.programs + "/LarderPeer")
     process.arguments = [command, store]
     process.standardInput = input
     process.standardOutput = output
+    lines = LineCollector(output.fileHandleForReading)
     try process.run()
   }
 
-  func line() -> String? {
-    while true {
-      if let end = rest.firstIndex(of: 0x0A) {
-        let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
-        rest.removeSubrange(rest.startIndex...end)
-        return line
-      }
-      let more = output.fileHandleForReading.availableData
-      if more.isEmpty { return nil }
-      rest += more
-    }
-  }
+  /// The next line; nil at the end of the peer.
+  func line() -> String? { lines.next(within: 600) }
 
   /// Begins a request without a read of its answer.
   func begin(_ line: String) throws {

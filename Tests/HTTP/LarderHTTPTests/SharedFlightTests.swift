@@ -19,8 +19,7 @@ struct SharedFlightTests {
 
   @Test(.timeLimit(.minutes(3)))
   func `a slow reader of a body for which there is no room holds nobody up`() async throws {
-    var policy = HTTPCachePolicy()
-    policy.bufferLimit = 50_000
+    let policy = HTTPCachePolicy(bufferLimit: 50_000)
     let gate = Gate()
     let fixture = try Fixture(
       Origin { _, _ in (response(200, Self.fresh), Self.long(after: gate)) }, policy: policy)

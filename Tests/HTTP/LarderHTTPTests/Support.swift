@@ -80,6 +80,14 @@ final class HTTPHarness {
     ask(request).isFromCache
   }
 
+  /// Whether the cache answers a request for the next `seconds` seconds, and no longer.
+  func isFresh(for seconds: Int) -> Bool {
+    wait(seconds - 1)
+    let isFresh = isHit()
+    wait(1)
+    return isFresh && !isHit()
+  }
+
   /// The answer to a request. Without another origin, the origin answers every request with the status 599.
   func ask(
     _ request: HTTPRequest = LarderHTTPTests.request(),

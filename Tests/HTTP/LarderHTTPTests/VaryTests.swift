@@ -89,13 +89,19 @@ struct VaryTests {
     #expect(!hit("fr, de") && !hit("fr, de;q=0.9") && !hit("de;q=0") && !hit("de-CH"))
   }
 
-  @Test func `RFC 9111, 4.3.1: a request that selects none asks about all variants at once`() {
+  /// A cache that holds the responses `1` and `2` of a URI.
+  private static func twoVariants() -> HTTPHarness {
     let harness = HTTPHarness()
     for value in ["1", "2"] {
       harness.prime(
         [("Cache-Control", "max-age=100"), ("Vary", "Foo"), ("ETag", "\"\(value)\"")], body: value,
         request: request("GET", "/a", [("Foo", value)]))
     }
+    return harness
+  }
+
+  @Test func `RFC 9111, 4.3.1: a request that selects none asks about all variants at once`() {
+    let harness = Self.twoVariants()
     let third = request("GET", "/a", [("Foo", "3")])
     let result = harness.ask(third) { request in
       let tags = request.headerFields[.ifNoneMatch]?.split(separator: ", ").sorted() ?? []
@@ -109,12 +115,7 @@ struct VaryTests {
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 that does not say of which is followed by a plain request`() {
-    let harness = HTTPHarness()
-    for value in ["1", "2"] {
-      harness.prime(
-        [("Cache-Control", "max-age=100"), ("Vary", "Foo"), ("ETag", "\"\(value)\"")], body: value,
-        request: request("GET", "/a", [("Foo", value)]))
-    }
+    let harness = Self.twoVariants()
     let result = harness.ask(request("GET", "/a", [("Foo", "3")])) { request in
       request.headerFields.contains(.ifNoneMatch)
         ? (response(304), "") : (response(200, [("Vary", "Foo")]), "3")

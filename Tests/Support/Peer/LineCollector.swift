@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 
 /// Collects the lines of a child, with a limit on the time between two lines.
-final class LineCollector: @unchecked Sendable {
+package final class LineCollector: @unchecked Sendable {
   private let condition = NSCondition()
   private var lines: [String] = []
   private var isEnded = false
 
-  init(_ handle: FileHandle) {
+  package init(_ handle: FileHandle) {
     Thread.detachNewThread { [self] in
       var rest = Data()
       while case let data = handle.availableData, !data.isEmpty {
@@ -31,7 +31,7 @@ final class LineCollector: @unchecked Sendable {
   var hasEnded: Bool { condition.withLock { isEnded && lines.isEmpty } }
 
   /// The next line; nil at the end of the output, or if no line comes in time.
-  func next(within limit: TimeInterval) -> String? {
+  package func next(within limit: TimeInterval) -> String? {
     let deadline = Date(timeIntervalSinceNow: limit)
     return condition.withLock {
       while lines.isEmpty, !isEnded { if !condition.wait(until: deadline) { return nil } }
