@@ -230,9 +230,7 @@ import Testing
 extension Store {
   /// A store in which only reads are readers: at other levels checkpoints are readers, too, and keep pages for a moment.
   fileprivate static func durable(at path: String) throws -> Store {
-    var options = Store.Options()
-    options.durability = .durable
-    return try Store(at: path, options: options)
+    try Store(at: path, options: Store.Options(durability: .durable))
   }
 }
 

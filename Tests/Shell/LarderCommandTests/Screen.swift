@@ -49,14 +49,9 @@ struct Screen {
   /// The row of the cursor.
   var line: String { row < lines.count ? lines[row] : "" }
 
-  /// The rendition with which the first occurrence of the text in the cursor's row was drawn.
-  func rendition(of text: String) -> String? {
-    rendition(of: text, in: row)
-  }
-
-  /// The rendition with which the first occurrence of the text in a row was drawn.
-  func rendition(of text: String, in row: Int) -> String? {
-    let cells = cells[row]
+  /// The rendition with which the first occurrence of the text in a row was drawn, by default in the cursor's row.
+  func rendition(of text: String, in row: Int? = nil) -> String? {
+    let cells = cells[row ?? self.row]
     return cells.indices.first { start in
       cells[start...].map(\.text).joined().hasPrefix(text)
     }.map { cells[$0].rendition }

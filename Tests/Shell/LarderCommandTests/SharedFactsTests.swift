@@ -21,9 +21,7 @@ import class LarderSharedTesting.TierLink
 
   @Test func `stats and info show the state, the position and what waits`() async throws {
     let clock = ManualClock(now: Timestamp(milliseconds: 1_795_000_000_000))
-    var options = Store.Options()
-    options.clock = clock
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     #expect(try facts(store).isEmpty)
     #expect(try Additions.shared.entryFacts(store.namespace("prices")) == nil)
     let tier = MemoryTier(application: "shop", clock: clock)

@@ -148,30 +148,6 @@ extension BrowseState {
     #expect(result4 == .leave)
   }
 
-  @Test func `a change asks before it is made`() throws {
-    var state = browseState()
-    let result5 = state.take(.text("d"))
-    #expect(result5 == nil)
-    let question = try #require(state.question)
-    #expect(question.question.description == "Evict 1 entry (0 B) in a, such as \"00\"?")
-    let result6 = state.take(.enter)
-    #expect(result6 == nil)
-    #expect(state.question == nil && state.message?.text == "nothing changed")
-    state.take(.text("m"), .text("m"))
-    #expect(state.selected == 2 && state.marks.count == 2)
-    state.take(.text("d"))
-    #expect(
-      state.question?.question.description == "Evict 2 entries (1 B) in a, such as \"00\", \"01\"?")
-    guard case .change(let change)? = state.take(.text("y")) else {
-      return #expect(Bool(false), "no change")
-    }
-    let words = try #require(try change.commands().first).arguments
-    let named = try Argument.namespace(.named(NamespaceName("a")))
-    #expect(words.count == 5 && words[1] == named)
-    state.take(.text("p"))
-    #expect(state.question?.verb == .pin)
-  }
-
   @Test func `a change in a namespace that is called like a pattern stays in it`() throws {
     let shell = try Shell(.plain)
     for name in ["*", "a*", "web"] { try shell.store.namespace(name).set("x", for: "k") }
@@ -181,21 +157,6 @@ extension BrowseState {
       for command in try change.commands() { _ = try shell.session.run(command) }
       #expect(try shell.store.namespaces().map(\.entries) == left)
     }
-  }
-
-  @Test func `an expiry is typed, checked and asked about`() throws {
-    var state = browseState()
-    state.take(.text("e"))
-    state.type("+2h")
-    guard case .ask(let change)? = state.take(.enter) else {
-      return #expect(Bool(false), "no check")
-    }
-    #expect(change.verb == .expire && change.time == "+2h")
-    #expect(throws: ShellError.self) {
-      try BrowseChange(verb: .expire, entries: [], time: "2 hrs").check(stockholm)
-    }
-    try change.check(stockholm)
-    #expect(try change.commands()[0].arguments.last?.word?.bytes == bytes("+2h"))
   }
 
   @Test func `a store that is read only is not changed`() {

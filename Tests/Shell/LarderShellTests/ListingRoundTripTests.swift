@@ -8,11 +8,11 @@ import Testing
 /// One shell lists keys, and another shell reads them with `--stdin` in the same form.
 @Suite struct ListingRoundTripTests {
   private enum Form: String, CaseIterable {
-    case plain, long, nul, json, jsonl
+    case plain, nul, json, jsonl
 
     var mode: OutputMode {
       switch self {
-      case .plain, .long, .nul: .plain
+      case .plain, .nul: .plain
       case .json: .json
       case .jsonl: .jsonl
       }
@@ -21,7 +21,7 @@ import Testing
     /// The options that read this form.
     var words: String {
       switch self {
-      case .plain, .long: "--stdin"
+      case .plain: "--stdin"
       case .nul: "--stdin -0"
       case .json, .jsonl: "--stdin --json"
       }
