@@ -1,7 +1,6 @@
 public import ArgumentParser
 public import Departures
 import ExampleProgram
-import Foundation
 public import Larder
 import Service
 
@@ -60,9 +59,8 @@ struct Session: ParsableArguments {
   }
 
   private func start() throws -> Timestamp? {
-    let file = Place.folder().appending(path: "now")
-    let recorded = place.offline ? try String(contentsOf: file, encoding: .utf8) : nil
-    guard let text = now ?? recorded?.trimmingBlanks else { return nil }
+    let recorded = "2025-07-12T08:30:00+0200"
+    guard let text = now ?? (place.offline ? recorded : nil) else { return nil }
     if let start = SwissTime.moment(text) { return start }
     throw ValidationError("\"\(text)\" is not a time; give 2025-07-12T08:30:00+0200")
   }
