@@ -111,11 +111,6 @@ extension Duration {
   var words: String {
     let milliseconds = self / .milliseconds(1)
     return milliseconds >= 1000
-      ? "\(Self.rounded(milliseconds / 1000, to: 100)) s"
-      : "\(Self.rounded(milliseconds, to: 10)) ms"
-  }
-
-  private static func rounded(_ number: Double, to parts: Double) -> Double {
-    (number * parts).rounded() / parts
+      ? "\((milliseconds / 10).rounded() / 100) s" : "\((milliseconds * 10).rounded() / 10) ms"
   }
 }

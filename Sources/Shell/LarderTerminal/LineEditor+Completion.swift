@@ -85,14 +85,22 @@ extension Completion {
     of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false,
     isCut: Bool = false, mark: String = "\u{2026}"
   ) -> [String] {
-    var cells = labels.map(Cell.init)
+    var cells = labels.map { label in
+      let visible = label.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }
+      return (
+        text: String(String.UnicodeScalarView(visible)), width: Terminal.width(of: visible) ?? 0
+      )
+    }
     let cellWidth = (cells.map(\.width).max() ?? 0) + 2
     let across = max(1, (columns + 1) / cellWidth)
     cells = Array(cells.prefix(limit * across))
     let down = (cells.count + across - 1) / across
     var rows = (0..<down).map { row in
       let parts = stride(from: row, to: cells.count, by: down).map { cells[$0] }
-      return parts.dropLast().map { $0.padded(to: cellWidth) }.joined() + (parts.last?.text ?? "")
+      let padded = parts.dropLast().map {
+        $0.text + String(repeating: " ", count: cellWidth - $0.width)
+      }
+      return padded.joined() + (parts.last?.text ?? "")
     }
     let left = labels.count - cells.count
     if left > 0 {
@@ -103,20 +111,5 @@ extension Completion {
       rows.append("\(mark) and more")
     }
     return rows
-  }
-
-  private struct Cell {
-    let text: String
-    let width: Int
-
-    init(_ label: String) {
-      let visible = label.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }
-      text = String(String.UnicodeScalarView(visible))
-      width = Terminal.width(of: visible) ?? 0
-    }
-
-    func padded(to room: Int) -> String {
-      text + String(repeating: " ", count: max(0, room - width))
-    }
   }
 }

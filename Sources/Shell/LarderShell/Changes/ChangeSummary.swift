@@ -44,12 +44,7 @@ struct ChangeSummary {
 
   /// - Parameter fields: Fields of JSON after the counts.
   func reply(_ sentence: SafeText, _ fields: [Field] = []) -> Reply {
-    reply(counts + fields, sentence, verb: verb)
-  }
-
-  /// The answer with these fields of JSON instead of the counts.
-  func reply(only fields: [Field], _ sentence: SafeText) -> Reply {
-    reply(fields, sentence, verb: verb)
+    reply(only: counts + fields, sentence)
   }
 
   /// The answer to `--dry-run`. The sentence replaces the preview that names the first keys.
@@ -62,16 +57,17 @@ struct ChangeSummary {
       samples.isEmpty
       ? "would \(verb) \(total.inBrackets)" : "would \(verb) \(total.inBrackets): \(keys)\(more)"
     return reply(
-      [("dry_run", .bool(true))] + (fields ?? counts) + further, sentence ?? words,
+      only: [("dry_run", .bool(true))] + (fields ?? counts) + further, sentence ?? words,
       verb: "would \(verb)")
   }
 
-  private func reply(_ fields: [Field], _ sentence: SafeText, verb: String) -> Reply {
+  /// The answer with these fields of JSON instead of the counts.
+  func reply(only fields: [Field], _ sentence: SafeText, verb: String? = nil) -> Reply {
     var all = fields + keyFields
     if let absent { all.append(("absent", .number(absent))) }
     let remark: [SafeText] = absent.map { $0 == 0 ? [] : [Self.notFound($0)] } ?? []
     let lines = tallies.map { namespace, tally -> [Cell] in
-      [.text(verb), .text(namespace), .number(tally.entries), .number(tally.bytes)]
+      [.text(verb ?? self.verb), .text(namespace), .number(tally.entries), .number(tally.bytes)]
     }
     return Reply(
       .object(all.map { Column($0.name, in: .data) }, all.map(\.cell)),

@@ -4,17 +4,13 @@ import ShellLanguage
 struct ExpiryReport {
   /// A range of expiry times. `never` is later than any time.
   private struct Span: Equatable {
-    var earliest: Deadline
-    var latest: Deadline
+    let earliest: Deadline
+    let latest: Deadline
 
-    init(_ time: Deadline) {
-      earliest = time
-      latest = time
-    }
-
-    mutating func add(_ time: Deadline) {
-      earliest = min(earliest, time)
-      latest = max(latest, time)
+    init(_ former: Span?, adding time: UnixTime?) {
+      let time = Deadline(time)
+      earliest = min(former?.earliest ?? time, time)
+      latest = max(former?.latest ?? time, time)
     }
 
     var isSingle: Bool { earliest == latest }
@@ -46,19 +42,14 @@ struct ExpiryReport {
   mutating func add(_ effect: Effect) -> Bool {
     switch effect {
     case .changed(let before, let after):
-      add(from: before, to: after)
+      changed += 1
+      was = Span(was, adding: before)
+      now = Span(now, adding: after)
       return true
     case .unchanged: unchanged += 1
     case .permanent: permanent += 1
     }
     return false
-  }
-
-  private mutating func add(from before: UnixTime?, to after: UnixTime?) {
-    let (before, after) = (Deadline(before), Deadline(after))
-    changed += 1
-    if was == nil { was = Span(before) } else { was?.add(before) }
-    if now == nil { now = Span(after) } else { now?.add(after) }
   }
 
   var isEmpty: Bool { changed == 0 && unchanged == 0 && permanent == 0 }

@@ -69,12 +69,6 @@ package struct LocalFile {
     }
   }
 
-  func write(_ bytes: [UInt8]) throws {
-    let writer = try writer(replaces: true)
-    try writer.write(bytes)
-    try writer.finish()
-  }
-
   func writer(replaces: Bool) throws -> Host.Writer {
     let message: SafeText = "cannot write \(Array(path.utf8))"
     let writer = try FileProblem.explaining(.writing, message) { try host.make(path, replaces) }
