@@ -32,25 +32,17 @@ public struct DeparturesCache: Sendable {
   }
 
   /// Every lookup: a result from the store or the service, and a line in the log. Absence is stored for an hour.
-  private func lookup<Value: Codable & Sendable>(
+  private func value<Value: Codable & Sendable>(
     _ key: String, in namespace: BoatNamespace,
     load: @escaping @Sendable () async throws -> Loaded<Value>
-  ) async throws -> CacheResult<Value>? {
+  ) async throws -> CacheResult<Value> {
     let (cache, log) = (cache(of: Value.self, in: namespace), client.log)
     var options = LoadOptions(policy: policy, absent: .after(.hours(1)), waitsForCommit: true)
     if waitsForNewer { options.stale = Staleness(onError: namespace.rules.stale) }
     options.onBackgroundError = { log?("\(cache.name) \(key): could not be refreshed: \($0)") }
     let found = try await cache.result(for: key, options: options) { _ in try await load() }
     client.timetable.note(key, in: cache.name, found)
-    return found
-  }
-
-  /// Looks up a value; throws ``NotFound`` if the service does not have it.
-  private func value<Value: Codable & Sendable>(
-    _ key: String, in namespace: BoatNamespace,
-    load: @escaping @Sendable () async throws -> Loaded<Value>
-  ) async throws -> CacheResult<Value> {
-    if let found = try await lookup(key, in: namespace, load: load) { return found }
+    if let found { return found }
     throw NotFound(description: "\(key) is not in \(namespace.name)")
   }
 
@@ -105,11 +97,11 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The water temperature from the report, or else from a simulation; nil if neither has it. Also stores the level from the
-  /// same report.
-  public func temperature(of lake: Lake) async throws -> CacheResult<WaterTemperature>? {
+  /// The water temperature from the report, or else from a simulation; throws ``NotFound`` if neither has it. Also stores the
+  /// level from the same report.
+  public func temperature(of lake: Lake) async throws -> CacheResult<WaterTemperature> {
     let levels = cache(of: Double.self, in: .levels)
-    return try await lookup(lake.id, in: .temperatures) { [client, store] in
+    return try await value(lake.id, in: .temperatures) { [client, store] in
       var (row, failure): (LakeReport.Row?, (any Error)?)
       do { row = try await client.measured(lake) } catch { failure = error }
       if let level = row?.level {
@@ -126,9 +118,9 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The water level in metres above the sea; nil if it is not measured.
-  public func level(of lake: Lake) async throws -> CacheResult<Double>? {
-    try await lookup(lake.id, in: .levels) { [client] in
+  /// The water level in metres above the sea; throws ``NotFound`` if it is not measured.
+  public func level(of lake: Lake) async throws -> CacheResult<Double> {
+    try await value(lake.id, in: .levels) { [client] in
       try await client.measured(lake)?.level.map { .value($0) } ?? .absent
     }
   }

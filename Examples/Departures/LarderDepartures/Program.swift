@@ -132,12 +132,14 @@ struct ShowLake: AsyncParsableCommand {
       }
       /// A line about a part of the data. A part that is not available has its error in the line; only a refusal is thrown.
       func part<Value>(
-        _ name: String, _ ask: () async throws -> CacheResult<Value>?,
+        _ name: String, _ ask: () async throws -> CacheResult<Value>,
         _ words: (Value) throws -> String
       ) async throws -> String {
         do {
-          guard let found = try await ask() else { return name.padded(to: 13) + "unknown" }
+          let found = try await ask()
           return try name.padded(to: 13) + words(found.value) + " (\(found.words))"
+        } catch is NotFound {
+          return name.padded(to: 13) + "unknown"
         } catch let error as ServiceError where !error.isRefusal {
           return name.padded(to: 13) + "unknown: \(error)"
         }

@@ -13,9 +13,9 @@ import ExampleTesting
   @Test func `each kind is fresh for as long as its rule says`() async throws {
     _ = try await fixture.cache.forecasts(for: lake)
     _ = try await fixture.cache.ships(on: fixture.cache.today)
-    let water = try await fixture.cache.temperature(of: lake)?.value
+    let water = try await fixture.cache.temperature(of: lake).value
     #expect(water == WaterTemperature(celsius: 22, origin: .report))
-    #expect(try await fixture.cache.level(of: lake)?.value == 405.91)
+    #expect(try await fixture.cache.level(of: lake).value == 405.91)
     for (namespace, key, end) in [
       (BoatNamespace.weather, "zuerichsee", "12T14:00"), (.levels, "zuerichsee", "13T08:00"),
       (.temperatures, "zuerichsee", "13T00:00"), (.ships, "2025-07-12", "13T04:00"),
@@ -51,16 +51,16 @@ import ExampleTesting
     async throws
   {
     let water = WaterTemperature(celsius: 18.7, origin: .simulation)
-    #expect(try await fixture.cache.temperature(of: simulated)?.value == water)
+    #expect(try await fixture.cache.temperature(of: simulated).value == water)
     #expect(
       fixture.services.asked.last
         == "/simulations/simulations/1d/point/simstrat/thun/202507102200/202507122159/1",
       "this day and the one before, of Zurich, in UTC")
     fixture.services.change { $0.answers["/boats"] = FakeServices.down }
-    #expect(try await fixture.with(.reload).temperature(of: simulated)?.value == water)
+    #expect(try await fixture.with(.reload).temperature(of: simulated).value == water)
     let report = #"{"lakes": [{"name": "Thunersee", "temperature": 19}]}"#
     fixture.services.change { $0.answers = ["/lakes": .init(json: report)] }
-    let reported = try await fixture.with(.reload).temperature(of: simulated)?.value
+    let reported = try await fixture.with(.reload).temperature(of: simulated).value
     #expect(reported == WaterTemperature(celsius: 19, origin: .report))
     #expect(try fixture.namespace(.temperatures).count() == 1)
   }
@@ -72,7 +72,8 @@ import ExampleTesting
     time: String, celsius: Double?
   ) async throws {
     let fixture = try Fixture(at: "2025-07-12T\(time)+0200")
-    #expect(try await fixture.cache.temperature(of: simulated)?.value.celsius == celsius)
+    let found = try? await fixture.cache.temperature(of: simulated)
+    #expect(found?.value.celsius == celsius)
   }
 
   @Test func `what no source has is stored as missing for an hour`() async throws {
@@ -81,12 +82,12 @@ import ExampleTesting
       $0.answers["/simulations"] = .init(json: #"{"time": [], "variables": {"T": {"data": []}}}"#)
     }
     for _ in 1...2 {
-      #expect(try await fixture.cache.temperature(of: simulated) == nil)
-      #expect(try await fixture.cache.level(of: lake) == nil)
+      await #expect(throws: NotFound.self) { try await fixture.cache.temperature(of: simulated) }
+      await #expect(throws: NotFound.self) { try await fixture.cache.level(of: lake) }
     }
     #expect(fixture.services.count == 3)
     fixture.clock.advance(by: .hours(1))
-    _ = try await fixture.cache.level(of: lake)
+    await #expect(throws: NotFound.self) { try await fixture.cache.level(of: lake) }
     #expect(fixture.services.count == 4)
   }
 
@@ -125,8 +126,8 @@ import ExampleTesting
     let report =
       #"{"lakes": [{"name": "Sempachersee", "temperature": 23.5, "waterLevel": "503.80 m"}]}"#
     fixture.services.change { $0.answers["/lakes"] = .init(json: report) }
-    #expect(try await fixture.cache.temperature(of: lake)?.value.celsius == 23.5)
-    #expect(try await fixture.cache.level(of: lake)?.value == 503.8)
+    #expect(try await fixture.cache.temperature(of: lake).value.celsius == 23.5)
+    #expect(try await fixture.cache.level(of: lake).value == 503.8)
     #expect(try await fixture.cache.forecasts(for: lake).value.count == 8)
     #expect(try await fixture.cache.sun(at: lake).value.rise != nil)
   }
@@ -135,8 +136,8 @@ import ExampleTesting
     try fixture.cache.store.fill()
     let level = try await fixture.cache.level(of: lake)
     let ships = try await fixture.cache.ships(on: day("2025-07-12"))
-    #expect(level?.value == 405.91 && ships.value["101"] == "Limmat")
-    for error in [level?.error, ships.error] {
+    #expect(level.value == 405.91 && ships.value["101"] == "Limmat")
+    for error in [level.error, ships.error] {
       #expect((error as? LarderError)?.code == .full)
     }
   }

@@ -74,8 +74,8 @@ import ExampleTesting
         try await read { try await $0.ships(on: $0.today).isStale }
         if half == 4 {
           try await read { try await $0.forecasts(for: lake).isStale }
-          try await read { try await $0.temperature(of: lake)?.isStale ?? false }
-          try await read { try await $0.level(of: lake)?.isStale ?? false }
+          try await read { try await $0.temperature(of: lake).isStale }
+          try await read { try await $0.level(of: lake).isStale }
         }
         for tile in 0..<(half == 6 && session.hasMap ? 9 : 0) {
           try await read { try await $0.tile(zoom: 13, x: tile % 3, y: tile / 3).isStale }
