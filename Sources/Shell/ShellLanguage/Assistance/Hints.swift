@@ -19,8 +19,7 @@ package struct Hints: Sendable {
     } else {
       pieces = command.parameters.dropFirst(state.filled).map(\.usage)
       if command.selection != nil { pieces += command.trailing.map(\.usage) }
-      pieces += command.ownOptions.filter { !state.given.contains($0.name) }
-        .map { "[\($0.usage)]" }
+      pieces += command.ownOptions.filter { !state.given.contains($0.name) }.map { "[\($0.usage)]" }
     }
     return pieces.isEmpty ? nil : pieces.joined(separator: " ")
   }
@@ -68,11 +67,8 @@ struct ArgumentState {
     case .namespace(.all): namespaces = .all
     case .namespace(.named(let name)):
       if command.parameters.contains(where: { $0.kind == .namespace }) { filled += 1 }
-      if case .named(let names) = namespaces {
-        namespaces = .named(names + [name])
-      } else {
-        namespaces = .named([name])
-      }
+      let names = if case .named(let names) = namespaces { names } else { [NamespaceName]() }
+      namespaces = .named(names + [name])
     }
   }
 }

@@ -10,7 +10,7 @@ extension ExpressionParser {
     }
   }
 
-  mutating func operand() throws(QueryError) -> QueryOperand {
+  mutating func operand() throws(ShellError) -> QueryOperand {
     depth += 1
     defer { depth -= 1 }
     guard depth < Self.deepest else { throw failure("the expression is nested too deep", nil) }
@@ -31,7 +31,7 @@ extension ExpressionParser {
     }
   }
 
-  private mutating func named(_ word: String, _ token: QueryToken) throws(QueryError)
+  private mutating func named(_ word: String, _ token: QueryToken) throws(ShellError)
     -> QueryOperand
   {
     switch word {
@@ -66,7 +66,7 @@ extension ExpressionParser {
         ?? "a field of the value is `.\(word)`, text is `\"\(word)\"`", range: token.range)
   }
 
-  private mutating func path(_ root: QueryPath.Root) throws(QueryError) -> QueryPath {
+  private mutating func path(_ root: QueryPath.Root) throws(ShellError) -> QueryPath {
     var path = QueryPath(root: root)
     var isFirst = true
     while true {
@@ -89,7 +89,7 @@ extension ExpressionParser {
     index > 0 && tokens[index].range.lowerBound == tokens[index - 1].range.upperBound
   }
 
-  private mutating func indexPart() throws(QueryError) -> QueryPath.Part {
+  private mutating func indexPart() throws(ShellError) -> QueryPath.Part {
     let part: QueryPath.Part
     switch tokens[index].kind {
     case .number(.integer(let value)): part = .index(Int(clamping: value))
@@ -103,16 +103,15 @@ extension ExpressionParser {
     return part
   }
 
-  func variable(_ name: String, _ range: Range<Int>) throws(QueryError) -> QueryValue {
+  func variable(_ name: String, _ range: Range<Int>) throws(ShellError) -> QueryValue {
     do throws(ShellError) {
       switch try variables.value(of: name, at: nil) {
       case .text(let bytes): return .string(bytes)
       case .json(let bytes): return JSONLookup.values(of: [], in: bytes).first ?? .null
       }
     } catch {
-      throw QueryError(
-        message: error.message, range: range,
-        hint: "pass `--arg \(name)=TEXT` or `--argjson \(name)=JSON`")
+      throw failure(
+        error.message, "pass `--arg \(name)=TEXT` or `--argjson \(name)=JSON`", range: range)
     }
   }
 }

@@ -9,7 +9,7 @@ struct ExpressionParser {
   var index = 0
   var depth = 0
 
-  init(_ text: [UInt8], _ clock: WallClock, _ variables: Variables) throws(QueryError) {
+  init(_ text: [UInt8], _ clock: WallClock, _ variables: Variables) throws(ShellError) {
     self.text = text
     tokens = try QueryLexer.tokens(of: text)
     self.clock = clock
@@ -18,25 +18,25 @@ struct ExpressionParser {
 
   // MARK: Conditions
 
-  mutating func expression() throws(QueryError) -> Expression {
+  mutating func expression() throws(ShellError) -> Expression {
     let expression = try disjunction()
     try expectEnd()
     return expression
   }
 
-  private mutating func disjunction() throws(QueryError) -> Expression {
+  private mutating func disjunction() throws(ShellError) -> Expression {
     var parts = [try conjunction()]
     while take(.word("or")) { parts.append(try conjunction()) }
     return parts.count == 1 ? parts[0] : .any(parts)
   }
 
-  private mutating func conjunction() throws(QueryError) -> Expression {
+  private mutating func conjunction() throws(ShellError) -> Expression {
     var parts = [try unary()]
     while take(.word("and")) { parts.append(try unary()) }
     return parts.count == 1 ? parts[0] : .all(parts)
   }
 
-  private mutating func unary() throws(QueryError) -> Expression {
+  private mutating func unary() throws(ShellError) -> Expression {
     depth += 1
     defer { depth -= 1 }
     guard depth < Self.deepest else { throw failure("the expression is nested too deep", nil) }
@@ -49,7 +49,7 @@ struct ExpressionParser {
     return try test()
   }
 
-  private mutating func test() throws(QueryError) -> Expression {
+  private mutating func test() throws(ShellError) -> Expression {
     if take(.word("exists")) {
       guard case .path(let path) = try operand() else {
         throw failure("expected a path after \"exists\"", "exists .name", at: index - 1)
@@ -89,7 +89,7 @@ struct ExpressionParser {
 
   private mutating func compare(
     _ left: QueryOperand, _ comparison: Expression.Comparison, _ sign: String, from first: Int
-  ) throws(QueryError) -> Expression {
+  ) throws(ShellError) -> Expression {
     let start = index
     guard isOperand else {
       throw failure(
@@ -105,24 +105,24 @@ struct ExpressionParser {
   /// Turns a string beside a fact that is a time into a time of the shell. Throws if the operand beside it cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
-  ) throws(QueryError) -> QueryOperand {
+  ) throws(ShellError) -> QueryOperand {
     guard case .name(let name) = other, let isFuture = name.isFuture else { return operand }
     let range = tokens[min(position, tokens.count - 1)].range
     guard case .constant(.string(let bytes)) = operand else {
       guard let kind = operand.kindBesideTime else { return operand }
-      throw QueryError(
-        message: "\(name.rawValue) is a time, and \(Array(text[range])) is \(kind)", range: range,
-        hint: "`\(name.length) > 7d`, or a time in quotes: `\(name.rawValue) > \"monday\"`")
+      throw failure(
+        "\(name.rawValue) is a time, and \(Array(text[range])) is \(kind)",
+        "`\(name.length) > 7d`, or a time in quotes: `\(name.rawValue) > \"monday\"`", range: range)
     }
     let word = Word(bytes, isBare: false, at: 0..<0)
     do throws(ShellError) {
       return .constant(.time(try isFuture ? word.timeAhead(clock) : word.timeAgo(clock)))
     } catch {
-      throw QueryError(message: error.message, range: range, hint: error.hint)
+      throw error.pointing(at: range)
     }
   }
 
-  private mutating func membership(of left: QueryOperand) throws(QueryError) -> Expression {
+  private mutating func membership(of left: QueryOperand) throws(ShellError) -> Expression {
     guard take(.sign("(")) else { return .isElement(left, try operand()) }
     var list: [QueryOperand] = []
     repeat {
@@ -133,7 +133,7 @@ struct ExpressionParser {
     return .isOneOf(left, list)
   }
 
-  private mutating func type() throws(QueryError) -> QueryType {
+  private mutating func type() throws(ShellError) -> QueryType {
     if case .word(let word) = tokens[index].kind, let type = QueryType(rawValue: word) {
       index += 1
       return type
@@ -142,7 +142,7 @@ struct ExpressionParser {
       "expected a type", "one of \(QueryType.allCases.map(\.rawValue).joined(separator: ", "))")
   }
 
-  private mutating func regex() throws(QueryError) -> RegularExpression {
+  private mutating func regex() throws(ShellError) -> RegularExpression {
     let token = tokens[index]
     let bytes: [UInt8]
     switch token.kind {
@@ -155,7 +155,7 @@ struct ExpressionParser {
     do throws(ShellError) {
       return try RegularExpression(Word(bytes, isBare: false, at: 0..<0))
     } catch {
-      throw QueryError(message: error.message, range: token.range, hint: error.hint)
+      throw error.pointing(at: token.range)
     }
   }
 
@@ -167,7 +167,7 @@ struct ExpressionParser {
     return true
   }
 
-  mutating func label() throws(QueryError) -> String {
+  mutating func label() throws(ShellError) -> String {
     defer { index += 1 }
     switch tokens[index].kind {
     case .word(let word): return word
@@ -181,14 +181,14 @@ struct ExpressionParser {
     tokens[start].range.lowerBound..<tokens[max(index - 1, start)].range.upperBound
   }
 
-  mutating func expect(_ sign: String) throws(QueryError) {
+  mutating func expect(_ sign: String) throws(ShellError) {
     guard take(.sign(sign)) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
   /// Words of other languages for a search in a text.
   private static let searches: Set = ["contains", "like", "matches", "startswith", "begins"]
 
-  func expectEnd() throws(QueryError) {
+  func expectEnd() throws(ShellError) {
     guard tokens[index].kind != .end else { return }
     var hint: SafeText = "join tests by `and` or `or` (help where)"
     if case .word(let word) = tokens[index].kind, Self.searches.contains(word) {
@@ -208,11 +208,11 @@ struct ExpressionParser {
 
   func failure(
     _ message: SafeText, _ hint: SafeText?, at position: Int? = nil, range: Range<Int>? = nil
-  ) -> QueryError {
+  ) -> ShellError {
     let token = tokens[min(position ?? index, tokens.count - 1)]
     // At the end, the error points at the last token: the empty place after this token is hard to see.
     let place = range ?? (token.kind == .end && index > 0 ? tokens[index - 1].range : token.range)
-    return QueryError(message: message, range: place, hint: hint)
+    return ShellError(.badExpression, message, at: place, hint: hint)
   }
 }
 

@@ -66,8 +66,7 @@ package struct JSONLookup {
       try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, _, index throws(JSONError) in
         try visit(bytes, &index, part: part + 1, depth: depth + 1)
       }
-    default:
-      try JSONGrammar.value(bytes, &index, depth: depth)
+    default: try JSONGrammar.value(bytes, &index, depth: depth)
     }
   }
 

@@ -42,8 +42,7 @@ package struct QueryEvaluator {
       return false
     case .not(let part): return try !passes(part, input, value)
     case .exists(let path): return !all(.path(path), input, value, missing: nil).isEmpty
-    case .holds(let operand):
-      return all(operand, input, value).contains(where: \.isTrue)
+    case .holds(let operand): return all(operand, input, value).contains(where: \.isTrue)
     case .compare(.name(let name), let comparison, .constant(let constant)):
       // Most filters are of this form, and need no list of values.
       return Self.compares(input.value(name, of: value, at: now), comparison, constant)

@@ -28,26 +28,20 @@ struct QueryToken {
   }
 }
 
-struct QueryError: Error {
-  let message: SafeText
-  let range: Range<Int>
-  var hint: SafeText?
-}
-
 struct QueryLexer {
   private let text: [UInt8]
   private var index = 0
 
   init(_ text: [UInt8]) { self.text = text }
 
-  static func tokens(of text: [UInt8]) throws(QueryError) -> [QueryToken] {
+  static func tokens(of text: [UInt8]) throws(ShellError) -> [QueryToken] {
     var lexer = QueryLexer(text)
     var tokens: [QueryToken] = []
     repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
     return tokens
   }
 
-  private mutating func next() throws(QueryError) -> QueryToken {
+  private mutating func next() throws(ShellError) -> QueryToken {
     while index < text.count, [.space, .tab, .newline].contains(text[index]) { index += 1 }
     guard index < text.count else {
       return QueryToken(kind: .end, range: text.count..<text.count)
@@ -64,8 +58,8 @@ struct QueryLexer {
       index += 1
       let name = identifier()
       guard QueryToken.isIdentifier(name) else {
-        throw QueryError(
-          message: "expected a name after \":\"", range: start..<start + 1,
+        throw ShellError(
+          .badExpression, "expected a name after \":\"", at: start..<start + 1,
           hint: "`--arg name=VALUE` defines :name")
       }
       kind = .variable(String(decoding: name, as: UTF8.self))
@@ -80,7 +74,7 @@ struct QueryLexer {
     return Array(text[start..<index])
   }
 
-  private mutating func field() throws(QueryError) -> QueryToken.Kind {
+  private mutating func field() throws(ShellError) -> QueryToken.Kind {
     index += 1
     guard index < text.count else { return .dot }
     if text[index] == .doubleQuote || text[index] == .quote { return .field(try string()) }
@@ -88,7 +82,7 @@ struct QueryLexer {
   }
 
   /// A JSON string, or a string in single quotes without escapes.
-  private mutating func string() throws(QueryError) -> [UInt8] {
+  private mutating func string() throws(ShellError) -> [UInt8] {
     let start = index
     let quote = text[index]
     index += 1
@@ -96,8 +90,8 @@ struct QueryLexer {
       index += quote == .doubleQuote && text[index] == .backslash ? 2 : 1
     }
     guard index < text.count else {
-      throw QueryError(
-        message: "the string is not closed", range: start..<start + 1,
+      throw ShellError(
+        .badExpression, "the string is not closed", at: start..<start + 1,
         hint: "add \(String(decoding: [quote], as: UTF8.self))")
     }
     index += 1
@@ -106,16 +100,16 @@ struct QueryLexer {
     do throws(JSONText.ParseError) {
       _ = try JSONText(literal)
     } catch {
-      throw QueryError(
-        message: "invalid string: \(error.reason)",
-        range: start + error.offset..<start + error.offset + 1,
+      throw ShellError(
+        .badExpression, "invalid string: \(error.reason)",
+        at: start + error.offset..<start + error.offset + 1,
         hint: "single quotes take text literally")
     }
     return JSONLookup.string(literal.span, 0..<literal.count)
   }
 
   /// A JSON number, a duration or a size.
-  private mutating func number() throws(QueryError) -> QueryToken.Kind {
+  private mutating func number() throws(ShellError) -> QueryToken.Kind {
     let start = index
     index += 1
     while index < text.count,
@@ -132,12 +126,12 @@ struct QueryLexer {
     let word = Word(literal, isBare: false, at: 0..<literal.count)
     if let span = try? word.duration() { return .quantity(.duration(span.milliseconds)) }
     if let size = try? word.size() { return .quantity(.integer(Int128(size))) }
-    throw QueryError(
-      message: "\(literal) is not a number, duration or size", range: start..<index,
+    throw ShellError(
+      .badExpression, "\(literal) is not a number, duration or size", at: start..<index,
       hint: "`5`, `1h` or `10kB`")
   }
 
-  private mutating func sign() throws(QueryError) -> QueryToken.Kind {
+  private mutating func sign() throws(ShellError) -> QueryToken.Kind {
     for sign in ["==", "!=", "<=", ">=", "!~", "[]", "=", "<", ">", "~", "(", ")", ",", "[", "]"] {
       let bytes = Array(sign.utf8)
       if text[index...].starts(with: bytes) {
@@ -148,8 +142,8 @@ struct QueryLexer {
     let end = text.scalar(at: index)?.end ?? index + 1
     let word =
       text[index] == UInt8(ascii: "&") ? "and" : text[index] == UInt8(ascii: "|") ? "or" : nil
-    throw QueryError(
-      message: "unexpected \(Array(text[index..<end]))", range: index..<end,
+    throw ShellError(
+      .badExpression, "unexpected \(Array(text[index..<end]))", at: index..<end,
       hint: word.map { "write `\($0)`" } ?? "`help where`")
   }
 }

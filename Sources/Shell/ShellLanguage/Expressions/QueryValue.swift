@@ -184,8 +184,7 @@ extension QueryInput {
     case .written: .time(written)
     case .used: used.map { .time($0) } ?? .null
     case .expires: expires.map { .time($0) } ?? .null
-    case .lastModified:
-      lastModified.flatMap(UnixTime.init(httpDate:)).map { .time($0) } ?? .null
+    case .lastModified: lastModified.flatMap(UnixTime.init(httpDate:)).map { .time($0) } ?? .null
     case .now: .time(now)
     case .ttl: expires.map { .duration($0.since(now)) } ?? .null
     case .age: .duration(now.since(written))

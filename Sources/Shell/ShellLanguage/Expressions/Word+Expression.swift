@@ -2,13 +2,13 @@ extension Word {
   package func expression(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Expression {
-    try parsing(clock, variables) { parser throws(QueryError) in try parser.expression() }
+    try parsing(clock, variables) { parser throws(ShellError) in try parser.expression() }
   }
 
   package func operand(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> QueryColumn {
-    try parsing(clock, variables) { parser throws(QueryError) in
+    try parsing(clock, variables) { parser throws(ShellError) in
       let operand = try parser.operand()
       try parser.expectEnd()
       return QueryColumn(operand: operand, label: String(decoding: parser.text, as: UTF8.self))
@@ -28,7 +28,7 @@ extension Word {
   package func columns(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> [QueryColumn] {
-    let columns = try parsing(clock, variables) { parser throws(QueryError) in
+    let columns = try parsing(clock, variables) { parser throws(ShellError) in
       var columns: [(column: QueryColumn, text: String, isNamed: Bool)] = []
       repeat {
         let start = parser.index
@@ -61,14 +61,14 @@ extension Word {
 
   private func parsing<Result>(
     _ clock: WallClock, _ variables: Variables,
-    _ body: (inout ExpressionParser) throws(QueryError) -> Result
+    _ body: (inout ExpressionParser) throws(ShellError) -> Result
   ) throws(ShellError) -> Result {
-    do throws(QueryError) {
+    do throws(ShellError) {
       var parser = try ExpressionParser(expressionText, clock, variables)
       return try body(&parser)
     } catch {
       throw ShellError(
-        .badExpression, error.message, at: place(of: error.range), hint: error.hint)
+        .badExpression, error.message, at: error.range.map { place(of: $0) }, hint: error.hint)
     }
   }
 }

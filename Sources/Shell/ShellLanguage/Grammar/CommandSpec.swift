@@ -63,8 +63,7 @@ package struct CommandSpec: Sendable {
   /// The command's own options, without the options of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
-  /// The field names of a line of plain output, by the words that give this output. A field in brackets may be left out if
-  /// the command concerns one namespace. Empty for commands whose answer is a value, sentences or nothing.
+  /// The fields of a line of plain output, by the words that give the line. A field in brackets may be left out.
   package let plain: KeyValuePairs<String, String>
 
   package init(

@@ -1,7 +1,5 @@
-/// A command with its arguments read by their kinds.
-///
-/// Values have the names of the usage line, such as `KEY` and `--ttl`. A name that the command does not have is a
-/// programming error and traps.
+/// A command with its arguments read by their kinds, under the names of the usage line, such as `KEY` and `--ttl`. A name
+/// that the command does not have is a programming error and traps.
 package struct Invocation: Sendable {
   package let command: CommandSpec
   package let line: CommandLine

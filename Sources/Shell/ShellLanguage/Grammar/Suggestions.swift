@@ -65,8 +65,9 @@ struct UnknownOption {
   let line: CommandLine
 
   var error: ShellError {
-    let message: SafeText = "\(command.name) has no option \(Array(option.spelling.utf8))"
-    return ShellError(.unknownOption, message, at: option.range, hint: hint)
+    ShellError(
+      .unknownOption, "\(command.name) has no option \(Array(option.spelling.utf8))",
+      at: option.range, hint: hint)
   }
 
   private var hint: SafeText {

@@ -59,9 +59,7 @@ extension Cell {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
     case .value(_, let json, let isNumber): isNumber || json == .null
-    case .bytes, .base64, .text, .prose, .time, .expiry, .deadline, .stale, .bool, .bar, .entry,
-      .list, .json:
-      false
+    default: false
     }
   }
 }

@@ -19,8 +19,7 @@ package struct RowWriter: Sendable {
       case .plain, .raw, .auto: isLong ? .data : .plain
       case .json, .jsonl, .csv: .data
       }
-    let shown = columns.indices.filter { !columns[$0].visibility.isDisjoint(with: visibility) }
-    self.shown = shown
+    shown = columns.indices.filter { !columns[$0].visibility.isDisjoint(with: visibility) }
     table = TableLayout(presentation, titles: shown.map { columns[$0].title })
   }
 
@@ -39,8 +38,7 @@ package struct RowWriter: Sendable {
     switch presentation.mode {
     case .markdown:
       return table.markdown(rows.map { row in shown.map { row[$0] } }, isObject: isObject)
-    case .table where isObject:
-      return table.facts(shown.map { rows[0][$0] })
+    case .table where isObject: return table.facts(shown.map { rows[0][$0] })
     case .table:
       return table.lines(rows.map { row in shown.map { row[$0] } }, withHeader: count == 0)
     default:

@@ -1,8 +1,5 @@
-/// Text that is safe to print: an interpolated value cannot bring an escape sequence into the text.
-///
-/// Bytes appear quoted, so that they can be typed back; strings appear unchanged but with control characters escaped.
-/// Errors, sentences and notes can only be made of this type, so that they bring nothing from a store to a terminal
-/// unescaped.
+/// Text that is safe to print: interpolated bytes appear quoted, and control characters of interpolated strings are escaped.
+/// Errors, sentences and notes are of this type, so that nothing from a store reaches a terminal unescaped.
 package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
   CustomStringConvertible
 {

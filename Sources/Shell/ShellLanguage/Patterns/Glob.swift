@@ -22,19 +22,11 @@ package struct Glob: Sendable {
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
     var parser = GlobParser(word, ignoresCase: ignoresCase)
     let parts = try parser.parse()
-    let fixed = parts.prefix {
-      if case .character(_, ignoresCase: false) = $0 { true } else { false }
-    }
+    let fixed = parts.prefix { $0.literal != nil }
     self.word = word
     self.ignoresCase = ignoresCase
     text = word.bytes
-    prefix = fixed.flatMap { part -> [UInt8] in
-      switch part {
-      case .character(.scalar(let scalar), _): Array(String(scalar).utf8)
-      case .character(.byte(let byte), _): [byte]
-      default: []
-      }
-    }
+    prefix = fixed.flatMap { $0.literal ?? [] }
     node = .sequence(Array(parts[fixed.count...]))
     isPrefix = node == .sequence([GlobParser.run])
     let program = try? PatternProgram(node)

@@ -7,6 +7,15 @@ indirect enum PatternNode: Sendable, Hashable {
   case alternatives([PatternNode])
   /// - Parameter most: The most repetitions; nil for no limit.
   case repeated(PatternNode, least: Int, most: Int?, isGreedy: Bool)
+
+  /// The bytes that the node takes if the node is one character in an exact case; otherwise nil.
+  var literal: [UInt8]? {
+    switch self {
+    case .character(.scalar(let scalar), ignoresCase: false): Array(String(scalar).utf8)
+    case .character(.byte(let byte), ignoresCase: false): [byte]
+    default: nil
+    }
+  }
 }
 
 struct PatternPlace {

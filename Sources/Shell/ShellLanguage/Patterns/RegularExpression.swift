@@ -9,12 +9,8 @@ package struct RegularExpression: Sendable, Hashable {
   /// The bytes of a node that is plain text and does not ignore case; otherwise nil.
   private static func text(of node: PatternNode) -> [UInt8]? {
     guard case .sequence(let parts) = node, !parts.isEmpty else { return nil }
-    var bytes: [UInt8] = []
-    for part in parts {
-      guard case .character(.scalar(let scalar), ignoresCase: false) = part else { return nil }
-      bytes += UTF8.encode(scalar).map(Array.init) ?? []
-    }
-    return bytes
+    let literals = parts.compactMap(\.literal)
+    return literals.count == parts.count ? Array(literals.joined()) : nil
   }
 
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {

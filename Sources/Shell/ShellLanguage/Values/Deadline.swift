@@ -24,13 +24,11 @@ extension Word {
   /// `never`, a time, or `+DURATION` after the present expiry of an entry.
   package func expiryChange(_ clock: WallClock) throws(ShellError) -> ExpiryChange {
     switch bytes.first {
-    case UInt8(ascii: "+"):
-      return .later(try dropping(1).duration())
+    case UInt8(ascii: "+"): return .later(try dropping(1).duration())
     case UInt8(ascii: "-"):
       throw wrong(
         "time", "it is negative", "use `--at-most` with a time to expire entries earlier")
-    default:
-      return .to(try deadline(clock))
+    default: return .to(try deadline(clock))
     }
   }
 }

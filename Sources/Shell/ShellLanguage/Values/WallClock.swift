@@ -10,9 +10,7 @@ package struct WallClock: Sendable {
     self.zone = zone
   }
 
-  package func civil(_ time: UnixTime) -> CivilTime {
-    CivilTime(time, offset: zone.offset(time))
-  }
+  package func civil(_ time: UnixTime) -> CivilTime { CivilTime(time, offset: zone.offset(time)) }
 
   /// The moments at which local clocks show a time, in order: two moments if clocks go back over the time. If clocks go forward
   /// over the time, the only moment is the moment of the change, as for entries that expire daily.

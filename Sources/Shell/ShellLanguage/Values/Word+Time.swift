@@ -75,14 +75,11 @@ extension Word {
     _ word: String, _ direction: Direction, _ clock: WallClock
   ) throws(ShellError) -> UnixTime {
     switch word {
-    case "now":
-      return clock.now
-    case "tomorrow" where direction == .ahead:
-      return try moment(0, nil, direction, clock)
+    case "now": return clock.now
+    case "tomorrow" where direction == .ahead: return try moment(0, nil, direction, clock)
     case "never" where direction == .ahead:
       throw wrong("time", "it has no moment", "--permanent selects entries that never expire")
-    case "tomorrow", "never":
-      throw notInThePast
+    case "tomorrow", "never": throw notInThePast
     default:
       return try moment(Self.secondOfDay(word[...]) ?? 0, Self.weekday(word), direction, clock)
     }
