@@ -87,7 +87,7 @@ import Testing
         })
     }
     try await withServer(router, calls) { client, _, _ in
-      let response = try await client.begin(client.request("/stream"))
+      let response = try await client.begin("/stream")
       var body = response.body.makeAsyncIterator()
       #expect(try await body.next().map { String(buffer: $0) } == "one ")
       gate.open()
@@ -150,7 +150,7 @@ import Testing
     policy.largestBody = 100_000
     try await withServer(router, calls, policy: policy) { client, store, _ in
       do {
-        let response = try await client.begin(client.request("/endless"))
+        let response = try await client.begin("/endless")
         var body = response.body.makeAsyncIterator()
         for _ in 0..<20 { _ = try await body.next() }
       }
@@ -175,7 +175,7 @@ import Testing
         buffer.writeImmutableBuffer(piece)
       }
       for _ in 0..<3 {
-        let response = try await client.begin(client.request("/large"))
+        let response = try await client.begin("/large")
         #expect(try await response.body.collect(upTo: 1 << 26) == expected)
       }
       #expect(calls.count == 1)

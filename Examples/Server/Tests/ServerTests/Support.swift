@@ -61,24 +61,20 @@ struct Client: Sendable {
 
   let port: Int
 
-  func request(
+  func begin(
     _ path: String, _ method: String = "GET", _ fields: [String: String] = [:], body: String? = nil
-  ) -> HTTPClientRequest {
+  ) async throws -> HTTPClientResponse {
     var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
     request.method = .init(rawValue: method)
     for (name, value) in fields { request.headers.add(name: name, value: value) }
     if let body { request.body = .bytes(ByteBuffer(string: body)) }
-    return request
-  }
-
-  func begin(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-    try await Self.http.execute(request, deadline: .distantFuture)
+    return try await Self.http.execute(request, deadline: .distantFuture)
   }
 
   func send(
     _ path: String, _ method: String = "GET", _ fields: [String: String] = [:], body: String? = nil
   ) async throws -> Answer {
-    let response = try await begin(request(path, method, fields, body: body))
+    let response = try await begin(path, method, fields, body: body)
     let text = String(buffer: try await response.body.collect(upTo: 1 << 26))
     return Answer(
       status: Int(response.status.code),
