@@ -20,8 +20,8 @@ import Testing
     return isAllowed
   }()
 
-  private func peer(_ scenario: String, _ arguments: [String] = []) throws -> PeerProcess {
-    try PeerProcess(scenario, store, arguments, under: Self.container)
+  private func peer(_ scenario: String) throws -> PeerProcess {
+    try PeerProcess(scenario, store, under: Self.container)
   }
 
   @Test func `a process with the id of another that has the store open is refused in words`()

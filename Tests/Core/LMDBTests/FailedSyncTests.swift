@@ -33,10 +33,10 @@ import Testing
       first: PeerProcess, second: PeerProcess
     ) {
       let (first, second) = (try peer(), try peer())
-      for word in [opening, "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
-      #expect(second.ask(opening) == "done")
+      for word in [opening, "set 1", "sync", "set 2"] { #expect(try first.ask(word) == "done") }
+      #expect(try second.ask(opening) == "done")
       try fail("data.mdb")
-      #expect(first.ask("sync") == "EIO")
+      #expect(try first.ask("sync") == "EIO")
       return (first, second)
     }
 
@@ -60,18 +60,18 @@ import Testing
       throws
     {
       let peer = try peer()
-      for word in ["open", "set 1", "sync"] { #expect(peer.ask(word) == "done") }
+      for word in ["open", "set 1", "sync"] { #expect(try peer.ask(word) == "done") }
       let mine = try Fixture.open(directory.store, options())
-      #expect(peer.ask("set 2") == "done")
+      #expect(try peer.ask("set 2") == "done")
       try fail("data.mdb")
-      #expect(peer.ask("sync") == "EIO")
+      #expect(try peer.ask("sync") == "EIO")
       // Later syncs of the file would succeed, as after the disk has room again.
       #expect(failure { try mine.sync() } == .syncFailed)
       #expect(failure { try mine.set([5], [3]) } == .syncFailed)
       #expect(failure { _ = try mine.value([5]) } == .syncFailed)
-      #expect(peer.ask("sync") == "unsynced")
+      #expect(try peer.ask("sync") == "unsynced")
       #expect(refusal(directory.store, options()) == .unsynced)
-      #expect(peer.ask("close") == "unsynced")
+      #expect(try peer.ask("close") == "unsynced")
       mine.close()
       #expect(mine.takeClosingFailure() == .syncFailed)
       #expect(try recovered() == [1])
@@ -89,8 +89,8 @@ import Testing
         #expect(error.recoverySuggestion.contains("close the store in every process"))
       }
       // The second process has lost no write of its own, and still learns of the failed sync.
-      #expect(second.ask("close") == "unsynced")
-      #expect(first.ask("close") == "unsynced")
+      #expect(try second.ask("close") == "unsynced")
+      #expect(try first.ask("close") == "unsynced")
       #expect(try recovered() == [1])
     }
 
@@ -98,15 +98,15 @@ import Testing
       throws
     {
       let (first, second) = try peersWithFailedSync()
-      #expect(second.ask("set 3") == "unsynced")
-      #expect(second.ask("compact") == "unsynced")
+      #expect(try second.ask("set 3") == "unsynced")
+      #expect(try second.ask("compact") == "unsynced")
       // A refused opening closes the store that the process had open.
-      #expect(second.ask("open") == "refused unsynced")
-      #expect(first.ask("open") == "done")
-      #expect(first.ask("get") == "[1]")
-      #expect(second.ask("open") == "done")
-      for word in ["set 4", "sync", "close"] { #expect(second.ask(word) == "done") }
-      #expect(first.ask("close") == "done")
+      #expect(try second.ask("open") == "refused unsynced")
+      #expect(try first.ask("open") == "done")
+      #expect(try first.ask("get") == "[1]")
+      #expect(try second.ask("open") == "done")
+      for word in ["set 4", "sync", "close"] { #expect(try second.ask(word) == "done") }
+      #expect(try first.ask("close") == "done")
       #expect(try recovered() == [4])
     }
 
@@ -116,7 +116,7 @@ import Testing
     {
       let (first, second) = try peersWithFailedSync()
       first.kill()
-      #expect(second.ask("close") == "unsynced")
+      #expect(try second.ask("close") == "unsynced")
       #expect(try recovered() == [1])
     }
 
@@ -124,66 +124,58 @@ import Testing
       throws
     {
       let (first, second) = try peersWithFailedSync("open scratch")
-      #expect(first.ask("sync") == "unsynced")
-      #expect(second.ask("sync") == "unsynced")
+      #expect(try first.ask("sync") == "unsynced")
+      #expect(try second.ask("sync") == "unsynced")
       #expect(refusal(directory.store, options()) == .unsynced)
-      #expect(second.ask("close") == "unsynced")
-      #expect(first.ask("close") == "unsynced")
+      #expect(try second.ask("close") == "unsynced")
+      #expect(try first.ask("close") == "unsynced")
       #expect(try recovered() == nil)
     }
 
     @Test(arguments: ["data.mdb", "recovery"], ["checkpointed", "scratch"])
     func `closing reports a sync that fails`(file: String, level: String) throws {
       let peer = try peer()
-      for word in ["open \(level)", "set 1"] { #expect(peer.ask(word) == "done") }
+      for word in ["open \(level)", "set 1"] { #expect(try peer.ask(word) == "done") }
       try fail(file)
-      #expect(peer.ask("close") == "EIO")
-      #expect(peer.ask("close") == "done")
-      #expect(peer.ask("open") == "done")
+      #expect(try peer.ask("close") == "EIO")
+      #expect(try peer.ask("close") == "done")
+      #expect(try peer.ask("open") == "done")
       // If the sync of `recovery` fails, the data are on the disk, and the next checkpoint records that.
       let kept = file == "recovery" ? "[1]" : "[]"
-      #expect(peer.ask("get") == kept)
-      for word in ["sync", "close"] { #expect(peer.ask(word) == "done") }
+      #expect(try peer.ask("get") == kept)
+      for word in ["sync", "close"] { #expect(try peer.ask(word) == "done") }
       let record = try RecoveryFile(opening: directory.store + "/recovery").readSynced()
       #expect(record?.isFailed == false && record?.isDirty == false)
     }
 
     @Test func `a change of level does not make durable what a failed sync has lost`() throws {
       let first = try peer()
-      for word in ["open", "set 1", "sync", "set 2"] { #expect(first.ask(word) == "done") }
+      for word in ["open", "set 1", "sync", "set 2"] { #expect(try first.ask(word) == "done") }
       first.kill()
       let second = try peer()
       try fail("data.mdb")
-      #expect(second.ask("change durable") == "refused system")
-      #expect(second.ask("change durable") == "done")
-      #expect(second.ask("get") == "[1]")
-      #expect(second.ask("close") == "done")
+      #expect(try second.ask("change durable") == "refused system")
+      #expect(try second.ask("change durable") == "done")
+      #expect(try second.ask("get") == "[1]")
+      #expect(try second.ask("close") == "done")
     }
 
     @Test func `compaction does not make durable what a failed sync has lost`() throws {
       let peer = try peer()
-      for word in ["open", "set 1", "sync", "set 2"] { #expect(peer.ask(word) == "done") }
+      for word in ["open", "set 1", "sync", "set 2"] { #expect(try peer.ask(word) == "done") }
       try fail("data.mdb")
-      #expect(peer.ask("compact") == "EIO")
-      #expect(peer.ask("open") == "done")
-      #expect(peer.ask("get") == "[1]")
-      #expect(peer.ask("close") == "done")
+      #expect(try peer.ask("compact") == "EIO")
+      #expect(try peer.ask("open") == "done")
+      #expect(try peer.ask("get") == "[1]")
+      #expect(try peer.ask("close") == "done")
     }
 
     @Test func `a store whose directory could not be synced is made anew`() throws {
       let peer = try peer()
       try fail("")
-      #expect(peer.ask("open durable") == "refused notCreated")
+      #expect(try peer.ask("open durable") == "refused notCreated")
       #expect(!FileManager.default.fileExists(atPath: directory.store + "/data.mdb"))
-      for word in ["open", "set 1", "close"] { #expect(peer.ask(word) == "done") }
+      for word in ["open", "set 1", "close"] { #expect(try peer.ask(word) == "done") }
     }
   }
 #endif
-
-extension PeerProcess {
-  /// Writes a line to the peer's input and returns its answer.
-  func ask(_ question: String) -> String? {
-    do { try say(question) } catch { return "\(error)" }
-    return line()
-  }
-}

@@ -83,11 +83,11 @@ import Testing
     environment.setFileLimit(Self.limit)
     let arguments = ["\(Self.limit)", "1", "\(seed)", "300"]
     let peer = try PeerProcess("churn-in-limit", directory.store, arguments, saying: "open")
-    try peer.say("go")
+    try peer.tell("go")
     var churn = Churn(environment, limit: Self.limit, seed: seed)
     try churn.run(300)
     #expect(try churn.isIntact(), "LARDER_SEED=\(seed)")
-    let counts = try #require(peer.line(within: 60)).split(separator: " ")
+    let counts = try #require(peer.line()).split(separator: " ")
     #expect(counts.last == "true", "LARDER_SEED=\(seed): \(counts)")
     #expect(
       churn.refusals + (Int(counts[1]) ?? 0) > 40,

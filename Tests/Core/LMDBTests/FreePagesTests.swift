@@ -67,14 +67,14 @@ import Testing
       }
     }
     let peer = try PeerProcess("sync-words", directory.store, saying: "ready")
-    #expect(peer.ask("open") == "done")
+    #expect(try peer.ask("open") == "done")
     try environment.set([7], [7])
     let before = environment.writeGuard.listReadings
     for number in 0..<20 {
-      for _ in 0..<turn { #expect(peer.ask("set \(number)") == "done") }
+      for _ in 0..<turn { #expect(try peer.ask("set \(number)") == "done") }
       try environment.set([7], Fixture.filling(number, count: 9000))
     }
     #expect(environment.writeGuard.listReadings == before)
-    #expect(peer.ask("close") == "done")
+    #expect(try peer.ask("close") == "done")
   }
 }

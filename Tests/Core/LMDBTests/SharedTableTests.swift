@@ -147,7 +147,7 @@ import Testing
   @Test func `a process waits for another one whose disk is slow to make the file`() throws {
     let peer = try PeerProcess("words", directory.store, saying: "open")
     let made = SharedWords.of(environment).open(making: 64) { _ in
-      do { try peer.say("open 64") } catch { Issue.record(error) }
+      do { try peer.tell("open 64") } catch { Issue.record(error) }
       usleep(300_000)
     }
     #expect(made && peer.line() == "true 64")
@@ -206,24 +206,24 @@ extension Words {
   @Test func `two processes share the words and follow each other's replacements`() throws {
     let words = SharedWords.of(environment)
     let peer = try PeerProcess("words", directory.store, saying: "open")
-    #expect(peer.ask("read") == "false 0")
-    #expect(peer.ask("open 64") == "true 64")
+    #expect(try peer.ask("read") == "false 0")
+    #expect(try peer.ask("open 64") == "true 64")
     #expect(words.open(making: 128) && words.count == 64)
     words.set(3, 33)
-    #expect(peer.ask("get 3") == "33")
-    #expect(peer.ask("set 4 44") == "set")
+    #expect(try peer.ask("get 3") == "33")
+    #expect(try peer.ask("set 4 44") == "set")
     #expect(words.value(4) == 44)
-    #expect(peer.ask("replace 192") == "true 192")
+    #expect(try peer.ask("replace 192") == "true 192")
     #expect(words.count == 192 && words.value(3) == 34 && words.value(4) == 45)
     #expect(words.replace(count: 64) { _, new in new[0] = 1 })
-    #expect(peer.ask("get 0") == "1")
+    #expect(try peer.ask("get 0") == "1")
     #expect(try peer.end() == 0)
   }
 
   @Test func `a forked child may not store`() throws {
     let peer = try PeerProcess("words", directory.store)
-    try peer.say("open 64")
-    try peer.say("fork")
+    try peer.tell("open 64")
+    try peer.tell("fork")
     try peer.endInput()
     #expect(peer.lines() == ["open", "true 64", "child false true", "parent true"])
   }
@@ -233,7 +233,7 @@ extension Words {
     #expect(words.open(making: 64))
     let peers = try (0..<2).map { _ in try PeerProcess("words-count", directory.store, ["20000"]) }
     for peer in peers { #expect(peer.line() == "open") }
-    for peer in peers { try peer.say("go") }
+    for peer in peers { try peer.tell("go") }
     for peer in peers { #expect(peer.line() == "counted") }
     #expect(words.view.wide(3) == 40_000)
   }

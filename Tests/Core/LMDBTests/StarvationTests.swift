@@ -82,7 +82,7 @@ import Testing
       saying: "write \(LMDBError.fileTooLarge)")
     #expect(peer.line() == "stored true true")
     #expect(peer.line() == "same true")
-    try peer.say("go on")
+    try peer.tell("go on")
     let environment = try Fixture.open(directory.store)
     #expect(try environment.value(Fixture.bytes(3)) == Fixture.filling(3, count: 20_000))
     try environment.set(Fixture.bytes(0), [1])

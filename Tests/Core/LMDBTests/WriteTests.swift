@@ -190,7 +190,7 @@ import Testing
     #expect(peer.line() == "stored true true")
     #expect(peer.line() == "same true")
     #expect(Process.succeeds(["rm", "/proc/\(peer.identifier)/root\(directory.path)/weight"]))
-    try peer.say("go on")
+    try peer.tell("go on")
     #expect(peer.line() == "write done")
   }
 }

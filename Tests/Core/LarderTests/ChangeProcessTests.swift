@@ -31,7 +31,7 @@ import Testing
     let seed = Int(TestSettings.seed)
     var random = SeededRNG(seed: seed)
     let store = try Store(at: directory.path + "/s")
-    let peer = try OtherProcess("commands", store.path, saying: "open")
+    let peer = try PeerProcess("commands", store.path, saying: "open")
     var watch = store.changes().makeAsyncIterator()
     var replay = Replay()
     for _ in 0..<5 {
@@ -75,7 +75,7 @@ import Testing
     var replay = Replay()
     var round = 0
     while round < 6 || replay.count <= 1000 && round < 60 {
-      let peer = try OtherProcess("churn", store.path)
+      let peer = try PeerProcess("churn", store.path)
       #expect(peer.line() == "open" && peer.line() == "busy")
       for _ in 0..<random.next(in: 0..<200) { _ = try store.statistics() }
       peer.kill()
@@ -92,8 +92,8 @@ import Testing
     let machine = Machine()
     try withStoreOnDisk(machine.options) { store, _ in
       #expect(try !store.publishesChanges)
-      let first = try OtherProcess("watch", store.path, saying: "watching")
-      let second = try OtherProcess("watch", store.path, saying: "watching")
+      let first = try PeerProcess("watch", store.path, saying: "watching")
+      let second = try PeerProcess("watch", store.path, saying: "watching")
       #expect(try store.publishesChanges)
       try second.endInput()
       #expect(second.line() == "closed")

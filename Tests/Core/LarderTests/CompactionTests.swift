@@ -78,7 +78,7 @@ import Testing
       #expect(refusal()?.message.contains("this process") == true)
       try store.close()
       let peers = try (0..<2).map { _ in
-        let peer = try OtherProcess("commands", path + "/s", saying: "open")
+        let peer = try PeerProcess("commands", path + "/s", saying: "open")
         return peer
       }
       let names = peers.map(\.identifier).sorted().map(String.init).joined(separator: ", ")

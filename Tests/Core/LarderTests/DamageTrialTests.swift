@@ -9,8 +9,8 @@ import Testing
   @Test func `damage to any file never crashes, hangs or answers wrongly`() throws {
     let directory = try TemporaryDirectory()
     let count = 40 * TestSettings.trials
-    let peer = try OtherProcess(
-      "damage-trials", directory.path + "/trials", "\(TestSettings.seed)", "\(count)")
+    let peer = try PeerProcess(
+      "damage-trials", directory.path + "/trials", ["\(TestSettings.seed)", "\(count)"])
     let lines = peer.lines()
     let summary = try #require(lines.last)
     print("\(summary) (seed \(TestSettings.seed))")

@@ -72,7 +72,7 @@ struct DiskLimitTests {
   {
     try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
-      let peer = try OtherProcess("larder-hold", store.path, saying: "holding")
+      let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
       var (error, written) = (LarderError?.none, 0)
       while error == nil, written < 2000 {
         do {
@@ -112,7 +112,7 @@ struct DiskLimitTests {
       let size = fileSize(store)
       #expect(size > 8_000_000)
       try store.declare(StoreLimits(disk: 5_000_000))
-      let peer = try OtherProcess("larder-fill", store.path, "500", "8000")
+      let peer = try PeerProcess("larder-fill", store.path, ["500", "8000"])
       #expect(peer.line() == "done")
       for index in 0..<500 { try notes.set([UInt8](repeating: 2, count: 8000), for: "b\(index)") }
       // A file without free pages has to grow by a few pages before anything can be removed from it.

@@ -28,7 +28,7 @@ import Testing
 
   @Test func `closing reports once that the disk did not take the last writes`() throws {
     try withTemporaryDirectory { path in
-      let peer = try OtherProcess("fail-sync-at-closing", path + "/s")
+      let peer = try PeerProcess("fail-sync-at-closing", path + "/s")
       #expect([peer.line(), peer.line(), peer.line()] == ["failed", "closed", "again kept"])
     }
   }

@@ -42,7 +42,7 @@ import Testing
     holding lock: String, _ body: () throws -> Void,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    let holder = try OtherProcess("lock", path, lock, saying: "locked")
+    let holder = try PeerProcess("lock", path, [lock], saying: "locked")
     let words = words(body)
     #expect(words.hasPrefix("busy: \(path)"), sourceLocation: sourceLocation)
     #expect(words.contains(lock), "\(words)", sourceLocation: sourceLocation)
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `a held lock of the file of changes is named`() async throws {
-    let holder = try OtherProcess("lock", path, "lock.maps", saying: "locked")
+    let holder = try PeerProcess("lock", path, ["lock.maps"], saying: "locked")
     let store = try Store(at: path)
     let words = await endOfChanges(store)
     #expect(words.contains("lock.maps"), "\(words)")

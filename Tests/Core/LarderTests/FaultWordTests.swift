@@ -27,7 +27,7 @@ import Testing
   }
 
   private func lines(_ operation: String, under prefix: [String]) throws -> [String] {
-    try OtherProcess("operate", path, operation, under: prefix).lines()
+    try PeerProcess("operate", path, [operation], under: prefix).lines()
   }
 
   /// Expects that a message names the path, unless it ends with "done", and has only words that a user can use.

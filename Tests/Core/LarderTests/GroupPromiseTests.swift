@@ -266,7 +266,7 @@ import Testing
     let store = try Store(at: path, options: Store.Options(lockTimeout: .milliseconds(300)))
     let notes = store.namespace("notes")
     try await notes.set("x", for: "here")
-    let other = try OtherProcess("hold-write", path, saying: "writing")
+    let other = try PeerProcess("hold-write", path, saying: "writing")
     let busy = Tally()
     try await inTasks(10) { number in
       do {

@@ -185,7 +185,7 @@ import Testing
         }
       }
       for key in 0..<700 { #expect(try notes.value(for: "k\(key)") == [1]) }
-      let peer = try OtherProcess("commands", store.path, saying: "open")
+      let peer = try PeerProcess("commands", store.path, saying: "open")
       #expect(try peer.ask("invalidate notes t") == "done")
       for key in 0..<700 { #expect(try notes.value(for: "k\(key)") == nil) }
       try peer.endInput()

@@ -152,7 +152,7 @@ import Testing
       var store = try Store(at: path)
       try store.namespace("notes").set("v", for: "a")
       try store.close()
-      let peer = try OtherProcess("larder-globals", path)
+      let peer = try PeerProcess("larder-globals", path)
       let temporary = try #require(peer.line())
       #expect(peer.line() == nil)
       peer.kill()

@@ -15,8 +15,8 @@ import Testing
     var options = Store.Options()
     options.flushes = false
     try withStoreOnDisk(options) { store, _ in
-      let peer = try OtherProcess(
-        "limits", store.path, "\(Self.seed)", "\(Self.steps / 20)", saying: "open")
+      let peer = try PeerProcess(
+        "limits", store.path, ["\(Self.seed)", "\(Self.steps / 20)"], saying: "open")
       do {
         var run = LimitRun(seed: Self.seed, store: store)
         for step in 1...Self.steps {

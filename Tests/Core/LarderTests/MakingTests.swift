@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `a kill while a store is made leaves nothing in the way of the next`() throws {
-    let peer = try OtherProcess("make", path, saying: "half")
+    let peer = try PeerProcess("make", path, saying: "half")
     #expect(try names == [".new.unfinished"])
     #expect(failure { try make(at: path) } == .busy, "the other process is at it")
     peer.kill()
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func `of two that make a store at a place one does, whenever the other comes`() throws {
-    let peer = try OtherProcess("make", path, saying: "half")
+    let peer = try PeerProcess("make", path, saying: "half")
     try peer.endInput()
     #expect(peer.line() == "made")
     #expect(failure { try make(at: path) } == .exists)

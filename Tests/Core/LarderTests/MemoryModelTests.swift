@@ -26,7 +26,7 @@ private struct MemoryRun {
   private var random: SeededRNG
   private let clock = ManualClock()
   private let store: Store
-  private let peer: OtherProcess
+  private let peer: PeerProcess
   private let names = ["a", "b", "c"]
   private let codec = CountingCodec()
   private let keys = (0..<12).map { "k\($0)" } + [String(repeating: "k", count: 300)]
@@ -39,7 +39,7 @@ private struct MemoryRun {
     options.flushes = false
     options.hooks.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     store = try Store(at: path + "/s", options: options)
-    peer = try OtherProcess("obey", store.path)
+    peer = try PeerProcess("obey", store.path)
     #expect(peer.line() == "open")
   }
 

@@ -16,7 +16,7 @@ import Testing
       try store.namespace("notes").set("0", for: 0)
       let mark = store.path + ".mark"
       try Data(Numbers.text(0).utf8).write(to: URL(fileURLWithPath: mark))
-      let peer = try OtherProcess("count", store.path, saying: "open")
+      let peer = try PeerProcess("count", store.path, saying: "open")
       let notes = store.cache(of: Int.self, in: "notes")
       let (old, found) = (Tally(), Tally())
       try inThreads(2) { thread in
@@ -45,7 +45,7 @@ import Testing
       let notes = store.cache(TextCodec(), in: "notes")
       for key in 0..<10 { try notes.set(String(repeating: "x", count: 100), for: key) }
       #expect(store.memory.usage.cost == 1000)
-      let peer = try OtherProcess("obey", store.path, saying: "open")
+      let peer = try PeerProcess("obey", store.path, saying: "open")
       #expect(try peer.ask("\(clock.now.milliseconds) limit notes k 350 0") == "done")
       notes.memory?.removeAll()
       for key in 0..<10 {

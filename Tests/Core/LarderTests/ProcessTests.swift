@@ -13,7 +13,7 @@ import Testing
       let generation = store.path + ".generation"
       #expect(FileManager.default.createFile(atPath: generation, contents: Data("-0000001".utf8)))
       let file = try FileHandle(forWritingTo: URL(fileURLWithPath: generation))
-      let peer = try OtherProcess("generations", store.path, "100000", saying: "open")
+      let peer = try PeerProcess("generations", store.path, ["100000"], saying: "open")
       var round = 0
       while peer.isRunning {
         round += 1
@@ -39,7 +39,7 @@ import Testing
   @Test func `another process's removal of an expired entry never destroys a newer write`() throws {
     try withStoreOnDisk { store, notes in
       try notes.set("v", for: 0)
-      let peer = try OtherProcess("expired", store.path, saying: "open")
+      let peer = try PeerProcess("expired", store.path, saying: "open")
       var lost = 0
       for round in 0..<100 {
         try store.write { batch in
@@ -57,7 +57,7 @@ import Testing
 
   @Test func `what several processes write at once is all there and counted exactly`() throws {
     try withStoreOnDisk { store, notes in
-      let peers = try (0..<3).map { try OtherProcess("write", store.path, "\($0)", "100") }
+      let peers = try (0..<3).map { try PeerProcess("write", store.path, ["\($0)", "100"]) }
       for peer in peers { #expect(peer.line() == "written") }
       for peer in peers { peer.kill() }
       #expect(try notes.count() == 270)
@@ -78,7 +78,7 @@ import Testing
   @Test func `a process that is killed in the midst of everything leaves a sound store`() throws {
     try withTemporaryDirectory { path in
       for round in 0..<8 {
-        let peers = try (0..<2).map { _ in try OtherProcess("churn", path + "/s") }
+        let peers = try (0..<2).map { _ in try PeerProcess("churn", path + "/s") }
         for peer in peers { #expect(peer.line() == "open") }
         for peer in peers { #expect(peer.line() == "busy") }
         for peer in peers { peer.kill() }
@@ -95,10 +95,10 @@ import Testing
   @Test func `rules and overrides hold for every process`() throws {
     try withStoreOnDisk { store, _ in
       try store.declare(Rules(largestValue: 3), for: "notes")
-      let peer = try OtherProcess("write", store.path, "0", "1")
+      let peer = try PeerProcess("write", store.path, ["0", "1"])
       #expect(peer.line()?.hasPrefix("error") == true)
       try store.override(Rules.Overrides(largestValue: 100), for: "notes")
-      #expect(try OtherProcess("write", store.path, "0", "1").line() == "written")
+      #expect(try PeerProcess("write", store.path, ["0", "1"]).line() == "written")
     }
   }
 
@@ -112,9 +112,9 @@ import Testing
       let prefix = isRoot ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
       let mode = isRoot ? 0o700 : 0o500
       try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path + "/s")
-      #expect(try OtherProcess("larder", path + "/s", under: prefix).line() == "refused cannotOpen")
+      #expect(try PeerProcess("larder", path + "/s", under: prefix).line() == "refused cannotOpen")
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path + "/s")
-      #expect(try OtherProcess("larder", path + "/s").line() == "opened")
+      #expect(try PeerProcess("larder", path + "/s").line() == "opened")
     }
   }
 }

@@ -13,16 +13,16 @@ import Testing
     let path = directory.path + "/store"
     let store = try Store(at: path)
     let peers = try (0..<4).map {
-      try OtherProcess("race", path, "\(seed)", "\(rounds)", "\($0)")
+      try PeerProcess("race", path, ["\(seed)", "\(rounds)", "\($0)"])
     }
     for peer in peers { #expect(peer.line() == "open") }
     var stops = 0
     while peers.contains(where: \.isRunning) {
       let peer = peers.randomElement(using: &random)!
       if peer.isRunning {
-        kill(peer.identifier, SIGSTOP)
+        kill(pid_t(peer.identifier), SIGSTOP)
         usleep(UInt32(random.next(in: 100..<20_000)))
-        kill(peer.identifier, SIGCONT)
+        kill(pid_t(peer.identifier), SIGCONT)
         stops += 1
       }
       usleep(UInt32(random.next(in: 100..<10_000)))

@@ -8,8 +8,8 @@ import Testing
   {
     let directory = try TemporaryDirectory()
     let count = 10 * TestSettings.trials
-    let peer = try OtherProcess(
-      "starvation-trials", directory.path + "/trials", "\(TestSettings.seed)", "\(count)")
+    let peer = try PeerProcess(
+      "starvation-trials", directory.path + "/trials", ["\(TestSettings.seed)", "\(count)"])
     let lines = peer.lines()
     let summary = try #require(lines.last)
     print("\(summary) (seed \(TestSettings.seed))")

@@ -137,7 +137,7 @@ import Testing
       var store: Store? = try Store(
         at: path + "/s", options: Store.Options(lockTimeout: .minutes(5)))
       _ = try store?.namespace("notes").text("k")
-      let writer = try OtherProcess("hold-write", path + "/s", saying: "writing")
+      let writer = try PeerProcess("hold-write", path + "/s", saying: "writing")
       let took = ContinuousClock().measure { store = nil }
       #expect(took < .minutes(1))
       try writer.endInput()
@@ -162,7 +162,7 @@ import Testing
     let store = try Store(at: path + "/s", options: options)
     let notes = store.namespace("notes")
     try notes.set("v", for: "k")
-    let peer = try OtherProcess("commands", store.path, saying: "open")
+    let peer = try PeerProcess("commands", store.path, saying: "open")
     // Reads merged into the store, and reads still pending in this process and in the other process.
     var (merged, mine, theirs) = (0, 0, 0)
     for step in 0..<60 {

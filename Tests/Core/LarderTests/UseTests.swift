@@ -139,7 +139,7 @@ import Testing
     try withStoreOnDisk { store, notes in
       for key in 0..<100 { try notes.set("v", for: "\(key)") }
       let before = try (0..<100).map { try mark("\($0)", in: notes).frequency }
-      let peer = try OtherProcess("use", store.path, "100", saying: "100")
+      let peer = try PeerProcess("use", store.path, ["100"], saying: "100")
       #expect(try (0..<100).map { try mark("\($0)", in: notes).frequency } == before.map { $0 + 1 })
       try peer.endInput()
       #expect(peer.line() == nil)
@@ -153,7 +153,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: store.path + "/access")[.size] as? Int
       }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: AccessTable.fewestEntries))
-      let peer = try OtherProcess("use", store.path, "100", "on", saying: "100")
+      let peer = try PeerProcess("use", store.path, ["100", "on"], saying: "100")
       for round in 0..<20 {
         try store.write { batch in
           for key in 0..<1000 { try batch.set("v", for: "more \(round) \(key)", in: notes) }

@@ -94,7 +94,7 @@ import Testing
 
   /// A store that a killed process has left, with entries in the buffer.
   private func leftByKilled(_ path: String) throws {
-    let writer = try OtherProcess("buffered", path, "0", "262144", "7", saying: "open")
+    let writer = try PeerProcess("buffered", path, ["0", "262144", "7"], saying: "open")
     for _ in 0..<20 { _ = writer.line() }
     writer.kill()
     while writer.line() != nil {}

@@ -34,7 +34,7 @@ import Testing
       // Opening the store and the first writes pass the point, too.
       for count in 1...10 where !isKilled {
         try withStoreOnDisk(BufferedStore.options()) { store, _ in
-          let writer = try OtherProcess(
+          let writer = try PeerProcess(
             "pop-buffered", store.path, under: ["LARDER_KILL_POINT=\(point):\(count)"])
           let isBuffered = writer.line() == "buffered"
           isKilled = isBuffered && writer.line() == nil
@@ -63,9 +63,10 @@ import Testing
         for _ in 0..<2 { try store.namespace("numbers-\(index)").set([1], for: "last") }
       }
       let writers = try ends.indices.map { index in
-        try OtherProcess(
-          "buffered", store.path, "\(index)", "262144",
-          "\(Int.random(in: 0..<1 << 30, using: &random))", under: index == 0 ? environment : [])
+        try PeerProcess(
+          "buffered", store.path,
+          ["\(index)", "262144", "\(Int.random(in: 0..<1 << 30, using: &random))"],
+          under: index == 0 ? environment : [])
       }
       for writer in writers { #expect(writer.line() == "open") }
       var said = ends.map { _ in 0 }

@@ -215,7 +215,7 @@ import Testing
     throws
   {
     try withTemporaryDirectory { path in
-      let writer = try OtherProcess("buffered", path + "/s", "0", "262144", "7", saying: "open")
+      let writer = try PeerProcess("buffered", path + "/s", ["0", "262144", "7"], saying: "open")
       for _ in 0..<20 { _ = writer.line() }
       writer.kill()
       var last = 20

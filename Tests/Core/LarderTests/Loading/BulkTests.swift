@@ -251,7 +251,7 @@ import Testing
   {
     try await withCache { boards in
       let path = boards.namespace.store.path
-      let peers = try (0..<3).map { number in try OtherProcess("load-bulk", path, "\(number)") }
+      let peers = try (0..<3).map { number in try PeerProcess("load-bulk", path, ["\(number)"]) }
       #expect(try peers.loads(of: 60) == 100)
     }
   }

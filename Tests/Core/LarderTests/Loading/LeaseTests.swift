@@ -40,9 +40,9 @@ import Testing
 
   private func peer(
     _ boards: Larder.Cache<String>, _ policy: RequestPolicy = .standard
-  ) throws -> OtherProcess {
-    try OtherProcess(
-      "load", boards.namespace.store.path, "thun", policy.rawValue, saying: "loading")
+  ) throws -> PeerProcess {
+    try PeerProcess(
+      "load", boards.namespace.store.path, ["thun", policy.rawValue], saying: "loading")
   }
 
   /// Starts a caller that waits for the load of another process.
@@ -59,7 +59,7 @@ import Testing
   @Test func `processes that ask for the same keys at once load each of them once`() async throws {
     try await withCache { boards in
       let peers = try (0..<4).map { _ in
-        try OtherProcess("load-many", boards.namespace.store.path, "50")
+        try PeerProcess("load-many", boards.namespace.store.path, ["50"])
       }
       #expect(try peers.loads(of: 50) == 50)
     }

@@ -40,7 +40,7 @@ import Testing
   @Test(.timeLimit(.minutes(20)))
   func `a child that was forked while a loaded value waited fails at once`() throws {
     try withTemporaryDirectory { path in
-      let peer = try OtherProcess("fork-while-loading", path + "/store", saying: "ended 0")
+      let peer = try PeerProcess("fork-while-loading", path + "/store", saying: "ended 0")
       #expect(Set([peer.line(), peer.line()]) == ["parent done", "closed"])
     }
   }
@@ -48,7 +48,7 @@ import Testing
   @Test(.timeLimit(.minutes(20)))
   func `no child waits for a lock that a thread of the parent holds`() throws {
     try withTemporaryDirectory { path in
-      let peer = try OtherProcess("fork-beside-threads", path + "/store", "100")
+      let peer = try PeerProcess("fork-beside-threads", path + "/store", ["100"])
       #expect(peer.line() == "failures [:]")
     }
   }
@@ -78,7 +78,7 @@ import Testing
     let store = try Store.temporary()
     let boards = store.cache(TextCodec(), in: "boards")
     try await boards.set("known", for: "bern")
-    let other = try OtherProcess("hold-write", store.path, saying: "writing")
+    let other = try PeerProcess("hold-write", store.path, saying: "writing")
     let first = try await origin.ask(boards, LoadOptions())
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
     #expect(try boards.value(for: "bern") == "known")

@@ -117,3 +117,18 @@ extension Larder.Cache {
     #expect(try namespace.store.verify().faults == [])
   }
 }
+
+extension [PeerProcess] {
+  /// Lets peers that are open load the same keys at once. Returns the number of all loads, and expects that each peer ends with
+  /// all keys.
+  func loads(of keys: Int) throws -> Int {
+    for peer in self { #expect(peer.line() == "open") }
+    for peer in self { try peer.tell("go") }
+    return reduce(0) { sum, peer in
+      let counts = (peer.line() ?? "").split(separator: " ").compactMap { Int($0) }
+      #expect(counts.last == keys)
+      #expect(peer.line() == "closed")
+      return sum + (counts.first ?? 0)
+    }
+  }
+}

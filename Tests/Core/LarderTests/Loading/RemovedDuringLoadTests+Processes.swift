@@ -14,7 +14,7 @@ extension RemovedDuringLoadTests {
     let store = try Store(at: directory.path + "/s")
     let boards = boards(of: store)
     try await boards.set("other", for: "bern")
-    let writer = try OtherProcess("hold-write", store.path, saying: "writing")
+    let writer = try PeerProcess("hold-write", store.path, saying: "writing")
     #expect(try await boards.value(for: "thun") { "old" } == "old")
     #expect(try boards.value(for: "thun") == "old")
     // The first half of a removal by another process: the removal gets its number before its commit.
@@ -43,8 +43,8 @@ extension RemovedDuringLoadTests {
     let boards = boards(of: store)
     try await boards.set("other", for: "bern")
     let (loader, remover) = (
-      try OtherProcess("load", store.path, "thun", "standard"),
-      try OtherProcess("commands", store.path)
+      try PeerProcess("load", store.path, ["thun", "standard"]),
+      try PeerProcess("commands", store.path)
     )
     #expect(loader.line() == "loading" && remover.line() == "open")
     origin.close()
@@ -137,7 +137,7 @@ extension RemovedDuringLoadTests {
     let first = origin.startAsking(boards, LoadOptions(policy: .reload, waitsForCommit: true))
     try await origin.waitForLoads(3)
     try FileManager.default.removeItem(atPath: path)
-    let other = try OtherProcess("commands", store.path, saying: "open")
+    let other = try PeerProcess("commands", store.path, saying: "open")
     #expect(try other.ask("remove boards thun") == "done")
     origin.open()
     #expect(try await first.value.isCommitted == false)
@@ -155,9 +155,9 @@ extension RemovedDuringLoadTests {
     let steps = 250 * TestSettings.trials
     var random = SeededRNG(seed: seed)
     let store = try Store(at: path)
-    func peer(_ number: Int, _ steps: Int) throws -> OtherProcess {
-      let peer = try OtherProcess(
-        "remove-and-load", path, "\(seed % 1000 + UInt64(number))", "\(steps)", saying: "open")
+    func peer(_ number: Int, _ steps: Int) throws -> PeerProcess {
+      let peer = try PeerProcess(
+        "remove-and-load", path, ["\(seed % 1000 + UInt64(number))", "\(steps)"], saying: "open")
       try peer.tell("go")
       return peer
     }

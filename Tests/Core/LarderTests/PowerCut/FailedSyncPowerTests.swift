@@ -69,10 +69,12 @@ import TestSupport
         let store = directory + "/store"
         let preloaded = try PowerStage.recording(store, in: store + ".trace")
         let peers = try (0..<processes).map { index in
-          try OtherProcess(
-            "power-failing", store, level.rawValue, "\(12 / processes + 3)",
-            "\(Int.random(in: 0..<1_000_000, using: &random))", "1",
-            under: preloaded + (index == 0 ? ["LARDER_POWER_FAIL=\(number)"] : []))
+          try PeerProcess(
+            "power-failing", store,
+            [
+              level.rawValue, "\(12 / processes + 3)",
+              "\(Int.random(in: 0..<1_000_000, using: &random))", "1",
+            ], under: preloaded + (index == 0 ? ["LARDER_POWER_FAIL=\(number)"] : []))
         }
         for peer in peers {
           #expect(peer.lines().last == "end", "\(level), \(processes), sync \(number)")

@@ -51,8 +51,8 @@ import TestSupport
       for _ in 0..<max(1, PowerStage.images / 200) {
         try withTemporaryDirectory { directory in
           let store = directory + "/store"
-          let peer = try OtherProcess(
-            "power-group", store, level.rawValue, "\(Self.tasks)", "\(Self.writes)", "1",
+          let peer = try PeerProcess(
+            "power-group", store, [level.rawValue, "\(Self.tasks)", "\(Self.writes)", "1"],
             under: try PowerStage.recording(store, in: store + ".trace"))
           try #require(peer.lines().last == "closed")
           let trace = try PowerTrace(store + ".trace")

@@ -85,10 +85,13 @@ import TestSupport
     ) throws -> PowerTrace {
       let trace = store + ".trace"
       let preloaded = try PowerStage.recording(store, in: trace)
-      func start(_ more: [String]) throws -> OtherProcess {
-        try OtherProcess(
-          "power", store, level.rawValue, "\(writes / processes)",
-          "\(Int.random(in: 0..<1_000_000, using: &random))", "\(boot)", under: preloaded + more)
+      func start(_ more: [String]) throws -> PeerProcess {
+        try PeerProcess(
+          "power", store,
+          [
+            level.rawValue, "\(writes / processes)",
+            "\(Int.random(in: 0..<1_000_000, using: &random))", "\(boot)",
+          ], under: preloaded + more)
       }
       var peers = try (0..<processes).map { _ in try start([]) }
       // With several processes, one more writer may be killed at one of its writes; a new writer replaces it.

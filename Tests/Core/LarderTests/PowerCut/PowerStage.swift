@@ -36,7 +36,7 @@ import TestSupport
 
     /// The path of a program that is built beside the tests.
     static func program(_ name: String) -> String {
-      URL(fileURLWithPath: OtherProcess.executable).deletingLastPathComponent().path + "/" + name
+      URL(fileURLWithPath: PeerProcess.executable).deletingLastPathComponent().path + "/" + name
     }
 
     /// In memory if `/dev/shm` exists: a test writes each image once, and needs no sync of the image.

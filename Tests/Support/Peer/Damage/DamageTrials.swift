@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// Runs many cases in child processes and prints the sums: `damage-trials DIRECTORY SEED COUNT [LEVEL...]`.
 ///

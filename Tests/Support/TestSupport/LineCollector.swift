@@ -4,6 +4,7 @@ package import Foundation
 package final class LineCollector: @unchecked Sendable {
   private let condition = NSCondition()
   private var lines: [String] = []
+  private var taken = 0
   private var isEnded = false
 
   package init(_ handle: FileHandle) {
@@ -28,14 +29,20 @@ package final class LineCollector: @unchecked Sendable {
   }
 
   /// Whether all lines are taken and the child has closed its output, as at its end.
-  var hasEnded: Bool { condition.withLock { isEnded && lines.isEmpty } }
+  package var hasEnded: Bool { condition.withLock { isEnded && taken == lines.count } }
+
+  /// All lines so far, taken or not.
+  package var soFar: [String] { condition.withLock { lines } }
 
   /// The next line; nil at the end of the output, or if no line comes in time.
   package func next(within limit: TimeInterval) -> String? {
     let deadline = Date(timeIntervalSinceNow: limit)
     return condition.withLock {
-      while lines.isEmpty, !isEnded { if !condition.wait(until: deadline) { return nil } }
-      return lines.isEmpty ? nil : lines.removeFirst()
+      while taken == lines.count {
+        if isEnded || !condition.wait(until: deadline) { return nil }
+      }
+      taken += 1
+      return lines[taken - 1]
     }
   }
 }

@@ -1,0 +1,98 @@
+package import Foundation
+
+/// A running `LarderPeer`. Its `deinit` kills the process.
+package final class PeerProcess: @unchecked Sendable {
+  private struct UnexpectedLine: Error {
+    let line: String?
+    let expected: String
+  }
+
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private let collector: LineCollector
+
+  /// - Parameters:
+  ///   - prefix: a command that runs the peer, such as `setpriv` with its arguments.
+  ///   - first: the first line of the peer. The initializer waits for the line, and throws an error if another line comes.
+  package init(
+    _ scenario: String, _ store: String, _ arguments: [String] = [], under prefix: [String] = [],
+    saying first: String? = nil
+  ) throws {
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = prefix + [PeerProcess.executable, scenario, store] + arguments
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    collector = LineCollector(output.fileHandleForReading)
+    if let first {
+      let said = line()
+      if said != first { throw UnexpectedLine(line: said, expected: first) }
+    }
+  }
+
+  package static let executable: String = {
+    var directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    while directory.pathComponents.count > 1 {
+      let candidate = directory.appendingPathComponent("LarderPeer").path
+      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+      directory.deleteLastPathComponent()
+    }
+    return "LarderPeer"
+  }()
+
+  /// How long a peer may be silent, in seconds. A peer that works is never silent for so long, even on a busy machine.
+  private static let longestWait = TimeInterval(600 * TestSettings.trials)
+
+  /// The next unread line; nil if the peer has ended and all its lines are read. A peer without a line in `longestWait` is
+  /// killed, and the line says so.
+  package func line() -> String? {
+    let line = collector.next(within: Self.longestWait)
+    guard line == nil, !collector.hasEnded else { return line }
+    kill()
+    return "\(process.arguments ?? []) says nothing for \(Self.longestWait) s"
+  }
+
+  /// The unread lines until the peer ends.
+  package func lines() -> [String] {
+    var lines: [String] = []
+    while let line = line() { lines.append(line) }
+    return lines
+  }
+
+  /// All lines so far, read or not.
+  package var soFar: [String] { collector.soFar }
+
+  package var isRunning: Bool { process.isRunning }
+
+  package var identifier: Int { Int(process.processIdentifier) }
+
+  /// Writes a line to the peer's input.
+  package func tell(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  /// Writes a line to the peer's input and returns its answer.
+  @discardableResult
+  package func ask(_ question: String) throws -> String? {
+    try tell(question)
+    return line()
+  }
+
+  package func endInput() throws { try input.fileHandleForWriting.close() }
+
+  package func kill() {
+    if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+
+  /// Closes the peer's input and waits for its end. Returns the exit status, or minus the number of the signal that ended it.
+  package func end() throws -> Int32 {
+    try endInput()
+    process.waitUntilExit()
+    return process.terminationReason == .exit
+      ? process.terminationStatus : -process.terminationStatus
+  }
+
+  deinit { kill() }
+}
