@@ -75,7 +75,7 @@ enum ImageAddresses {
   /// an address that is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
-    guard !text.isEmpty, let url = URL(string: text, relativeTo: base)?.absoluteURL,
+    guard !text.isEmpty, let url = URL(browsing: text, relativeTo: base),
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
     else { return nil }
     let address = String(url.absoluteString.prefix { $0 != "#" })
@@ -99,5 +99,24 @@ extension Substring {
   /// The text behind the next occurrence of `end`, in lower or upper case; empty if there is none.
   fileprivate func behind(_ end: String) -> Substring {
     range(of: end, options: .caseInsensitive).map { self[$0.upperBound...] } ?? ""
+  }
+}
+
+extension URL {
+  /// The absolute URL of an address as browsers read it: escapes stay, and characters that may not be in an address become
+  /// escapes. Foundation alone would also escape `%` if it escapes anything.
+  fileprivate init?(browsing address: String, relativeTo base: URL?) {
+    // The punctuation that an address may have (RFC 3986, 2.2), and `%`, which begins an escape.
+    let allowed = "-._~:/?#[]@!$&'()*+,;=%".unicodeScalars
+    // Letters beyond ASCII in a host have an encoding of their own.
+    let host = address.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
+    let rest = address.dropFirst(host.count).replacing(/%(?![0-9A-Fa-f]{2})/, with: "%25")
+    let escaped = rest.unicodeScalars.map {
+      allowed.contains($0) ? "\($0)" : "\($0)".percentEscaped
+    }
+    guard let url = URL(string: host + escaped.joined(), relativeTo: base)?.absoluteURL else {
+      return nil
+    }
+    self = url
   }
 }

@@ -21,6 +21,7 @@ import ExampleTesting
     ("<img src=\"https://a.b/w_1,h_2/1,2.png\">", ["https://a.b/w_1,h_2/1,2.png"]),
     ("<img src=\"https://a.b/1?a=1&amp;b=2&c=&#51;&#x34;#top\">", ["https://a.b/1?a=1&b=2&c=34"]),
     ("<img src=\" https://a.b/1.png\n\">", ["https://a.b/1.png"]),
+    ("<img src='/a%20b c\u{E9}%.png'>", ["https://read.example/a%20b%20c%C3%A9%25.png"]),
     ("<img src=\"data:image/png;base64,AAAA,BBBB\">", []),
     ("<img src=\"\"><img><img alt=x><img src>", []),
     ("<img src=\"blob:https://a.b/1\"><img src=\"cid:1\"><img src=\"javascript:x\">", []),
