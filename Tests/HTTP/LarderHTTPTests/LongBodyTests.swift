@@ -240,3 +240,47 @@ struct LongBodyTests {
     #expect(try Self.count(fixture) == 0)
   }
 }
+
+struct BodyTests {
+  @Test func `a body comes piece by piece, and is stored when all of it has come`() async throws {
+    let fixture = try Fixture(Origin())
+    fixture.origin.become { _, _ in
+      (response(200, [("Cache-Control", "max-age=100")]), .pieces)
+    }
+    let result = try await fixture.cache.send(request())
+    var count = 0
+    for try await piece in result.body { count += piece.count }
+    #expect(count == 5000 && fixture.origin.count == 1)
+    let again = try await fixture.cache.send(request())
+    #expect(again.isHit && again.body.whole?.count == 5000)
+  }
+
+  @Test
+  func `RFC 9111, 3.3: a body that breaks off is passed on as far as it came, and not stored`()
+    async throws
+  {
+    let fixture = try Fixture(Origin())
+    fixture.origin.become { _, _ in
+      (
+        response(200, [("Cache-Control", "max-age=100"), ("Content-Length", "10")]),
+        .steps([{ [1, 2, 3] }, { throw Origin.Down() }])
+      )
+    }
+    let result = try await fixture.cache.send(request())
+    var pieces: [[UInt8]] = []
+    await #expect(throws: Origin.Down.self) {
+      for try await piece in result.body { pieces.append(piece) }
+    }
+    #expect(pieces == [[1, 2, 3]])
+    #expect(try fixture.store.namespace("http").count() == 0)
+  }
+
+  @Test func `a body longer than the policy stores passes through`() async throws {
+    let fixture = try Fixture(Origin(), policy: HTTPCachePolicy(largestBody: 2500))
+    fixture.origin.become { _, _ in
+      (response(200, [("Cache-Control", "max-age=100")]), .pieces)
+    }
+    #expect(try await fixture.cache.send(request()).body.bytes().count == 5000)
+    #expect(try fixture.store.namespace("http").count() == 0)
+  }
+}

@@ -60,6 +60,8 @@ struct StaleTests {
     let wish = request("GET", "/a", [("Cache-Control", "stale-if-error=5")])
     #expect(harness.ask(wish) { _ in (response(503), "") }.status == 200)
     #expect(harness.ask { _ in (response(503), "") }.status == 503)
+    let none = request("GET", "/a", [("Cache-Control", "stale-if-error=0")])
+    #expect(harness.ask(none, Self.unreachable).status == 0)
     harness.wait(5)
     #expect(harness.ask(wish) { _ in (response(503), "") }.status == 503)
   }

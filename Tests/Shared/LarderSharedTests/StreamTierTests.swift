@@ -1,4 +1,5 @@
 import Larder
+import LarderSharedTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -85,5 +86,12 @@ import Testing
     ),
   ]) func theErrorOfACommandInAScriptIsFound(message: String, error: String) {
     #expect(Reply.serverError(in: message) == error)
+  }
+}
+
+@Suite struct MemoryTierTests {
+  @Test(arguments: TierConformance.allCases)
+  func theTierInMemoryKeepsTheRules(_ check: TierConformance) async throws {
+    try await check.run(on: MemoryTier())
   }
 }

@@ -1,9 +1,0 @@
-import LarderSharedTesting
-import Testing
-
-@Suite struct MemoryTierTests {
-  @Test(arguments: TierConformance.allCases)
-  func theTierInMemoryKeepsTheRules(_ check: TierConformance) async throws {
-    try await check.run(on: MemoryTier())
-  }
-}
