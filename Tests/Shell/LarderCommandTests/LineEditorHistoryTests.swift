@@ -29,18 +29,6 @@ extension LineEditorTests {
       session.expect(line: "probe>", column: 7)
     }
 
-    @Test func `Up recalls what begins as the line does and Down brings the line back`() throws {
-      let session = try TerminalSession(home: home)
-      try session.type("keys a\rget b\rkeys c\rmy keys\rke")
-      session.expect(line: "probe> ke")
-      try session.type(up)
-      session.expect(line: "probe> keys c", column: 13)
-      try session.type(up)
-      session.expect(line: "probe> keys a", column: 13)
-      try session.type(down + down)
-      session.expect(line: "probe> ke", column: 9)
-    }
-
     @Test func `^R searches`() throws {
       let session = try TerminalSession(home: home)
       try session.type("keys departures\rget x\r\u{12}depart")

@@ -208,20 +208,18 @@ import Testing
     let shell = try Shell(.plain)
     let rules = Rules(expires: .after(.hours(1)), stale: .minutes(5))
     try shell.store.declare(rules, for: "a")
-    let lines = [
-      #"{"larder_export":1}"#, #"{"namespace":"a","key":"rule","value":"v"}"#,
+    let lines = export([
+      #"{"namespace":"a","key":"rule","value":"v"}"#,
       #"{"namespace":"a","key":"none","value":"v","expires":null,"written":"2001-01-01T00:00:00Z"}"#,
       #"{"namespace":"a","key":"never","value":"v","expires":"never"}"#,
       #"{"namespace":"b","rules":{"expires":{"after":60000}}}"#,
       #"{"namespace":"b","key":"own","value":"v"}"#,
       #"{"namespace":"b","key":"time","value":"v","expires":"2100-01-01T00:00:00Z"}"#,
-    ]
-    for mode in ["", " --dry-run"] {
-      shell.input = bytes(lines.joined(separator: "\n"))
+    ])
+    for mode in ["", " --dry-run", ""] {
+      shell.input = lines
       try shell("import -" + mode)
     }
-    shell.input = bytes(lines.joined(separator: "\n"))
-    try shell("import -")
     func lifetime(_ key: String, in name: String) throws -> (expires: Duration?, stale: Duration?) {
       let entry = try #require(try shell.store.namespace(name).entry(for: Key(key)))
       let stale = entry.staleUntil.map { entry.expires!.duration(to: $0) }

@@ -23,3 +23,8 @@ package func waitUntil(
     if turns < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
   }
 }
+
+extension Duration {
+  /// A lock timeout that only a defect reaches, for tests in which a thread keeps the writer lock on purpose.
+  package static let ample = Duration.seconds(600)
+}
