@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A running `LarderPeer`. Its `deinit` kills the process.
 package final class PeerProcess: @unchecked Sendable {
