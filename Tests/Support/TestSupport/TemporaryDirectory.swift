@@ -1,5 +1,4 @@
 package import Foundation
-import Foundation
 
 /// Runs `body` with a private directory, and removes the directory afterwards.
 package func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
