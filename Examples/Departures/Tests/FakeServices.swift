@@ -70,6 +70,7 @@ final class FakeServices: HTTPTransport {
     if path.hasPrefix("/tiles/") {
       return .init(200, body: Data([0x89] + "PNG".utf8) + Data(repeating: 7, count: 19_996))
     }
+    guard path.hasPrefix("/v1/stationboard") else { return .init(404) }
     let items = URLComponents(string: path)?.queryItems ?? []
     return board(Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }, state)
   }
