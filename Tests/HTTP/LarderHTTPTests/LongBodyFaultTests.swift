@@ -83,14 +83,13 @@ struct LongBodyFaultTests {
 
   @Test func `a process that is killed half way leaves nothing after maintenance`() async throws {
     let directory = try TemporaryDirectory()
-    var peer: PeerProcess? = try PeerProcess(store: directory.path)
-    #expect(peer?.line() == "open")
-    try peer?.begin("GET /endless")
+    let peer = try PeerProcess("http", directory.path, saying: "open")
+    try peer.tell("GET /endless")
     let clock = ManualClock(now: SystemClock().now)
     let store = try Store(at: directory.path, options: Store.Options(clock: clock))
     let namespace = store.namespace("http")
     try await waitUntil { try namespace.count() >= 4 }
-    peer = nil
+    peer.kill()
     clock.advance(by: BodyParts.lease + .seconds(60))
     #expect(try namespace.entry(for: "https://example.com/endless") == nil)
     _ = try store.purge()

@@ -1,8 +1,5 @@
-import Foundation
 import HTTPTypes
 import Larder
-import LarderPeer
-import Synchronization
 import TestSupport
 import Testing
 
@@ -18,8 +15,7 @@ struct ProcessTests {
     func get(_ path: String) async throws -> String {
       try await cache.send(request("GET", path)).body.text()
     }
-    let peer = try PeerProcess(store: directory.path)
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("http", directory.path, saying: "open")
 
     #expect(try await get("/a") == "here")
     #expect(try peer.ask("GET /a") == "0 here")
@@ -38,8 +34,7 @@ struct ProcessTests {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.path)
     let cache = HTTPCache(in: store.namespace("http"), over: Origin())
-    let peer = try PeerProcess(store: directory.path)
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("http", directory.path, saying: "open")
     #expect(try peer.ask("GET /a one") == "1 peer")
     #expect(try peer.ask("GET /a two") == "2 peer")
     #expect(try peer.ask("GET /a one") == "2 peer")
@@ -71,9 +66,8 @@ struct ProcessTests {
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     // The namespace must exist first: a removal in an absent namespace counts as a removal of all its keys.
     try await store.namespace("http").set([1], for: "other")
-    let peer = try PeerProcess(
-      store: directory.path, command: command.hasPrefix("DELETE") ? "http" : "commands")
-    #expect(peer.line() == "open")
+    let scenario = command.hasPrefix("DELETE") ? "http" : "commands"
+    let peer = try PeerProcess(scenario, directory.path, saying: "open")
     func ask() async throws -> String {
       try await cache.send(request(), tags: ["listing"]).body.text()
     }
@@ -104,48 +98,11 @@ struct ProcessTests {
     let cache = HTTPCache(in: realm.namespace("http"), over: origin)
     let asking = Task { try await cache.send(request()).body.bytes() }
     try await waitUntil { try realm.namespace("http").count() > 0 }
-    let peer = try PeerProcess(store: directory.path, command: "commands")
-    #expect(peer.line() == "open")
+    let peer = try PeerProcess("commands", directory.path, saying: "open")
     #expect(try peer.ask("clear-all") == "done")
     await gate.open()
     #expect(try await asking.value == body)
     #expect(try realm.namespace("http").count() == 0)
     #expect(try store.verify().faults == [])
-  }
-}
-
-/// A process with an HTTP cache of its own over the same store. It ends when its input ends.
-final class PeerProcess {
-  private let process = Process()
-  private let input = Pipe()
-  private let lines: LineCollector
-
-  init(store: String, command: String = "http") throws {
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: ProgramFixture.programs + "/LarderPeer")
-    process.arguments = [command, store]
-    process.standardInput = input
-    process.standardOutput = output
-    lines = LineCollector(output.fileHandleForReading)
-    try process.run()
-  }
-
-  /// The next line; nil at the end of the peer.
-  func line() -> String? { lines.next(within: 600) }
-
-  /// Begins a request without a read of its answer.
-  func begin(_ line: String) throws {
-    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
-  }
-
-  func ask(_ line: String) throws -> String? {
-    try begin(line)
-    return self.line()
-  }
-
-  // Kills the process: a signal to terminate may be blocked, as a child inherits the blocked signals.
-  deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
   }
 }
