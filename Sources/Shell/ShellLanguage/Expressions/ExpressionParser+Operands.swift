@@ -104,14 +104,12 @@ extension ExpressionParser {
   }
 
   func variable(_ name: String, _ range: Range<Int>) throws(ShellError) -> QueryValue {
-    do throws(ShellError) {
-      switch try variables.value(of: name, at: nil) {
-      case .text(let bytes): return .string(bytes)
-      case .json(let bytes): return JSONLookup.values(of: [], in: bytes).first ?? .null
-      }
-    } catch {
+    guard let value = variables.values[name] else {
       throw failure(
-        error.message, "pass `--arg \(name)=TEXT` or `--argjson \(name)=JSON`", range: range)
+        "no value for :\(name)", "pass `--arg \(name)=TEXT` or `--argjson \(name)=JSON`",
+        range: range)
     }
+    guard value.isJSON else { return .string(value.bytes) }
+    return JSONLookup.values(of: [], in: value.bytes).first ?? .null
   }
 }

@@ -1,9 +1,6 @@
 /// The syntax of a command, for parsing, help, completion and hints.
 package struct CommandSpec: Sendable {
-  package enum Access: Sendable {
-    case reads
-    case changes
-  }
+  package enum Access: Sendable { case reads, changes }
 
   package enum Group: String, Sendable, CaseIterable {
     case looking = "Look"
@@ -24,12 +21,8 @@ package struct CommandSpec: Sendable {
     package static let required = NamespaceUse(count: 1...1, allowsAll: true)
   }
 
-  package enum SelectionUse: Sendable, Hashable {
-    /// Without words the command selects every entry.
-    case optional
-    /// The command does not run without words.
-    case required
-  }
+  /// Whether a command without words selects every entry, or does not run.
+  package enum SelectionUse: Sendable, Hashable { case optional, required }
 
   /// A condition on the given words and options, by their names in usage lines.
   package enum Rule: Sendable, Hashable {

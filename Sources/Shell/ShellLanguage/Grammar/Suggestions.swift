@@ -104,13 +104,9 @@ struct UnknownOption {
     return letter == "f" ? own.first { $0 == "--yes" } : nil
   }
 
-  private var nextWord: [UInt8]? {
-    if case .word(let word) = next { word.bytes } else { nil }
-  }
+  private var nextWord: [UInt8]? { if case .word(let word) = next { word.bytes } else { nil } }
 
-  private func text(of value: [UInt8]?) -> SafeText {
-    value.map { " \(Quoting.typed($0))" } ?? ""
-  }
+  private func text(of value: [UInt8]?) -> SafeText { value.map { " \(Quoting.typed($0))" } ?? "" }
 
   /// The line with the option at its right place: `larder S -o json keys @a` for `larder S keys @a -o json`.
   private func reordered(_ takesValue: Bool) -> String {

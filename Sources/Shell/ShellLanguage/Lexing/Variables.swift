@@ -2,19 +2,13 @@ import LarderSystem
 
 /// The values that `--arg` and `--argjson` give to `:name`.
 package struct Variables: Sendable, Hashable {
-  package enum Value: Sendable, Hashable {
-    /// The bytes of `--arg`: one quoted word, and a string within an expression.
-    case text([UInt8])
-    case json([UInt8])
-
-    package var bytes: [UInt8] {
-      switch self {
-      case .text(let bytes), .json(let bytes): bytes
-      }
-    }
+  struct Value: Sendable, Hashable {
+    let bytes: [UInt8]
+    /// Whether the bytes are JSON text; otherwise they are one quoted word, and a string within an expression.
+    let isJSON: Bool
   }
 
-  private var values: [String: Value] = [:]
+  private(set) var values: [String: Value] = [:]
 
   package init() {}
 
@@ -39,26 +33,24 @@ package struct Variables: Sendable, Hashable {
           hint: "--arg \(name)=VALUE passes text")
       }
     }
-    values[name] = isJSON ? .json(value) : .text(value)
-  }
-
-  package func value(of name: String, at range: Range<Int>?) throws(ShellError) -> Value {
-    if let value = values[name] { return value }
-    throw ShellError(
-      .undefinedArgument, "no value for :\(name)", at: range,
-      hint: "pass `--arg \(name)=VALUE`, or quote \":\(name)\" if it is a key")
+    values[name] = Value(bytes: value, isJSON: isJSON)
   }
 
   /// The word, with the value in place of `:name` in `:name`, `@:name` and `--option=:name`.
   func replacing(_ word: Word) throws(ShellError) -> Word {
     guard word.isBare, let start = word.bytes.lastIndex(of: UInt8(ascii: ":")) else { return word }
-    let (lead, name) = (word.bytes[..<start], word.bytes[(start + 1)...])
+    let lead = word.bytes[..<start]
     let isOption =
       lead.starts(with: "--".utf8) && lead.firstIndex(of: UInt8(ascii: "=")) == start - 1
-    guard lead.isEmpty || lead.elementsEqual("@".utf8) || isOption, Self.isName(name) else {
-      return word
+    guard lead.isEmpty || lead.elementsEqual("@".utf8) || isOption,
+      Self.isName(word.bytes[(start + 1)...])
+    else { return word }
+    let name = String(decoding: word.bytes[(start + 1)...], as: UTF8.self)
+    guard let value = values[name] else {
+      throw ShellError(
+        .undefinedArgument, "no value for :\(name)", at: word.range,
+        hint: "pass `--arg \(name)=VALUE`, or quote \":\(name)\" if it is a key")
     }
-    let value = try value(of: String(decoding: name, as: UTF8.self), at: word.range)
     return word.replacing(from: start, with: value.bytes)
   }
 
