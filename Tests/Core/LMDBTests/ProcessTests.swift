@@ -19,7 +19,7 @@ import Testing
 
   @Test(arguments: [
     ("larder-fill", []), ("write", ["1"]), ("grow", ["x"]), ("number", []), ("number", ["1", "9"]),
-    ("grow", ["-1"]), ("load", []), ("lock", []), ("power", ["durable"]), ("rate", ["fast", "1"]),
+    ("grow", ["-1"]), ("load", []), ("lock", []), ("power", ["durable"]),
     ("damage-cases", ["1", "1", "none"]), ("starved-client", ["hunger"]), ("unknown", []),
   ])
   func `a peer without its arguments ends with its usage`(

@@ -69,7 +69,6 @@ import Synchronization
     "power-group": { try $0.powerGroup() },
     "queue": { try $0.queueUp() },
     "race": { try $0.race() },
-    "rate": { try $0.rate() },
     "operate": { try $0.operate() },
     "obey": { try $0.obeyByTheClock() },
     "read-without-permission": { try $0.readWithoutPermission() },
