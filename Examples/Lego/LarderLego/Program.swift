@@ -47,16 +47,12 @@ struct ServiceOptions: ParsableArguments {
   /// Calls `body` with a client, and then closes the store.
   func open<Result>(_ body: (LegoClient) async throws -> Result) async throws -> Result {
     let key = (key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"] ?? "").trimmingBlanks
-    let transport = try place.transport(sample: "Recording")
-    let client: LegoClient
-    do throws(LarderError) {
-      client = try LegoClient(
-        at: place.path, base: place.offline ? Place.recording + "/api/v3" : base,
+    return try await place.open { store, transport in
+      let client = try LegoClient(
+        in: store, base: place.offline ? Place.recording + "/api/v3" : base,
         credential: place.offline || key.isEmpty ? nil : key, over: transport, log: place.log)
-    } catch { throw Failure(opening: error) }
-    let result = try await body(client)
-    try client.cache.store.close()
-    return result
+      return try await body(client)
+    }
   }
 }
 

@@ -14,21 +14,20 @@ public struct LegoClient: Sendable {
   public let cache: LegoCache
   let service: Service
 
-  /// Opens the store at `path`, if the plan needs a store.
-  ///
   /// - Parameters:
+  ///   - store: a store by the plan: ``CachePlan/store(at:options:)``.
   ///   - credential: the key that Rebrickable gives to each user; nil for none.
   ///   - log: called for every lookup and request.
   public init(
-    at path: String, plan: CachePlan = .default, base: String = LegoClient.publicBase,
+    in store: Store, plan: CachePlan = .default, base: String = LegoClient.publicBase,
     credential: String?, over transport: any HTTPTransport,
-    options: Store.Options = Store.Options(), log: (@Sendable (String) -> Void)? = nil
+    log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
     let base = Service.base(base)
     let isPublic = base == Self.publicBase && credential == nil
     cache = try LegoCache(
-      at: path, plan: plan, owner: isPublic ? nil : "\(base) \(credential ?? "")", options: options)
-    var service = Service(at: base, over: transport, in: cache.store)
+      store, plan: plan, owner: isPublic ? nil : "\(base) \(credential ?? "")")
+    var service = Service(at: base, over: transport, in: store)
     service.fields[.accept] = "application/json"
     service.fields[.authorization] = credential.map { "key " + $0 }
     service.message = { $0["detail"]?.text }

@@ -11,26 +11,19 @@ public struct LegoCache: Sendable {
   /// The namespaces of one user of one server; nil for public data.
   private let realm: Realm?
 
-  /// Opens or creates the store at `path`; a plan without a file has a store in memory. A new file may have 10 MB by default.
+  /// A store in use keeps its limit, unless the plan has another. A new file may have 10 MB by default.
   ///
   /// - Parameter owner: the server and the user's credential; nil for public data.
   public init(
-    at path: String, plan: CachePlan = .default, owner: String? = nil,
-    options: Store.Options = Store.Options()
+    _ store: Store, plan: CachePlan = .default, owner: String? = nil
   ) throws(LarderError) {
-    let store = try plan.usesDisk ? Store(at: path, options: options) : .inMemory(options: options)
-    self.init(store, plan: plan, owner: owner)
+    (self.store, self.plan, realm) = (store, plan, owner.map { store.realm(of: $0) })
     guard plan.usesDisk else { return }
     var limits = try store.limits().declared
     let isNew = try store.namespaces().isEmpty && limits == StoreLimits() && !store.isReadOnly
     guard let limit = plan.diskLimit ?? (isNew ? 10_000_000 : nil) else { return }
     limits.disk = limit
     try store.declare(limits)
-  }
-
-  /// Uses an open store and keeps its limits.
-  public init(_ store: Store, plan: CachePlan = .default, owner: String? = nil) {
-    (self.store, self.plan, realm) = (store, plan, owner.map { store.realm(of: $0) })
   }
 
   /// All entities of one kind; nil if the kind is switched off.

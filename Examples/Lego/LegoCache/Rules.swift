@@ -62,6 +62,13 @@ public struct CachePlan: Sendable, Hashable {
   /// Whether any kind is on disk. If not, all kinds are in memory; otherwise a kind without rules is not stored at all.
   public var usesDisk: Bool { !disk.isEmpty }
 
+  /// Opens or creates the store at `path`; a plan without a file has a store in memory.
+  public func store(
+    at path: String, options: Store.Options = Store.Options()
+  ) throws(LarderError) -> Store {
+    try usesDisk ? Store(at: path, options: options) : .inMemory(options: options)
+  }
+
   /// The rules of a kind's namespace; nil for a kind that is switched off. Without a disk the store is in memory, so the
   /// namespace gets the limits of memory.
   func rules(of kind: EntityKind) -> Rules? {

@@ -13,7 +13,7 @@ import ExampleTesting
 
   init() throws {
     store = try Store.tested(clock: clock)
-    lego = LegoCache(store)
+    lego = try LegoCache(store)
   }
 
   @Test func `a typed value survives a round trip, and equal ids of types do not collide`() throws {
@@ -35,7 +35,7 @@ import ExampleTesting
   {
     var plan = CachePlan.default
     plan.disk[.sets] = Rules(expires: .after(.milliseconds(100)))
-    let lego = LegoCache(store, plan: plan)
+    let lego = try LegoCache(store, plan: plan)
     try lego.keep(["1-1", "2-1"].map { ModelSet(setNum: $0, name: "A") })
     try lego.keep([red])
     clock.advance(by: .milliseconds(200))

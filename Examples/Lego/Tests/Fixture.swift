@@ -21,17 +21,18 @@ struct Fixture: TestFixture {
   }
 
   /// Lets the server answer from the recording again.
-  func recover() throws { try server.replay("Lego/Recording") }
+  func recover() throws { try server.replay("Lego/Sample") }
 
   /// The requested addresses without the base.
   var asked: [String] { server.received.map { String($0.path.dropFirst("/api/v3".count)) } }
 
   func client(_ plan: CachePlan = .default, at name: String = "store") throws -> LegoClient {
-    let client = try LegoClient(
-      at: folder.path + "/" + name, plan: plan, base: server.base + "/api/v3",
-      credential: "4f5e6d7c", over: URLSessionTransport(), options: Store.Options(clock: clock))
-    stores.add(client.cache.store)
-    return client
+    let store = try plan.store(
+      at: folder.path + "/" + name, options: Store.Options(clock: clock))
+    stores.add(store)
+    return try LegoClient(
+      in: store, plan: plan, base: server.base + "/api/v3", credential: "4f5e6d7c",
+      over: URLSessionTransport())
   }
 }
 

@@ -50,7 +50,7 @@ import ExampleTesting
     limits: MemoryLimits, entries: Int, seconds: Int
   ) throws {
     #expect(limits == MemoryLimits(entries: entries, lifetime: .seconds(seconds)))
-    let lego = LegoCache(try Store.tested(), plan: CachePlan(memory: limits))
+    let lego = try LegoCache(Store.tested(), plan: CachePlan(memory: limits))
     #expect(lego.entities(Color.self)?.memory?.limits == limits)
   }
 
@@ -101,7 +101,7 @@ import ExampleTesting
     #expect(try limit("new") == 10_000_000 && limit("new", 20_000_000) == 20_000_000)
     #expect(try limit("new") == 20_000_000)
     let store = try Store(at: fixture.folder.path + "/used")
-    try LegoCache(store).keep([Theme(id: 1, name: "Technic")])
+    try store.namespace("others").set([1], for: "one")
     try store.close()
     #expect(try limit("used") == nil)
   }

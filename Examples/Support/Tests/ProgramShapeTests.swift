@@ -27,7 +27,7 @@ import ExampleTesting
       Program(
         name: "larder-lego", command: "fetch color 4 --offline",
         looked: "fetch color 4 --offline --no-network", asks: "fetch color 4 --base",
-        pages: "fetch part 3001 3941 3069b --key k --base", recording: "Lego/Recording",
+        pages: "fetch part 3001 3941 3069b --key k --base", recording: "Lego/Sample",
         path: "/api/v3",
         credential: "--key"),
       Program(
