@@ -42,22 +42,16 @@ import Testing
         && screen.has("\"number\": 10") && screen.lines[0].hasSuffix("live")
     }
     #expect(session.screen.isAlternate && session.screen.isCursorHidden)
-    try session.type("jj")
-    session.expect("the third") { $0.has("3 of 40") && $0.has("\"number\": 12") }
-    try session.type("G")
-    session.expect("the last") { $0.has("40 of 40") && $0.has("set-49") }
-    try session.type("\u{1B}[5~")
-    session.expect("a page up") { $0.has("20 of 40") }
-    try session.type("g/T-3")
-    session.expect("no such text in this case") { $0.has("no entries") }
+    try session.type("jj").expect("the third") { $0.has("3 of 40") && $0.has("\"number\": 12") }
+    try session.type("G").expect("the last") { $0.has("40 of 40") && $0.has("set-49") }
+    try session.type("\u{1B}[5~").expect("a page up") { $0.has("20 of 40") }
+    try session.type("g/T-3").expect("no such text in this case") { $0.has("no entries") }
     try session.type("\u{7F}\u{7F}\u{7F}t-3")
     session.expect("ten") { $0.has("1 of 10") && $0.has("set-39") && !$0.has("set-40") }
     try session.type("\r\r")
     session.expect("the whole value") { $0.has("lines") && $0.has("sets \"set-30\"") }
-    try session.type("q")
-    session.expect("the panes") { $0.has("1 of 10") }
-    try session.type("\u{1B}")
-    session.expect("without filter") { $0.has("1 of 40") }
+    try session.type("q").expect("the panes") { $0.has("1 of 10") }
+    try session.type("\u{1B}").expect("without filter") { $0.has("1 of 40") }
     try session.leave(by: "q")
     expectRestored(session.terminal)
   }
@@ -95,19 +89,16 @@ import Testing
 
   @Test func `changes ask first`() throws {
     let session = try start(["browse", "@sets"], entries: 3)
-    try session.type("d")
-    session.expect("the question") {
+    try session.type("d").expect("the question") {
       $0.lines.last == " Evict 1 entry (13 B) in sets, such as \"set-10\"? [y/N]"
     }
-    try session.type("\r")
-    session.expect("declined") { $0.lines.last == " nothing changed" }
+    try session.type("\r").expect("declined") { $0.lines.last == " nothing changed" }
     try session.type("mmd")
     session.expect("both") { $0.lines.last?.contains("2 entries (26 B) in sets,") == true }
     try session.type("y")
     session.expect("the answer") { $0.lines.last?.contains("evicted 2 entries") == true }
     session.expect("one left") { $0.has("1 of 1") && $0.has("set-12") }
-    try session.type("e2 hours\r")
-    session.expect("the error") {
+    try session.type("e2 hours\r").expect("the error") {
       $0.lines.last?.hasPrefix(" expire 1 entry at or in: 2 hours_") == true
     }
     try session.type("\u{15}2h\r")
@@ -231,10 +222,8 @@ import Testing
     let session = try start([], showing: "larder>")
     try session.type("use sets\rbrowse\r")
     session.expect("the view") { $0.isAlternate && $0.has("1 of 40") }
-    try session.type("q")
-    session.expect("the prompt") { !$0.isAlternate && $0.line == "sets>" }
-    try session.type("count\r")
-    session.expect("an answer") { $0.has("40 entries") && $0.line == "sets>" }
+    try session.type("q").expect("the prompt") { !$0.isAlternate && $0.line == "sets>" }
+    try session.type("count\r").expect("an answer") { $0.has("40 entries") && $0.line == "sets>" }
     try session.leave(by: "\u{4}")
   }
 

@@ -32,26 +32,22 @@ import Testing
     let start = try measure { _ = try session() }
     let prompt = try session()
     let page = try measure {
-      try prompt.type("\u{C}keys @large\r")
-      prompt.expect("a page") {
+      try prompt.type("\u{C}keys @large\r").expect("a page") {
         $0.lines.contains { $0.contains("more: --") } && $0.line == "larder>"
       }
     }
     let narrow = try measure {
       try prompt.type("\u{C}get @large entry:0000001\t")
       prompt.expect("the candidates") { $0.lines.contains { $0.contains("entry:000000199") } }
-      try prompt.type("\u{3}")
-      prompt.expect(line: "larder>")
+      try prompt.type("\u{3}").expect(line: "larder>")
     }
     let wide = try measure {
       try prompt.type("\u{C}get @large e\t\t")
       prompt.expect("the candidates") { $0.lines.contains { $0.contains("entry:000000001") } }
-      try prompt.type("\u{3}")
-      prompt.expect(line: "larder>")
+      try prompt.type("\u{3}").expect(line: "larder>")
     }
     let sizes = try measure {
-      try prompt.type("\u{C}sizes\r")
-      prompt.expect("the sum") {
+      try prompt.type("\u{C}sizes\r").expect("the sum") {
         $0.lines.contains { $0.hasPrefix("total") } && $0.line == "larder>"
       }
     }

@@ -6,26 +6,20 @@ extension LineEditorTests {
   @Suite struct CompletionTests {
     @Test func `the only candidate is inserted whole`() throws {
       let session = try TerminalSession()
-      try session.type("ge\t")
-      session.expect(line: "probe> get KEY...", column: 11)
+      try session.type("ge\t").expect(line: "probe> get KEY...", column: 11)
     }
 
     @Test func `what the candidates share is inserted and then they are listed`() throws {
       let session = try TerminalSession()
-      try session.type("k\t")
-      session.expect(line: "probe> ke", column: 9)
-      try session.type("\t")
-      session.expect(["probe> ke", "keep   keys", "\u{2026} and more", "probe> ke"])
-      try session.type("y\t")
-      session.expect(line: "probe> keys", column: 12)
+      try session.type("k\t").expect(line: "probe> ke", column: 9)
+      try session.type("\t").expect(["probe> ke", "keep   keys", "\u{2026} and more", "probe> ke"])
+      try session.type("y\t").expect(line: "probe> keys", column: 12)
     }
 
     @Test func `a word is quoted if it must be`() throws {
       let session = try TerminalSession()
-      try session.type("get Mal\t")
-      session.expect(line: "probe> get \"Malm\u{F6}:0", column: 19)
-      try session.type("8\t.\r")
-      session.expect(answer: "get \"Malm\u{F6}:08\" .")
+      try session.type("get Mal\t").expect(line: "probe> get \"Malm\u{F6}:0", column: 19)
+      try session.type("8\t.\r").expect(answer: "get \"Malm\u{F6}:08\" .")
     }
 
     @Test func `a word in the middle is completed where it is`() throws {
@@ -36,8 +30,7 @@ extension LineEditorTests {
 
     @Test func `the list is below a line that wraps`() throws {
       let session = try TerminalSession(columns: 20)
-      try session.type("0123456789 0123456789 ke\t")
-      session.expect([
+      try session.type("0123456789 0123456789 ke\t").expect([
         "probe> 0123456789 01", "23456789 ke", "keep   keys", "\u{2026} and more",
         "probe> 0123456789 01", "23456789 ke",
       ])
@@ -45,8 +38,7 @@ extension LineEditorTests {
 
     @Test func `nothing fits`() throws {
       let session = try TerminalSession()
-      try session.type("zz\tz\r")
-      session.expect(["probe> zzz", "=zzz", "probe>"])
+      try session.type("zz\tz\r").expect(["probe> zzz", "=zzz", "probe>"])
     }
   }
 }

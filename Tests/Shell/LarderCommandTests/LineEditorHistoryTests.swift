@@ -17,16 +17,11 @@ extension LineEditorTests {
 
     @Test func `Up and Down walk through the lines`() throws {
       let session = try TerminalSession(home: home)
-      try session.type("one\rtwo\rthree\rfo")
-      session.expect(line: "probe> fo")
-      try session.type("\u{15}\(up)\(up)")
-      session.expect(line: "probe> two", column: 10)
-      try session.type("\(up)\(up)\(up)")
-      session.expect(line: "probe> one")
-      try session.type("\(down)\(down)")
-      session.expect(line: "probe> three")
-      try session.type(down)
-      session.expect(line: "probe>", column: 7)
+      try session.type("one\rtwo\rthree\rfo").expect(line: "probe> fo")
+      try session.type("\u{15}\(up)\(up)").expect(line: "probe> two", column: 10)
+      try session.type("\(up)\(up)\(up)").expect(line: "probe> one")
+      try session.type("\(down)\(down)").expect(line: "probe> three")
+      try session.type(down).expect(line: "probe>", column: 7)
     }
 
     @Test func `^R searches`() throws {
@@ -41,18 +36,15 @@ extension LineEditorTests {
       let first = try TerminalSession(home: home)
       try first.leave(by: "keys \u{E5}\rset 'a\rb'\r\u{4}")
       let second = try TerminalSession(home: home)
-      try second.type(up)
-      second.expect(["probe> set 'a", "b'"])
-      try second.type(up)
-      second.expect(["probe> keys \u{E5}"])
+      try second.type(up).expect(["probe> set 'a", "b'"])
+      try second.type(up).expect(["probe> keys \u{E5}"])
     }
 
     @Test func `two sessions at once lose nothing`() throws {
       let sessions = try [TerminalSession(home: home), TerminalSession(home: home)]
       for round in 0..<3 {
         for (index, session) in sessions.enumerated() {
-          try session.type("line \(round) of \(index)\r")
-          session.expect("an answer") {
+          try session.type("line \(round) of \(index)\r").expect("an answer") {
             $0.lines.suffix(2) == ["=line \(round) of \(index)", "probe>"]
           }
         }
@@ -62,22 +54,18 @@ extension LineEditorTests {
 
     @Test func `secret and blank lines are not kept and repeated ones once`() throws {
       let session = try TerminalSession(home: home)
-      try session.type("one\r secret\r\r   \rtwo\rone\r")
-      session.expect("all of them") {
+      try session.type("one\r secret\r\r   \rtwo\rone\r").expect("all of them") {
         $0.lines.suffix(3) == ["probe> one", "=one", "probe>"] && $0.row > 10
       }
-      try session.type(up + up)
-      session.expect(line: "probe> two")
-      try session.type(up)
-      session.expect(line: "probe> two")
+      try session.type(up + up).expect(line: "probe> two")
+      try session.type(up).expect(line: "probe> two")
       let editor = LineEditor.HistoryFile(at: file)
       #expect(try editor.load() == ["two", "one"])
     }
 
     @Test func `nobody else can read the file`() throws {
       let session = try TerminalSession(home: home)
-      try session.type("one\r")
-      session.expect(["probe> one", "=one", "probe>"])
+      try session.type("one\r").expect(["probe> one", "=one", "probe>"])
       let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
       #expect(mode as? Int == 0o600)
     }

@@ -6,8 +6,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorPaintTests {
   @Test func `parts of the line have colors, and the text is the same`() throws {
     let session = try TerminalSession()
-    try session.type("ab12c")
-    session.expect("colored digits") {
+    try session.type("ab12c").expect("colored digits") {
       $0.line == "probe> ab12c" && $0.rendition(of: "12") == "35" && $0.column == 12
     }
     #expect(session.screen.rendition(of: "ab") == "")
@@ -18,23 +17,19 @@ import Testing
 
   @Test func `a line that wraps is painted in its rows`() throws {
     let session = try TerminalSession(columns: 20)
-    try session.type("abcdefghijkl34567890z")
-    session.expect("the second row") {
+    try session.type("abcdefghijkl34567890z").expect("the second row") {
       $0.lines == ["probe> abcdefghijkl3", "4567890z"] && $0.rendition(of: "4567") == "35"
         && $0.rendition(of: "3", in: 0) == "35"
     }
     try session.type("\u{1}")
     session.expect("the cursor at the beginning") { $0.row == 0 && $0.column == 7 }
-    try session.type("\u{5}\u{7F}\u{7F}\r")
-    session.expect(answer: "abcdefghijkl3456789")
+    try session.type("\u{5}\u{7F}\u{7F}\r").expect(answer: "abcdefghijkl3456789")
   }
 
   @Test func `a full row keeps its place`() throws {
     let session = try TerminalSession(columns: 20)
-    try session.type("abcdefghijkl1")
-    session.expect("a full row") { $0.lines[0] == "probe> abcdefghijkl1" }
-    try session.type("2\u{7F}\u{7F}x\r")
-    session.expect(answer: "abcdefghijklx")
+    try session.type("abcdefghijkl1").expect("a full row") { $0.lines[0] == "probe> abcdefghijkl1" }
+    try session.type("2\u{7F}\u{7F}x\r").expect(answer: "abcdefghijklx")
   }
 
   @Test func `colors go when the text that had them goes`() throws {
@@ -55,12 +50,9 @@ import Testing
   @Test(arguments: [family, accented, "\u{1F1F8}\u{1F1EA}", "\u{1F44D}\u{1F3FD}"])
   func `a character of several scalars is deleted as one`(character: String) throws {
     let session = try TerminalSession()
-    try session.type("a\(character)\u{7F}b\r")
-    session.expect(answer: "ab")
-    try session.type("a\(character)z\u{1B}[D\u{1B}[D\u{1B}[3~\r")
-    session.expect(answer: "az")
-    try session.type("c\(character)\u{2}\u{4}\r")
-    session.expect(answer: "c")
+    try session.type("a\(character)\u{7F}b\r").expect(answer: "ab")
+    try session.type("a\(character)z\u{1B}[D\u{1B}[D\u{1B}[3~\r").expect(answer: "az")
+    try session.type("c\(character)\u{2}\u{4}\r").expect(answer: "c")
     try session.type("d\(character)\u{1B}[D\u{1B}[Ck\u{2}\u{2}x\r")
     session.expect(answer: "dx\(character)k")
   }
@@ -71,24 +63,19 @@ import Testing
     let shown = "\u{1F469}\u{1F469}\u{1F466}"
     try session.type("a\(Self.family)b\(Self.accented)c")
     session.expect("the line") { $0.line == "probe> a\(shown)b\(Self.accented)c" }
-    try session.type("\u{2}\u{2}\u{7F}1")
-    session.expect("a change") {
+    try session.type("\u{2}\u{2}\u{7F}1").expect("a change") {
       $0.line == "probe> a\(shown)1\(Self.accented)c" && $0.column == 15
     }
-    try session.type("\u{2}\u{7F}")
-    session.expect("no joined ones") {
+    try session.type("\u{2}\u{7F}").expect("no joined ones") {
       $0.line == "probe> a1\(Self.accented)c" && $0.column == 8
     }
-    try session.type("\u{1}\u{4}\r")
-    session.expect(answer: "1\(Self.accented)c")
+    try session.type("\u{1}\u{4}\r").expect(answer: "1\(Self.accented)c")
   }
 
   @Test func `^W deletes a word with its marks`() throws {
     let session = try TerminalSession()
-    try session.type("keys r\(Self.accented)sum\(Self.accented)\u{17}x\r")
-    session.expect(answer: "keys x")
-    try session.type("a.b  \u{17}\u{17}c\r")
-    session.expect(answer: "c")
+    try session.type("keys r\(Self.accented)sum\(Self.accented)\u{17}x\r").expect(answer: "keys x")
+    try session.type("a.b  \u{17}\u{17}c\r").expect(answer: "c")
   }
 
   @Test func `random keys and the arrows never split a character`() throws {

@@ -11,8 +11,7 @@ extension LineEditorTests {
       try session.type("a \u{1B}[200~one\rtwo\tthr\u{E5}\r\u{1B}[201~!")
       session.expect("two rows") { $0.lines.first == "probe> a one" && $0.lines.count == 2 }
       #expect(!session.screen.lines.contains { $0.hasPrefix("=") })
-      try session.type("\r")
-      session.expect("one answer") {
+      try session.type("\r").expect("one answer") {
         $0.lines.contains { $0.hasPrefix("=a one|two") && $0.hasSuffix("thr\u{E5}!") }
       }
     }
@@ -26,10 +25,8 @@ extension LineEditorTests {
 
     @Test func `Alt-Return begins another row`() throws {
       let session = try TerminalSession()
-      try session.type("one\u{1B}\rtwo")
-      session.expect(["probe> one", "two"])
-      try session.type("\u{3}")
-      session.expect(["probe> one", "two^C", "probe>"])
+      try session.type("one\u{1B}\rtwo").expect(["probe> one", "two"])
+      try session.type("\u{3}").expect(["probe> one", "two^C", "probe>"])
     }
 
     @Test func `what is pasted holds no keys`() {

@@ -9,8 +9,7 @@ import Testing
     session.expect(["probe>"])
     #expect(session.screen.rendition(of: "probe") == "1;36")
     #expect(session.screen.rendition(of: ">") == "")
-    try session.type("keys\r")
-    session.expect(["probe> keys", "=keys", "probe>"])
+    try session.type("keys\r").expect(["probe> keys", "=keys", "probe>"])
   }
 
   @Test(arguments: ["C.UTF-8", "C", "sv_SE.UTF-8"])
@@ -18,8 +17,7 @@ import Testing
     let session = try TerminalSession(environment: ["LC_ALL": locale])
     try session.type("a\u{E5}\u{65E5}\u{672C}\u{1F682}z")
     session.expect(line: "probe> a\u{E5}\u{65E5}\u{672C}\u{1F682}z", column: 16)
-    try session.type("\u{1B}[D\u{7F}")
-    session.expect(line: "probe> a\u{E5}\u{65E5}\u{672C}z", column: 13)
+    try session.type("\u{1B}[D\u{7F}").expect(line: "probe> a\u{E5}\u{65E5}\u{672C}z", column: 13)
     try session.type("\u{1B}[D\u{1B}[D\u{1B}[3~\u{F6}\r")
     session.expect(["probe> a\u{E5}\u{F6}\u{672C}z", "=a\u{E5}\u{F6}\u{672C}z", "probe>"])
   }
@@ -33,10 +31,8 @@ import Testing
 
   @Test func `^C drops the line and nothing else`() throws {
     let session = try TerminalSession()
-    try session.type("evict everything")
-    session.expect(line: "probe> evict everything")
-    try session.type("\u{1}\u{3}")
-    session.expect(["probe> evict everything^C", "probe>"])
+    try session.type("evict everything").expect(line: "probe> evict everything")
+    try session.type("\u{1}\u{3}").expect(["probe> evict everything^C", "probe>"])
     try session.type("keys\r")
     session.expect(["probe> evict everything^C", "probe> keys", "=keys", "probe>"])
   }
@@ -45,14 +41,12 @@ import Testing
     let session = try TerminalSession(columns: 20)
     try session.type("abcdefghijklmnopqrstuvwxyz\u{1}")
     session.expect("home") { $0.lines.count == 2 && $0.row == 0 && $0.column == 7 }
-    try session.type("\u{3}")
-    session.expect(["probe> abcdefghijklm", "nopqrstuvwxyz^C", "probe>"])
+    try session.type("\u{3}").expect(["probe> abcdefghijklm", "nopqrstuvwxyz^C", "probe>"])
   }
 
   @Test func `^D leaves from an empty line only`() throws {
     let session = try TerminalSession()
-    try session.type("ab\u{1}\u{4}")
-    session.expect(line: "probe> b", column: 7)
+    try session.type("ab\u{1}\u{4}").expect(line: "probe> b", column: 7)
     try session.leave(by: "\u{B}\u{4}")
     #expect(session.screen.lines.last == "bye")
     #expect(!session.screen.isPasteMarked)
@@ -60,60 +54,46 @@ import Testing
 
   @Test func `a hint is dim and no part of the line`() throws {
     let session = try TerminalSession()
-    try session.type("get ")
-    session.expect(line: "probe> get KEY...", column: 11)
+    try session.type("get ").expect(line: "probe> get KEY...", column: 11)
     #expect(session.screen.rendition(of: "KEY") == "2")
-    try session.type("x")
-    session.expect(line: "probe> get x", column: 12)
-    try session.type("\u{7F}")
-    session.expect(line: "probe> get KEY...", column: 11)
-    try session.type("\r")
-    session.expect(
+    try session.type("x").expect(line: "probe> get x", column: 12)
+    try session.type("\u{7F}").expect(line: "probe> get KEY...", column: 11)
+    try session.type("\r").expect(
       ["probe> get", "=get ", "probe>"].map { $0.trimmingCharacters(in: .whitespaces) })
   }
 
   @Test func `NO_COLOR leaves no colors and no hints`() throws {
     let session = try TerminalSession(environment: ["NO_COLOR": "1"])
-    try session.type("get ")
-    session.expect(line: "probe> get", column: 11)
+    try session.type("get ").expect(line: "probe> get", column: 11)
     #expect(session.screen.rendition(of: "probe") == "")
   }
 
   @Test func `^L clears the screen and keeps the line`() throws {
     let session = try TerminalSession()
-    try session.type("one\rtwo")
-    session.expect(["probe> one", "=one", "probe> two"])
-    try session.type("\u{C}")
-    session.expect(["probe> two"])
+    try session.type("one\rtwo").expect(["probe> one", "=one", "probe> two"])
+    try session.type("\u{C}").expect(["probe> two"])
   }
 
   @Test func `a line is edited on when the window has another width`() throws {
     let session = try TerminalSession()
-    try session.type("0123456789abcdefghij")
-    session.expect(line: "probe> 0123456789abcdefghij")
+    try session.type("0123456789abcdefghij").expect(line: "probe> 0123456789abcdefghij")
     session.terminal.resize(columns: 40, rows: 20)
-    try session.type("klmnopqrstuvwxyz")
-    session.expect("two rows") {
+    try session.type("klmnopqrstuvwxyz").expect("two rows") {
       $0.lines.suffix(2) == ["probe> 0123456789abcdefghijklmnopqrstuvw", "xyz"]
     }
     session.terminal.resize(columns: 60, rows: 20)
-    try session.type("\r")
-    session.expect(answer: "0123456789abcdefghijklmnopqrstuvwxyz")
+    try session.type("\r").expect(answer: "0123456789abcdefghijklmnopqrstuvwxyz")
   }
 
   @Test func `keys of vi are had by editrc`() throws {
     let home = TemporaryHome()
     try home.write("larder:bind -v\n", to: ".editrc")
     let session = try TerminalSession(home: home)
-    try session.type("abc def")
-    session.expect(line: "probe> abc def")
+    try session.type("abc def").expect(line: "probe> abc def")
     #expect(!session.screen.isPasteMarked)
-    try session.type("\u{1B}0x")
-    session.expect(line: "probe> bc def", column: 7)
-    try session.type("A!\r")
-    session.expect(["probe> bc def!", "=bc def!", "probe>"])
-    try session.type("ge\t")
-    session.expect(line: "probe> get KEY...")
+    try session.type("\u{1B}0x").expect(line: "probe> bc def", column: 7)
+    try session.type("A!\r").expect(["probe> bc def!", "=bc def!", "probe>"])
+    try session.type("ge\t").expect(line: "probe> get KEY...")
   }
 }
 

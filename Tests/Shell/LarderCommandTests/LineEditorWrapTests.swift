@@ -40,8 +40,7 @@ extension LineEditorTests {
     let session = try TerminalSession(home: home, columns: 20)
     var model = EditedText(letters: Array("ab\u{E5}\u{65E5}\u{672C}\u{1F682}"))
     for _ in 0..<300 { try session.type(model.edit(using: &generator)) }
-    try session.type("\u{5}.\r")
-    session.expect("an answer") { $0.line == "probe>" && $0.row > 0 }
+    try session.type("\u{5}.\r").expect("an answer") { $0.line == "probe>" && $0.row > 0 }
     let kept = try String(
       contentsOfFile: home.path + "/.local/state/larder/history", encoding: .utf8)
     #expect(kept == String(model.text) + ".\n", "LARDER_SEED=\(generator.seed)")
@@ -107,7 +106,6 @@ extension LineEditorTests {
           && $0.lines.suffix(rows).joined() == "probe> " + text
       }
     }
-    try session.type("k\r")
-    session.expect("the answer") { $0.lines.contains { $0.hasPrefix("=abc") } }
+    try session.type("k\r").expect("the answer") { $0.lines.contains { $0.hasPrefix("=abc") } }
   }
 }

@@ -61,12 +61,9 @@ import Testing
   @Test func `a dumb terminal has plain lines and a plain prompt`() throws {
     let session = try TerminalSession(environment: ["TERM": "dumb"])
     #expect(session.screen.rendition(of: "probe") == "")
-    try session.type("one\r")
-    session.expect(["probe> one", "=one", "probe>"])
-    try session.type("two")
-    session.expect(line: "probe> two")
-    try session.type("\u{3}")
-    session.expect(["probe> one", "=one", "probe> two^C", "probe>"])
+    try session.type("one\r").expect(["probe> one", "=one", "probe>"])
+    try session.type("two").expect(line: "probe> two")
+    try session.type("\u{3}").expect(["probe> one", "=one", "probe> two^C", "probe>"])
     try session.leave(by: "\u{4}")
     #expect(session.screen.lines.last == "bye")
   }

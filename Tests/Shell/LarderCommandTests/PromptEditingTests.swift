@@ -20,15 +20,13 @@ import Testing
 
   @Test func `a line has colors while it is typed, and JSON has them in the answer`() throws {
     let session = try session()
-    try session.type("keys @sets 'a' x* --limit 5 --nope")
-    session.expect("the colors of words") {
+    try session.type("keys @sets 'a' x* --limit 5 --nope").expect("the colors of words") {
       $0.rendition(of: "keys") == "1" && $0.rendition(of: "@sets") == "36"
         && $0.rendition(of: "'a'") == "32" && $0.rendition(of: "x*") == "33"
         && $0.rendition(of: "--limit") == "34" && $0.rendition(of: "5") == "35"
         && $0.rendition(of: "--nope") == "31"
     }
-    try session.type("\u{15}get a\r")
-    session.expect("JSON") { screen in
+    try session.type("\u{15}get a\r").expect("JSON") { screen in
       guard let row = screen.lines.firstIndex(where: { $0.hasPrefix("{ \"name\"") }) else {
         return false
       }
@@ -43,8 +41,7 @@ import Testing
     let session = try session(environment: environment)
     try session.type("get a .year\r")
     session.expect("the prompt") { $0.lines.contains("1999") && $0.line == "sets>" }
-    try session.type("keys nope")
-    session.expect("the line") { $0.lines.last == "sets> keys nope" }
+    try session.type("keys nope").expect("the line") { $0.lines.last == "sets> keys nope" }
     #expect(session.screen.cells.allSatisfy { $0.allSatisfy { $0.rendition.isEmpty } })
   }
 
@@ -69,8 +66,7 @@ import Testing
       to: "editor.sh")
     let session = try session(
       environment: ["EDITOR": "sh \(script) --wait", "TMPDIR": home.path, "PATH": "/usr/bin:/bin"])
-    try session.type("edit a\rget a .year\r")
-    session.expect("the new value") { $0.lines.contains("2001") }
+    try session.type("edit a\rget a .year\r").expect("the new value") { $0.lines.contains("2001") }
     #expect(session.screen.lines.contains { $0.hasPrefix("set sets \"a\" (") })
     let modes = try String(contentsOfFile: home.path + "/modes", encoding: .utf8)
     #expect(modes == "drwx------\n-rw-------\n")
@@ -107,12 +103,10 @@ import Testing
     let session = try session()
     try session.type("count\rhistory --clear\r")
     session.expect("the question") { $0.line.hasSuffix("[y/N]") }
-    try session.type("y\r")
-    session.expect("the prompt") {
+    try session.type("y\r").expect("the prompt") {
       $0.lines.contains("removed 2 lines of the history") && $0.line == "sets>"
     }
     try session.type("\u{1B}[A")
-    try session.type("x")
-    session.expect("nothing recalled") { $0.line == "sets> x" }
+    try session.type("x").expect("nothing recalled") { $0.line == "sets> x" }
   }
 }

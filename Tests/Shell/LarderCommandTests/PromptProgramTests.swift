@@ -14,13 +14,11 @@ import Testing
       [.posixPermissions: 0o755], ofItemAtPath: home.path + "/bin/less")
     let path = home.path + "/bin:/usr/bin:/bin"
     let session = try home.prompt(environment: ["PATH": path, "PAGER": "", "LESS": ""])
-    try session.type("help\r")
-    session.expect("the pager with a prompt") {
+    try session.type("help\r").expect("the pager with a prompt") {
       $0.lines.contains("pager -FRX -PSpace continues, q leaves")
     }
     let own = try home.prompt(environment: ["PATH": path, "PAGER": "", "LESS": "-S"])
-    try own.type("help\r")
-    own.expect("the pager of the person") { $0.lines.contains("pager -FRX") }
+    try own.type("help\r").expect("the pager of the person") { $0.lines.contains("pager -FRX") }
   }
 
   @Test func `the keys of signals are for the program that has the terminal`() throws {
@@ -31,13 +29,10 @@ import Testing
       try session.type("\u{3}")
       session.expect("^C") { $0.line.hasSuffix(String(repeating: "^C", count: count)) }
     }
-    try session.type("\u{1C}")
-    session.expect("^\\") { $0.line.hasSuffix("^\\") }
-    try session.type("it\r")
-    session.expect("the prompt") { $0.lines.suffix(2) == ["got it", "larder>"] }
+    try session.type("\u{1C}").expect("^\\") { $0.line.hasSuffix("^\\") }
+    try session.type("it\r").expect("the prompt") { $0.lines.suffix(2) == ["got it", "larder>"] }
     // An interrupt of the program does not interrupt the next command.
-    try session.type("count @articles; count @articles\r")
-    session.expect("two answers") {
+    try session.type("count @articles; count @articles\r").expect("two answers") {
       $0.lines.suffix(3) == ["1 entry, 4 B", "1 entry, 4 B", "larder>"]
     }
   }
@@ -51,23 +46,20 @@ import Testing
     let second =
       first.dropLast() + ["larder> ! printf two; exit 3", "two", "printf exited with 3", "larder>"]
     session.expect(belowBanner: Array(second))
-    try session.type("echo three | cat\r")
-    session.expect(
+    try session.type("echo three | cat\r").expect(
       belowBanner: second.dropLast() + ["larder> echo three | cat", "three", "larder>"])
   }
 
   @Test func `an answer longer than the screen goes through the pager`() throws {
     let session = try home.prompt(environment: ["PAGER": "sed s/^/paged:/"])
-    try session.type("help\r")
-    session.expect("the end of the help") { screen in
+    try session.type("help\r").expect("the end of the help") { screen in
       screen.lines.contains { $0.hasPrefix("paged:help COMMAND explains one") }
         && screen.line == "larder>"
     }
     try session.type("\u{C}count @departures\r")
     session.expect("a short answer as it is") { $0.lines.contains("3 entries, 33 B") }
     let plain = try home.prompt(["--no-pager"], environment: ["PAGER": "sed s/^/paged:/"])
-    try plain.type("help\r")
-    plain.expect("the end of the help") { screen in
+    try plain.type("help\r").expect("the end of the help") { screen in
       screen.lines.contains { $0.hasPrefix("help COMMAND explains one") }
     }
   }
@@ -89,8 +81,7 @@ import Testing
     session.expect("the end of the list") { $0.lines.contains("waiting") }
     try names.set("y", for: "later")
     #expect(try store.statistics().readers.allSatisfy { $0.age ?? 0 == 0 })
-    try session.type("\r")
-    session.expect("the prompt") { $0.line == "larder>" }
+    try session.type("\r").expect("the prompt") { $0.line == "larder>" }
     try store.close()
   }
 }

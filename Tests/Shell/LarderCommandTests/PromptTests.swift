@@ -18,8 +18,7 @@ import Testing
 
   @Test func `commands are answered, and use changes the prompt`() throws {
     let session = try home.prompt()
-    try session.type("use articles\rkeys\r")
-    session.expect(belowBanner: [
+    try session.type("use articles\rkeys\r").expect(belowBanner: [
       "larder> use articles", "articles> keys", "key       size  expires",
       "\"000011\"   4 B  never", "articles>",
     ])
@@ -28,8 +27,7 @@ import Testing
 
   @Test func `an error points at the word and ends nothing`() throws {
     let session = try home.prompt(["-n", "departures"], showing: "departures>")
-    try session.type("expire Malm* 1mo\r")
-    session.expect(belowBanner: [
+    try session.type("expire Malm* 1mo\r").expect(belowBanner: [
       "departures> expire Malm* 1mo", "                         ^^^",
       "error: \"1mo\" is not a duration: months vary in length", "hint: use `30d` or `4w`",
       "departures>",
@@ -42,24 +40,20 @@ import Testing
     session.expect("a prompt behind ^C") {
       $0.line == "larder>" && $0.lines.contains { $0.contains("^C") }
     }
-    try session.type("echo alive\r")
-    session.expect("an answer") { $0.lines.contains("alive") }
+    try session.type("echo alive\r").expect("an answer") { $0.lines.contains("alive") }
   }
 
   @Test func `what a pattern found is asked about`() throws {
     let session = try home.prompt()
-    try session.type("evict @departures Malm*\r")
-    session.expect("the question") {
+    try session.type("evict @departures Malm*\r").expect("the question") {
       $0.line.hasPrefix("Evict 3 entries (33 B) in departures, such as")
     }
-    try session.type("n\r")
-    session.expect("the prompt") {
+    try session.type("n\r").expect("the prompt") {
       $0.line == "larder>" && $0.lines.contains("nothing changed")
     }
     try session.type("count @departures\r")
     session.expect("all of them") { $0.lines.contains("3 entries, 33 B") }
-    try session.type("evict @departures Malm*\r")
-    session.expect("the question") {
+    try session.type("evict @departures Malm*\r").expect("the question") {
       $0.line.hasPrefix("Evict 3 entries (33 B) in departures, such as")
     }
     try session.type("y\r")
@@ -70,8 +64,7 @@ import Testing
     let session = try home.prompt()
     try session.type("evict @departures Malm*\ry\r")
     session.expect("the question") { $0.lines.contains { $0.hasPrefix("Evict 3 entries (33 B)") } }
-    try session.type("\r")
-    session.expect("nothing") { $0.lines.contains("nothing changed") }
+    try session.type("\r").expect("nothing") { $0.lines.contains("nothing changed") }
     try session.type("count @departures\r")
     session.expect("all of them") { $0.lines.contains("3 entries, 33 B") }
   }
@@ -80,22 +73,18 @@ import Testing
     let session = try home.prompt()
     try session.type("cou\t@dep\t--exp\t\t")
     session.expect("the list of options") { $0.lines.contains("--expiring  --expired") }
-    try session.type("\u{3}")
-    session.expect(line: "larder>")
+    try session.type("\u{3}").expect(line: "larder>")
     try session.type("get @departures M\t2\t\r")
     session.expect("the value") { $0.lines.contains("{ \"train\": 2 }") }
   }
 
   @Test func `a quote that is open goes on in the next line`() throws {
     let session = try home.prompt()
-    try session.type("set @notes k 'one\r")
-    session.expect(line: "     \u{2026}>")
+    try session.type("set @notes k 'one\r").expect(line: "     \u{2026}>")
     try session.type("two'\r")
     session.expect("the answer") { $0.lines.contains("set notes \"k\" (7 B), never expires") }
-    try session.type("get 'open\r")
-    session.expect(line: "     \u{2026}>")
-    try session.type("\u{3}")
-    session.expect(line: "larder>")
+    try session.type("get 'open\r").expect(line: "     \u{2026}>")
+    try session.type("\u{3}").expect(line: "larder>")
     try session.type("get @notes k\r")
     session.expect("the value") { $0.lines.suffix(3) == ["one", "two", "larder>"] }
   }
@@ -104,10 +93,8 @@ import Testing
     let session = try home.prompt()
     try session.type("stats --every 1h\r")
     session.expect("the statistics") { $0.lines.contains { $0.hasPrefix("hit rate") } }
-    try session.type("\u{3}")
-    session.expect("the prompt") { $0.line == "larder>" }
-    try session.type("echo still here\r")
-    session.expect("an answer") { $0.lines.contains("still here") }
+    try session.type("\u{3}").expect("the prompt") { $0.line == "larder>" }
+    try session.type("echo still here\r").expect("an answer") { $0.lines.contains("still here") }
   }
 
   @Test func `^C ends a watch, which says what it saw behind it`() throws {
@@ -123,8 +110,7 @@ import Testing
         screen.lines.contains { $0.contains("set      articles") }
       }
     }
-    try session.type("\u{3}")
-    session.expect("the count and the prompt") {
+    try session.type("\u{3}").expect("the count and the prompt") {
       // The count exceeds 1 if the screen showed the first change late, and never exceeds the number of writes. A notice of
       // earlier writes may stand below the count.
       let counted = $0.lines.compactMap { $0.prefixMatch(of: /\^C ([0-9]+) events? in/) }
@@ -164,14 +150,12 @@ import Testing
     // A rewrite counts as set, also with as many bytes as before.
     try store.namespace("articles").set("news", for: "000011")
     try store.namespace("departures").remove("Malm\u{F6} C:01")
-    try session.type("echo hello\r")
-    session.expect(belowBanner: [
+    try session.type("echo hello\r").expect(belowBanner: [
       "larder> echo hello", "hello",
       "(store changed: 3 set, 1 removed since the last command)", "larder>",
     ])
     // Changes by the command itself are not reported.
-    try session.type("\u{C}evict @articles 000013\r\r")
-    session.expect("nothing more") {
+    try session.type("\u{C}evict @articles 000013\r\r").expect("nothing more") {
       $0.lines == [
         "larder> evict @articles 000013", "evicted 1 entry, 3 B, 2 left", "larder>", "larder>",
       ]
@@ -222,8 +206,7 @@ import Testing
     let text = session.screen.lines.joined(separator: " ")
     #expect(text.hasPrefix("note: the history is not kept: \(file): "))
     #expect(text.components(separatedBy: "note: ").count == 2)
-    try session.type("\u{1B}[A")
-    session.expect(line: "larder> count @departures")
+    try session.type("\u{1B}[A").expect(line: "larder> count @departures")
   }
 }
 

@@ -42,7 +42,12 @@ final class TerminalSession {
 
   var screen: Screen { terminal.screen }
 
-  func type(_ keys: String) throws { try terminal.type(keys) }
+  /// Types keys, and returns the session for the expectation of what they do.
+  @discardableResult
+  func type(_ keys: String) throws -> TerminalSession {
+    try terminal.type(keys)
+    return self
+  }
 
   /// Expects that the screen comes to meet a condition. The message of a failure has the screen.
   func expect(
@@ -80,6 +85,7 @@ final class TerminalSession {
   ) {
     expect("\(line)", at: location) { $0.line == line && (column ?? $0.column) == $0.column }
   }
+
   /// Types keys that end the program, and expects its exit status.
   func leave(
     by keys: String, status: Int32 = 0, at location: SourceLocation = #_sourceLocation

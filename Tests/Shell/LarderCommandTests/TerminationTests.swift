@@ -76,8 +76,7 @@ import Testing
     killed.terminal.send(SIGKILL)
     #expect(try killed.terminal.waitForExit() == -SIGKILL)
     let other = try TerminalSession(larder: [home.store], home: home)
-    try other.type("undo\r")
-    other.expect("an error") { screen in
+    try other.type("undo\r").expect("an error") { screen in
       screen.lines.contains { $0.contains("there is no change to take back") }
     }
     try other.leave(by: "quit\r")
