@@ -181,8 +181,7 @@ extension Frame {
   private func browse(_ steps: [String], _ between: @escaping (Shell) throws -> Void) throws
     -> Shell
   {
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     var left = steps
     var pages = ""
     let screen = Host.Screen(

@@ -13,8 +13,7 @@ import Testing
       "@* --permanent", "@articles 000011 00001[23]", "@* --contains '\"train\":1'",
       "@departures --sort expiry --reverse --limit 2", "@departures --after Kiruna:05",
     ] {
-      let shell = try Shell(.plain)
-      try shell.fill()
+      let shell = try Shell.filled(.plain)
       let all = Set(try shell("keys @*").split(separator: "\n"))
       let listed = Set(try shell("keys \(words)").split(separator: "\n"))
       #expect(!listed.isEmpty, "\(words)")
@@ -25,8 +24,7 @@ import Testing
   }
 
   @Test func `a person is asked about what was found, not about what was named`() throws {
-    let shell = try Shell(hasPerson: true)
-    try shell.fill()
+    let shell = try Shell.filled(hasPerson: true)
     shell.answer = false
     let declined = try shell.error("evict @departures M*")
     #expect(declined.code == .declined && declined.code.exitCode == 5)
@@ -46,8 +44,7 @@ import Testing
 
   @Test(arguments: [Duration.zero, .seconds(1)])
   func `an entry written after the question stays, also in its moment`(delay: Duration) throws {
-    let shell = try Shell(hasPerson: true)
-    try shell.fill()
+    let shell = try Shell.filled(hasPerson: true)
     shell.whileAsked = { [unowned shell] in
       shell.clock.advance(by: delay)
       try shell.store.namespace("departures").set("new", for: "Malm\u{F6} C:02")
@@ -58,8 +55,7 @@ import Testing
   }
 
   @Test func `a batch that is made twice counts once`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     var report = ExpiryReport()
     var tries = 0
     var change = try EntryChange(
@@ -77,8 +73,7 @@ import Testing
   }
 
   @Test func `an entry written again since it was chosen by a filter stays`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     var isFirst = true
     var change = try EntryChange(
       "evict", past: "evicted", invocation("evict @articles --larger 1 --yes"), in: shell.session)

@@ -81,8 +81,7 @@ import Testing
   }
 
   @Test func `command lines of any bytes run or are refused`() throws {
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     try fuzz("commands") { input in try run(input, in: shell) }
     #expect(try shell.store.verify().isSound)
   }

@@ -8,8 +8,7 @@ import Testing
 
 @Suite struct GetCommandTests {
   @Test func `a person sees facts and the form that fits`() throws {
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     shell.clock.advance(by: .minutes(2))
     #expect(
       try shell("get @departures 'Malm\u{F6} C:01'")
@@ -38,8 +37,7 @@ import Testing
   }
 
   @Test func `a value goes into a file`() throws {
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     #expect(
       try shell("get @departures Kiruna:05 --out \(shell.file)") == "wrote 11 B to \(shell.file)\n")
     #expect(try Data(contentsOf: URL(fileURLWithPath: shell.file)) == Data("{\"train\":5}".utf8))
@@ -66,8 +64,7 @@ import Testing
   }
 
   @Test func `what is absent or has expired is no value`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     #expect(try shell.error("get @articles nope").code == .noSuchKey)
     #expect(try shell.error("get @articles 000011 nope").code == .noSuchKey)
     shell.clock.advance(by: .minutes(18))
@@ -79,8 +76,7 @@ import Testing
   }
 
   @Test func `looking counts no reads and removes nothing`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     shell.clock.advance(by: .minutes(16))
     for line in [
       "keys @*", "count @*", "get @articles 000011", "exists @departures 'Malm\u{F6} C:01' x",

@@ -8,8 +8,7 @@ import Testing
 /// Each command in a hint runs, with values in place of its placeholders.
 @Suite struct HintTests {
   private func shell(_ lines: [String] = []) throws -> Shell {
-    let shell = try Shell(hasPerson: true)
-    try shell.fill()
+    let shell = try Shell.filled(hasPerson: true)
     for line in ["use departures"] + lines { try shell(line) }
     return shell
   }

@@ -30,8 +30,7 @@ import Testing
   }
 
   @Test func `a namespace in use stays until another one, or none, is named`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     try shell("use departures")
     _ = try shell.error("use departurs")
     #expect(shell.session.promptName == "departures")

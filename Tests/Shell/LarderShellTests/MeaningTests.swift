@@ -9,8 +9,7 @@ import Testing
 /// Lines that do what a person expects.
 @Suite struct MeaningTests {
   @Test func `limits and watch take a namespace that is yet to be made`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     #expect(try shell("limits @new --entries 5") == "limits\tnew\t0\t0\n")
     #expect(try shell.store.namespace("new").info()?.rules.limits.entries == 5)
     #expect(try shell.error("limits @absent").code == .noSuchNamespace)
@@ -99,8 +98,7 @@ import Testing
 
 @Suite struct ReportCommandTests {
   @Test func `a report goes to standard output, as Markdown too`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     #expect(try shell("report -").hasPrefix("<!DOCTYPE html>"))
     let page = try shell("report - @articles -o markdown")
     #expect(page.hasPrefix("# articles in ") && page.contains("\n## Limits\n"))
@@ -117,8 +115,7 @@ import Testing
   }
 
   @Test func `an export as CSV is read back`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     try shell.store.namespace("articles").pin("000011")
     let file = try shell.bytes("export - @* --format csv")
     let other = try Shell(.plain)

@@ -8,8 +8,7 @@ import Testing
 
 @Suite struct RemovalCommandTests {
   @Test func `purge explains that a clock which jumped removes nothing`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     shell.clock.set(to: Timestamp(milliseconds: shell.clock.now.milliseconds + 3 * 86_400_000))
     #expect(try shell("purge") == "purge\t@*\t0\t0\n")
     #expect(shell.notices.count == 1)
@@ -38,8 +37,7 @@ import Testing
   }
 
   @Test func `what is written after the question of clear stays`() throws {
-    let shell = try Shell(hasPerson: true)
-    try shell.fill()
+    let shell = try Shell.filled(hasPerson: true)
     shell.whileAsked = { [unowned shell] in
       try shell.store.namespace("departures").set("new", for: "Malm\u{F6} C:02")
       try shell.store.namespace("later").set("new", for: "k")
@@ -58,8 +56,7 @@ import Testing
 
   @Test(arguments: ["clear @* --yes", "clear @articles --yes", "evict @articles --yes"])
   func `a load that began before a removal stores nothing`(line: String) async throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     let name = line.contains("@*") ? "later" : "articles"
     let cache = shell.store.cache(of: String.self, in: name)
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)

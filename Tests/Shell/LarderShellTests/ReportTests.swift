@@ -55,8 +55,7 @@ import Testing
   }
 
   @Test func `the page is whole, has no script and asks no network`() throws {
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     let page = try page(of: shell)
     #expect(isWellFormed(page))
     for word in ["<script", "http:", "https:", "url(", "onload"] { #expect(!page.contains(word)) }

@@ -8,8 +8,7 @@ import Testing
 @Suite struct SessionFuzzTests {
   @Test func `no mistyped line can speak to a terminal or stop the session`() throws {
     var random = SeededRNG()
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     let names = CommandTable.standard.commands.map(\.name).filter { $0 != "clear" } + ["", "kesy"]
     for _ in 0..<2000 {
       let line = bytes(names.randomElement(using: &random)! + " ") + random.awkwardBytes(upTo: 30)

@@ -57,8 +57,7 @@ import Testing
 
 @Suite struct LifetimeCommandTests {
   @Test func `persist and touch do as they say`() throws {
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     #expect(
       try shell("persist @departures K* --yes") == "was in 2 h (tomorrow 00:13), now never\n")
     #expect(try shell("ttl @departures K*") == "\"Kiruna:05\"  never\n")

@@ -198,6 +198,13 @@ final class Shell {
 }
 
 extension Shell {
+  /// A session whose store has the entries of ``fill()``.
+  static func filled(_ mode: OutputMode = .table, hasPerson: Bool = false) throws -> Shell {
+    let shell = try Shell(mode, hasPerson: hasPerson)
+    try shell.fill()
+    return shell
+  }
+
   /// Departures of two stations, articles that never expire, and a picture.
   func fill() throws {
     let departures = store.namespace("departures")

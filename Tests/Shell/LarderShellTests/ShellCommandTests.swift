@@ -8,8 +8,7 @@ import Testing
 
 @Suite struct ShellCommandTests {
   @Test func `stats has a form for each reader`() throws {
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     _ = try shell.store.namespace("articles").value(for: "000011") as [UInt8]?
     _ = try shell.store.namespace("articles").value(for: "nope") as [UInt8]?
     let table = try shell("stats")
@@ -32,8 +31,7 @@ import Testing
   }
 
   @Test func `stats shows what HTTP caches have saved`() async throws {
-    let shell = try Shell()
-    try shell.fill()
+    let shell = try Shell.filled()
     let saved = "bytes-saved 900\nforward uri-miss 2\nhit fresh 7\nno number\n"
     try await shell.store.namespace("http-statistics").set(saved, for: "articles")
     #expect(
@@ -91,8 +89,7 @@ import Testing
   }
 
   @Test func `verify mends what it finds when asked to, and says what stays`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     #expect(try shell("verify --repair") == "")
     let queue = shell.store.engine.indexes.queue
     func damage() throws {
@@ -140,8 +137,7 @@ import Testing
   @Test func `every example in the help is right`() throws {
     for command in CommandTable.standard.commands where !["undo", "diff"].contains(command.name) {
       for example in command.examples {
-        let shell = try Shell(.jsonl, hasPerson: true)
-        try shell.fill()
+        let shell = try Shell.filled(.jsonl, hasPerson: true)
         // `touch` takes the lifetime from a rule.
         try shell.store.declare(Rules(expires: .after(.minutes(15))), for: "departures")
         try shell("use departures")

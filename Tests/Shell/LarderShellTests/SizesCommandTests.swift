@@ -52,8 +52,7 @@ import Testing
   }
 
   @Test func `it reads no entry where counts say all`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     shell.stepsUntilInterrupted = 0
     #expect(try shell("sizes") == "articles\t3\t3000\ndepartures\t5\t55\nthumbs\t1\t12\n")
     #expect(try shell("sizes @articles --by namespace") == "articles\t3\t3000\n")
@@ -84,8 +83,7 @@ import Testing
   }
 
   @Test func `a guaranteed share is set, shown and taken back`() throws {
-    let shell = try Shell(.plain)
-    try shell.fill()
+    let shell = try Shell.filled(.plain)
     let line = { (text: String) in text.split(separator: "\n").first { $0.contains("guaranteed") } }
     #expect(line(try shell("limits @articles")) == "articles\tguaranteed\t\t")
     try shell("limits @articles --guaranteed 10kB")
