@@ -25,9 +25,9 @@ struct Fixture: TestFixture {
   }
 
   /// A reader of `count` funnels that has read `pages` pages.
-  func reader(of count: Int, pages: Int = 0, limit: Int = 50) async throws -> CatalogReader {
+  func reader(of count: Int, pages: Int = 0) async throws -> CatalogReader {
     fake.fill(count)
-    let reader = CatalogReader(catalog(), limit: limit)
+    let reader = CatalogReader(catalog())
     for _ in 0..<pages { try await reader.more() }
     server.forget()
     return reader
@@ -55,12 +55,6 @@ struct Fixture: TestFixture {
       received.count,
       received.count { $0.fields["if-none-match"] != nil || $0.fields["if-modified-since"] != nil }
     )
-  }
-
-  /// Validates only the first page, like another process that is killed after it.
-  func validateFirstPage() async throws {
-    _ = try await catalog().send(
-      "/funnels/catalog?limit=50", fields: [.cacheControl: "no-cache"], tags: [Catalog.pagesTag])
   }
 
   /// The slugs that the service has now, in its order.
