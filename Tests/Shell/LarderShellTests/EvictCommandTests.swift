@@ -89,10 +89,7 @@ import Testing
 
   @Test func `interrupted, a change stops between batches and says what was done`() throws {
     let shell = try Shell(.plain)
-    let box = shell.store.namespace("box")
-    try shell.store.write { batch in
-      for number in 0..<2000 { try batch.set("x", for: number, in: box) }
-    }
+    let box = try shell.fill("box", 0..<2000)
     shell.stepsUntilInterrupted = 1200
     let error = try shell.error("evict @box * --yes")
     #expect(error.code == .interrupted && error.code.exitCode == 130)

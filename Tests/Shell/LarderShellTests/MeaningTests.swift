@@ -56,10 +56,7 @@ import Testing
 
   @Test func `the last keys are read from the end`() throws {
     let shell = try Shell(.plain)
-    let box = shell.store.namespace("box")
-    try shell.store.write { batch in
-      for number in 10_000..<20_000 { try batch.set("x", for: "\(number)", in: box) }
-    }
+    try shell.fill("box", 10_000..<20_000)
     shell.stepsUntilInterrupted = 50
     #expect(try shell("keys @box --reverse --limit 3") == "19999\n19998\n19997\n")
     shell.stepsUntilInterrupted = 50

@@ -20,12 +20,7 @@ import Testing
 
   @Test func `a purge can be interrupted`() throws {
     let shell = try Shell(.plain)
-    let box = shell.store.namespace("box")
-    try shell.store.write { batch in
-      for number in 0..<2000 {
-        try batch.set("x", for: number, in: box, expires: .after(.seconds(1)))
-      }
-    }
+    let box = try shell.fill("box", 0..<2000, expires: .after(.seconds(1)))
     shell.clock.advance(by: .seconds(2))
     shell.stepsUntilInterrupted = 1
     let error = try shell.error("purge @box")
@@ -135,10 +130,7 @@ import Testing
 @Suite struct StoppedCheckTests {
   @Test func `a check that is stopped says how far it came`() throws {
     let shell = try Shell(.table)
-    let a = shell.store.namespace("a")
-    try shell.store.write { batch in
-      for number in 0..<3000 { try batch.set("v", for: number, in: a) }
-    }
+    try shell.fill("a", 0..<3000)
     shell.stepsUntilInterrupted = 1
     let error = try shell.error("verify")
     #expect(error.code == .interrupted)

@@ -100,10 +100,7 @@ import Testing
 
   @Test func `a fixed beginning is all that is read`() throws {
     let shell = try Shell(.plain)
-    let box = shell.store.namespace("box")
-    try shell.store.write { batch in
-      for number in 10_000..<20_000 { try batch.set("x", for: "\(number)", in: box) }
-    }
+    try shell.fill("box", 10_000..<20_000)
     shell.stepsUntilInterrupted = 20
     #expect(try shell("keys @box 1234*").split(separator: "\n").count == 10)
     shell.stepsUntilInterrupted = 5
@@ -128,8 +125,7 @@ import Testing
 
   @Test func `nothing of the store is held between two steps`() throws {
     let shell = try Shell(.plain)
-    let box = shell.store.namespace("box")
-    for number in 0..<100 { try box.set("x", for: "\(number)") }
+    let box = try shell.fill("box", 0..<100)
     var walk = try SelectionWalk(
       try #require(try invocation("keys @box").selection), in: [box], for: shell.session)
     #expect(try walk.next(10).count == 10)

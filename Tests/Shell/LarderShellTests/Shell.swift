@@ -221,4 +221,18 @@ extension Shell {
     let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
     try store.namespace("thumbs").set(png, for: [0, 0xFF])
   }
+
+  /// Entries of one byte under numbers, in one commit.
+  @discardableResult
+  func fill(
+    _ name: String, _ numbers: Range<Int>, expires: Expiration? = nil
+  ) throws -> Store.Namespace {
+    let namespace = store.namespace(name)
+    try store.write { batch in
+      for number in numbers {
+        try batch.set("x", for: "\(number)", in: namespace, expires: expires)
+      }
+    }
+    return namespace
+  }
 }

@@ -94,10 +94,7 @@ import Testing
 
   @Test func `an import that was interrupted keeps whole batches and says which`() throws {
     let shell = try Shell(.plain)
-    let box = shell.store.namespace("box")
-    try shell.store.write { batch in
-      for number in 0..<5000 { try batch.set("x", for: "\(number)", in: box) }
-    }
+    try shell.fill("box", 0..<5000)
     try shell("export \(shell.file)")
     let other = try Shell(.plain)
     other.stepsUntilInterrupted = 3000
