@@ -92,18 +92,13 @@ extension Catalog {
     try await service.forget("/funnels/catalog/\(slug.percentEscaped)")
   }
 
-  /// Removes the pages of all listings.
-  func dropPages() async throws {
-    try await cache.removeAll(tag: Self.pagesTag)
-    try listings.clear()
-  }
-
   /// Records this catalog's filter in a load, so a later sign-out wins. A changed filter removes the pages of the old filter.
   func keepFilter() async throws {
     guard try choices.value(for: "tier") != tier else { return }
     let options = LoadOptions(policy: .reload, waitsForCommit: true)
     _ = try await choices.result(for: "tier", options: options) { _ in
-      try await dropPages()
+      try await cache.removeAll(tag: Self.pagesTag)
+      try listings.clear()
       return tier.map { .value($0) } ?? .absent
     }
   }

@@ -27,7 +27,10 @@ import Foundation
         // `#sourceLocation` makes compiler errors name the place in the page.
         let placed =
           "#sourceLocation(file: \"\(name)\", line: \(line))\n\(program)#sourceLocation()\n"
-        if declaresTypesAlone(program) {
+        let declaresTypesAlone = program.matches(of: /(?:^|\n)([a-z]+)/).allSatisfy {
+          ["struct", "final", "enum", "protocol", "extension"].contains($0.1)
+        }
+        if declaresTypesAlone {
           types += placed
           continue
         }
@@ -54,12 +57,6 @@ import Foundation
       }
       """
     try text.write(toFile: CommandLine.arguments[2], atomically: true, encoding: .utf8)
-  }
-
-  private static func declaresTypesAlone(_ program: String) -> Bool {
-    program.matches(of: /(?:^|\n)([a-z]+)/).allSatisfy {
-      ["struct", "final", "enum", "protocol", "extension"].contains($0.1)
-    }
   }
 
   /// The text without blanks: pages and tests have different indents.
