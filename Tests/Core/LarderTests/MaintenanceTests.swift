@@ -80,7 +80,7 @@ import Testing
     try withTemporaryDirectory { path in
       // At other levels a checkpoint may come first and clear the killed readers, too.
       let store = try Store(at: path + "/s", options: Store.Options(durability: .durable))
-      let peer = try PeerProcess("keep-moment", store.path, saying: "reading")
+      let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
       peer.kill()
       let upkeep = try Maintenance(of: store)
       #expect(try upkeep.runOnce().deadReaders >= 1)

@@ -39,9 +39,9 @@ import Testing
   func `undo takes back what the last command did`(line: String) throws {
     let shell = try shell()
     let before = try content(shell)
-    shell.input = bytes(
-      "{\"larder_export\":1}\n{\"namespace\":\"a\",\"key\":\"k1\",\"value\":\"1\"}\n{\"namespace\":\"a\",\"key\":\"z\",\"value\":\"2\"}\n"
-    )
+    shell.input = export([
+      #"{"namespace":"a","key":"k1","value":"1"}"#, #"{"namespace":"a","key":"z","value":"2"}"#,
+    ])
     try shell(line)
     #expect(try content(shell) != before)
     // Commands that only read are no change.

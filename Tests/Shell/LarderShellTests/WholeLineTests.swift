@@ -33,8 +33,7 @@ import Testing
     }
     try shell.store.namespace("a").set("old", for: "gone", expires: .after(.seconds(1)))
     shell.clock.advance(by: .seconds(2))
-    shell.input = bytes(
-      "{\"larder_export\":1}\n{\"namespace\":\"a\",\"key\":\"z\",\"value\":\"1\"}\n")
+    shell.input = export([#"{"namespace":"a","key":"z","value":"1"}"#])
     return shell
   }
 

@@ -20,16 +20,6 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Stays inside a read until the input ends.
-  func keepMoment() throws {
-    let opened = try Store(at: store)
-    try opened.read { _ in
-      Peer.say("reading")
-      waitForEndOfInput()
-    }
-    Peer.say("done")
-  }
-
   /// Stays inside a write until the input ends.
   func holdWrite() throws {
     let opened = try Store(at: store)

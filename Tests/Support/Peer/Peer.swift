@@ -60,7 +60,6 @@ import Synchronization
     "load-many": { try $0.loadMany() },
     "larder-hold": { try $0.holdMoment() },
     "hold-write": { try $0.holdWrite() },
-    "keep-moment": { try $0.keepMoment() },
     "larder": { try $0.openStore() },
     "number": { try $0.number() },
     "pop-buffered": { try $0.popBuffered() },
