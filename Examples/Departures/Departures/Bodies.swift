@@ -144,10 +144,12 @@ struct SimulationBody: Decodable {
 
   /// The last known value that is not in the future.
   func celsius(at now: Timestamp) -> Double? {
-    let known = zip(time, variables.temperature.data).compactMap { text, celsius in
-      text?.wrappedValue.flatMap { SwissTime.moment($0) }.flatMap { moment in
-        celsius?.wrappedValue?.within(-10...60).map { (moment: moment, celsius: $0) }
-      }
+    let known = zip(time, variables.temperature.data).compactMap {
+      text, celsius -> (moment: Timestamp, celsius: Double)? in
+      guard let moment = text?.wrappedValue.flatMap({ SwissTime.moment($0) }),
+        let celsius = celsius?.wrappedValue?.within(-10...60)
+      else { return nil }
+      return (moment, celsius)
     }
     return known.filter { $0.moment <= now }.max { $0.moment < $1.moment }?.celsius
   }
