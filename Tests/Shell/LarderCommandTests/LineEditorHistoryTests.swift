@@ -26,8 +26,7 @@ extension LineEditorTests {
 
     @Test func `^R searches`() throws {
       let session = try TerminalSession(home: home)
-      try session.type("keys departures\rget x\r\u{12}depart")
-      session.expect("the found line") { $0.lines.contains("probe> keys departures") }
+      try session.type("keys departures\rget x\r\u{12}depart").expect(row: "probe> keys departures")
       try session.type("\r")
       session.expect("it ran again") { $0.lines.filter { $0 == "=keys departures" }.count == 2 }
     }

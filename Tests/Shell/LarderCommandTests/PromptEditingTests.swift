@@ -47,15 +47,13 @@ import Testing
 
   @Test func `fields of values are completed within an open quote`() throws {
     let session = try session()
-    try session.type("count --where '.ye\t >= 1990'\r")
-    session.expect("the count") { $0.lines.contains("1 entry, 29 B") }
+    try session.type("count --where '.ye\t >= 1990'\r").expect(row: "1 entry, 29 B")
     #expect(session.screen.lines.contains("sets> count --where '.year >= 1990'"))
   }
 
   @Test func `what is typed behind ^C stays`() throws {
     let session = try session()
-    try session.type("a b \u{3}count\r")
-    session.expect("the answer") { $0.lines.contains("2 entries, 56 B") }
+    try session.type("a b \u{3}count\r").expect(row: "2 entries, 56 B")
     #expect(session.screen.lines.contains("sets> count"))
   }
 
@@ -66,7 +64,7 @@ import Testing
       to: "editor.sh")
     let session = try session(
       environment: ["EDITOR": "sh \(script) --wait", "TMPDIR": home.path, "PATH": "/usr/bin:/bin"])
-    try session.type("edit a\rget a .year\r").expect("the new value") { $0.lines.contains("2001") }
+    try session.type("edit a\rget a .year\r").expect(row: "2001")
     #expect(session.screen.lines.contains { $0.hasPrefix("set sets \"a\" (") })
     let modes = try String(contentsOfFile: home.path + "/modes", encoding: .utf8)
     #expect(modes == "drwx------\n-rw-------\n")

@@ -18,7 +18,7 @@ import Testing
       $0.lines.contains("pager -FRX -PSpace continues, q leaves")
     }
     let own = try home.prompt(environment: ["PATH": path, "PAGER": "", "LESS": "-S"])
-    try own.type("help\r").expect("the pager of the person") { $0.lines.contains("pager -FRX") }
+    try own.type("help\r").expect(row: "pager -FRX")
   }
 
   @Test func `the keys of signals are for the program that has the terminal`() throws {
@@ -56,8 +56,7 @@ import Testing
       screen.lines.contains { $0.hasPrefix("paged:help COMMAND explains one") }
         && screen.line == "larder>"
     }
-    try session.type("\u{C}count @departures\r")
-    session.expect("a short answer as it is") { $0.lines.contains("3 entries, 33 B") }
+    try session.type("\u{C}count @departures\r").expect(row: "3 entries, 33 B")
     let plain = try home.prompt(["--no-pager"], environment: ["PAGER": "sed s/^/paged:/"])
     try plain.type("help\r").expect("the end of the help") { screen in
       screen.lines.contains { $0.hasPrefix("help COMMAND explains one") }
@@ -66,8 +65,7 @@ import Testing
 
   @Test func `leaving the pager early ends the command and nothing else`() throws {
     let session = try home.prompt(environment: ["PAGER": "true"])
-    try session.type("help\rcount @departures\r")
-    session.expect("the next answer") { $0.lines.contains("3 entries, 33 B") }
+    try session.type("help\rcount @departures\r").expect(row: "3 entries, 33 B")
   }
 
   @Test func `nothing of the store is held while somebody reads`() throws {
@@ -77,8 +75,7 @@ import Testing
     try store.write { batch in
       for number in 0..<2000 { try batch.set("x", for: "key \(number)", in: names) }
     }
-    try session.type("keys @names --limit 500\r")
-    session.expect("the end of the list") { $0.lines.contains("waiting") }
+    try session.type("keys @names --limit 500\r").expect(row: "waiting")
     try names.set("y", for: "later")
     #expect(try store.statistics().readers.allSatisfy { $0.age ?? 0 == 0 })
     try session.type("\r").expect("the prompt") { $0.line == "larder>" }

@@ -79,6 +79,11 @@ final class TerminalSession {
     }
   }
 
+  /// Expects a row with this text and nothing else.
+  func expect(row: String, at location: SourceLocation = #_sourceLocation) {
+    expect("the row \(row)", at: location) { $0.lines.contains(row) }
+  }
+
   /// Expects this text in the row of the cursor, and the cursor in the column.
   func expect(
     line: String, column: Int? = nil, at location: SourceLocation = #_sourceLocation
