@@ -7,21 +7,15 @@ struct BatchEffects {
   /// The most expired entries, found by readers, that one write removes beside its own work.
   static let expirationsPerWrite = 64
 
-  /// The counts of reads that the batch added to the counters of the store.
   var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
-  /// Expired entries that readers have found.
   var expirations: [(key: [UInt8], item: Void)] = []
-  /// Access times that the batch wrote to entries.
   var accesses: [(key: [UInt8], item: PendingAccesses.Use)] = []
-  /// Rules that caches have declared.
   var declared: [(handle: NamespaceHandle, rules: Rules)] = []
   /// The number of the batch among the removals; nil without removals.
   var removal: UInt64?
-  /// Changes for subscribers; set just before the commit.
   var changes: PendingChanges?
   /// Whether the batch made changes without a subscriber, in a store that once had a subscriber.
   var hasUnrecordedChanges = false
-  /// The number of entries in the store after the commit.
   var entries: UInt64 = 0
   /// The number of removed owners whose dependents are still stored after the commit.
   var orphans: UInt64 = 0
@@ -59,14 +53,13 @@ extension WriteBatch {
     }
   }
 
-  /// Adds the counts of reads of this process to the counters of the store.
   mutating func mergeReadCounters() throws(LarderError) {
     for handle in session.engine.handlesWithCounts {
       let id: NamespaceID?
       do throws(LarderError) {
         id = try session.namespace(handle.name)?.id
       } catch  where session.transaction.failure == nil {
-        // A damaged namespace record must not stop the counts of other namespaces; the counts of this namespace wait.
+        // The counts of a damaged namespace wait; the counts of other namespaces must not.
         continue
       }
       guard let id else { continue }

@@ -33,9 +33,7 @@ struct ByNamespace<Value> {
     }
   }
 
-  /// Changes a value in place.
-  ///
-  /// - Returns: false if the value is absent.
+  /// Changes a value in place; false if the value is absent.
   mutating func update(_ id: NamespaceID, _ change: (inout Value) -> Void) -> Bool {
     if latestID != id {
       guard let value = others.removeValue(forKey: id) else { return false }
@@ -47,7 +45,6 @@ struct ByNamespace<Value> {
     return true
   }
 
-  /// Changes the value of the last changed namespace, and removes all other values.
   mutating func keepLatest(_ change: (inout Value) -> Void) {
     if !others.isEmpty { others = [:] }
     if latestID != nil { change(&latest) }

@@ -3,9 +3,7 @@ import Synchronization
 
 /// A write as a value: everything that it needs to wait in the queue, share a transaction, and run again.
 struct SharedWrite<Result: Sendable>: Sendable {
-  /// The approximate number of bytes that the write adds.
   var size = 0
-  /// The mode of the write's transaction.
   var mode = CommitMode.standard
   var body: @Sendable (inout WriteBatch) throws -> Result
   /// Makes the write in the write buffer; returns nil if only a transaction can make the write.

@@ -8,8 +8,8 @@ struct ChangeRecorder {
   private(set) var hasUnrecorded = false
   private let transaction: UInt64
   var time: Timestamp
-  /// The names of the namespaces that were already looked up.
-  private var names: [NamespaceID: [UInt8]] = [:]
+  /// The names, in this batch, of the namespaces that were already looked up.
+  fileprivate var names: [NamespaceID: [UInt8]] = [:]
 
   init(_ pending: PendingChanges?, transaction: UInt64, at time: Timestamp) {
     self.pending = pending
@@ -28,7 +28,6 @@ struct ChangeRecorder {
     add(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
   }
 
-  /// Prepares the publication, just before the commit.
   func prepare() { pending?.prepare() }
 
   /// Whether the next change must be described. If not, this call notes that a change happened.
@@ -52,19 +51,13 @@ struct ChangeRecorder {
       transaction: transaction, process: pending?.feed.process ?? 0)
     pending?.add(record)
   }
-
-  /// The name that a namespace has in this batch.
-  func knownName(of id: NamespaceID) -> [UInt8]? { names[id] }
-
-  mutating func keep(_ name: [UInt8], of id: NamespaceID) { names[id] = name }
 }
 
 extension WriteSession {
-  /// The name of a namespace for subscribers.
   mutating func nameForSubscribers(of id: NamespaceID) throws(LarderError) -> [UInt8] {
-    if let known = changes.knownName(of: id) { return known }
+    if let known = changes.names[id] { return known }
     let name = Array((try name(of: id) ?? "").utf8)
-    changes.keep(name, of: id)
+    changes.names[id] = name
     return name
   }
 }
@@ -87,7 +80,6 @@ struct PendingChanges {
     count += 1
   }
 
-  /// Prepares the publication, just before the commit.
   func prepare() {
     if count > 0 { feed.ring.prepare(first + count, transaction: transaction) }
   }
@@ -96,7 +88,7 @@ struct PendingChanges {
     if count > 0 { feed.publish(first + count) }
   }
 
-  /// Drops the changes of a batch that was not committed.
+  /// Drops the changes after a rollback.
   func discard() {
     if count > 0 { feed.ring.discard(first + count) }
   }

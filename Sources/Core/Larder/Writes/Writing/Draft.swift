@@ -4,7 +4,6 @@ import LarderSystem
 struct Draft: ~Escapable {
   let entryKey: [UInt8]
   let key: Span<UInt8>
-  /// The hash of namespace and key.
   let keyHash: UInt64
   /// The header in its stored form, without the checksum.
   let header: EntryHeader
@@ -13,11 +12,9 @@ struct Draft: ~Escapable {
   let encodedFields: [UInt8]
   /// The value, or the payload of the former record in a draft that keeps the former value.
   let payload: Span<UInt8>
-  /// Bytes of the value.
   let valueCount: Int
   private let keepsValue: Bool
 
-  /// A draft with a new value.
   @_lifetime(copy key, copy value)
   init(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
@@ -62,7 +59,6 @@ struct Draft: ~Escapable {
   /// Whether the value must be cut into chunks.
   var isCut: Bool { header.flags.contains(.chunked) && !keepsValue }
 
-  /// Bytes of the record.
   var recordCount: Int {
     form.size + encodedFields.count + (isCut ? ChunkedPayload.size : payload.count)
   }
@@ -76,7 +72,7 @@ struct Draft: ~Escapable {
 
   var trace: EntryTrace { EntryTrace(weight: weight, deadline: header.indexed) }
 
-  /// Whether `entry` already has the content of the draft. A version has only one value ever, so the values need no comparison.
+  /// Whether `entry` already has the content of the draft. A version has only one value ever.
   func isContent(of entry: StoredEntry) -> Bool {
     header.version == entry.header.version && header.isContent(of: entry.header)
       && fields == entry.fields

@@ -51,7 +51,7 @@ public struct EntryAttributes: Sendable {
     self.expires = expires
   }
 
-  /// These attributes with the given expiration; nil keeps the expiration of the attributes.
+  /// Nil keeps the expiration of the attributes.
   @inline(__always)
   func expiring(_ expires: Expiration?) -> EntryAttributes {
     guard let expires else { return self }
@@ -128,7 +128,6 @@ public struct EntryAttributes: Sendable {
     return fields
   }
 
-  /// Whether the attributes are only codec, expiration and stale window.
   var isPlain: Bool {
     box == nil && isPinned == nil && written == nil && !isNegative && !awaitsOwners
   }

@@ -6,7 +6,6 @@ import Synchronization
 ///
 /// They change in memory and are written once, by ``WriteSession/saveCounters()``, so they are exact after every commit.
 struct Ledger {
-  /// The counters of a namespace in memory.
   struct Account: Sendable {
     var counters: NamespaceCounters
     /// Whether the store has no record of these counters yet.
@@ -36,8 +35,7 @@ struct Ledger {
     committed = balance.store
   }
 
-  /// The counters for the next write, if no other process commits in between: the counters of the store, and of the namespace
-  /// that was loaded or changed last.
+  /// The counters for the next write: those of the store, and of the namespace that was loaded or changed last.
   var balance: Balance {
     var next = Balance(store: store, namespaces: namespaces)
     next.namespaces.keepLatest {
@@ -47,7 +45,7 @@ struct Ledger {
     return next
   }
 
-  /// Whether this batch keeps the generation. Then facts about names, ids, rules and tombstones may be cached beyond the batch.
+  /// Whether facts about names, ids, rules and tombstones may be cached beyond the batch.
   var hasCommittedGeneration: Bool { store.generation == committed.generation }
 
   // MARK: Namespaces
@@ -59,12 +57,10 @@ struct Ledger {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
 
-  /// Lends the counters of a loaded namespace without a copy.
   subscript(id: NamespaceID) -> NamespaceCounters {
     @inline(__always) _read { yield namespaces[id, default: Account.none].counters }
   }
 
-  /// Whether this batch made the namespace.
   func isNew(_ id: NamespaceID) -> Bool { namespaces[id, default: Account.none].isNew }
 
   mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
@@ -72,13 +68,11 @@ struct Ledger {
     namespaces[id] = Account(counters: counters, isNew: true, isChanged: true)
   }
 
-  /// Forgets the counters of a removed namespace, so that they are not written.
   mutating func drop(_ id: NamespaceID) {
     changes &+= 1
     namespaces[id] = nil
   }
 
-  /// Changes the counters of a loaded namespace.
   mutating func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     changes &+= 1
     learn(id, change)
@@ -94,9 +88,8 @@ struct Ledger {
 
   // MARK: Entries
 
-  /// Replaces the old weight of an entry by its new weight, in the counters of a loaded namespace; nil stands for no entry.
-  ///
-  /// - Parameter reason: why the old value leaves, if removals of that kind are counted.
+  /// Replaces the old weight of an entry by its new weight; nil stands for no entry. `reason` says why the old value leaves,
+  /// if removals of that kind are counted.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil
@@ -131,15 +124,13 @@ struct Ledger {
     Int64(bitPattern: store.lastStamp) == now.milliseconds && store.suspectSince == 0
   }
 
-  /// Records the time of a write or a purge with a trusted clock.
-  ///
-  /// The record is the last time, not the largest: a clock that was ahead for some time must not excuse the next jump.
+  /// Records the time of a trusted clock. The last time counts, not the largest: a clock that was ahead for some time must not
+  /// excuse the next jump.
   mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0
   }
 
-  /// Calls `body` with the counters that have changed.
   func visitChanged(
     _ body: (NamespaceID, NamespaceCounters) throws(LarderError) -> Void
   ) throws(LarderError) {
@@ -148,7 +139,6 @@ struct Ledger {
     }
   }
 
-  /// The namespaces whose counters have changed.
   var changedNamespaces: [NamespaceID] {
     var changed: [NamespaceID] = []
     namespaces.visit { id, account in
@@ -160,7 +150,7 @@ struct Ledger {
   var isStoreChanged: Bool { store != committed }
 }
 
-/// The part that one entry contributes to the counters.
+/// The share of one entry in the counters.
 struct EntryWeight: Equatable {
   /// Bytes of the value.
   var size: Int
@@ -168,13 +158,9 @@ struct EntryWeight: Equatable {
   var stored: Int
   /// The position in the queue; 0 for a pinned entry, which is not in the queue.
   var queuePosition: UInt64
+}
 
-  init(size: Int, stored: Int, queuePosition: UInt64) {
-    self.size = size
-    self.stored = stored
-    self.queuePosition = queuePosition
-  }
-
+extension EntryWeight {
   init(_ entry: StoredEntry) {
     size = entry.valueCount
     stored = entry.storedCount
@@ -218,14 +204,11 @@ extension QueueState {
   }
 }
 
-/// The counters that this process committed last. A write right after that commit reads no record of counters.
-///
-/// Only the writer uses this object, under the writer lock.
+/// The counters that this process committed last, used under the writer lock. A write right after that commit reads no record.
 final class CommittedLedger: Sendable {
-  /// The counters, and the serial number of the write that stored them here.
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
-  /// The counters at the begin of `transaction`: the kept counters if nothing was committed since, otherwise the stored ones.
+  /// The kept counters if nothing was committed since, otherwise the stored counters.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger.Balance {
@@ -234,7 +217,7 @@ final class CommittedLedger: Sendable {
     return Ledger.Balance(store: try transaction.stateOrRebuilt(seal))
   }
 
-  /// Keeps the counters that a write is about to commit. If the commit fails, nobody uses them.
+  /// Called before the commit. If the commit fails, nobody uses the counters.
   func keep(_ balance: Ledger.Balance, ofWrite serial: UInt64) {
     latest.withLock { $0 = (serial, balance) }
   }

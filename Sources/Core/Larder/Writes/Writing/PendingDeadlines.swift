@@ -1,17 +1,15 @@
 import LMDB
 import LarderSystem
 
-/// Changes of the expiry index that a batch has not written yet, for the last two blocks or for all blocks.
+/// Changes of the expiry index that a batch has not written yet.
 ///
-/// Entries that are written or removed together usually have the same time and consecutive positions, so one write of a record
-/// covers many of them. A sweep moves entries from one block to another, so the batch keeps two blocks. The records of the
-/// write buffer come in the order of their keys, not of their times, so their commit keeps all blocks.
+/// Entries that are written or removed together usually share a block, so one write of a record covers many entries. A sweep
+/// moves entries between two blocks, so the batch keeps two. The records of the write buffer come in the order of their keys,
+/// so their commit keeps all blocks.
 struct PendingDeadlines {
   struct Change {
     let block: ExpiryBlock
-    /// Bits of positions to set.
     fileprivate(set) var added: UInt32 = 0
-    /// Bits of positions to clear.
     fileprivate(set) var removed: UInt32 = 0
 
     fileprivate mutating func set(_ bit: UInt32, to isIndexed: Bool) {
@@ -24,20 +22,16 @@ struct PendingDeadlines {
       }
     }
 
-    /// The value of the record after the change.
     func applied(to positions: UInt32) -> UInt32 { (positions | added) & ~removed }
   }
 
   private var newest: Change?
   private var older: Change?
-  /// The changes of other blocks.
   private var others: [ExpiryBlock: Change] = [:]
-  /// Whether the changes of all blocks are kept until ``next()`` and ``takeOthers()``.
   var keepsAll = false
-  /// The number of changes so far.
   private(set) var count = 0
 
-  /// - Returns: the change of another block that must be written now; nil if there is none.
+  /// Returns the change of another block that must be written now.
   @inline(__always)
   mutating func set(_ position: UInt64, of block: ExpiryBlock, to isIndexed: Bool) -> Change? {
     count &+= 1
@@ -60,7 +54,7 @@ struct PendingDeadlines {
     return nil
   }
 
-  /// Removes and returns a change of the last two blocks, to be written; nil if no such change is left.
+  /// Removes and returns a change of the last two blocks.
   mutating func next() -> Change? {
     if let change = older {
       older = nil

@@ -3,15 +3,15 @@ import LarderSystem
 
 /// The way in which a write transaction runs.
 struct CommitMode {
-  /// Whether the body may run again, after pages of a full data file were freed. A caller's closure runs only once.
+  /// Whether the body may run again. A caller's closure runs only once.
   var mayRepeat = true
-  /// Whether the transaction also removes some entries with invalidated tags and some that reads found expired. Off for purge
-  /// and invalidation, which count such entries themselves, and for commits of the store's own.
+  /// Whether the transaction also removes invalidated and expired entries. Off for purge and invalidation, which count such
+  /// entries themselves, and for commits of the store's own.
   var cleansUp = true
-  /// How long to wait for other writers, including those of this process; nil for the store's lock timeout.
+  /// The wait for other writers, including those of this process; nil for the store's lock timeout.
   var lockTimeout: Duration?
-  /// Whether the body may take long or read many keys. A commit of its own then stores the records of the write buffer first,
-  /// and no process appends before the end of the body.
+  /// Whether the body may take long or read many keys. Then an own commit first stores the records of the write buffer, and no
+  /// process appends before the end of the body.
   var needsEmptyBuffer = false
 
   static let standard = CommitMode()
@@ -25,23 +25,18 @@ struct CommitMode {
 
 /// Why a transaction was rolled back without an error of its body.
 enum RetryReason {
-  /// Another process has changed the limit of the data file.
   case fileLimitChanged(to: Int?)
-  /// Pages become scarce, and a checkpoint of this process would free some pages.
+  /// A checkpoint of this process would free scarce pages.
   case checkpointWanted
   /// Fewer pages are free than earlier batches needed.
   case roomWanted
-  /// The batch needed more pages than the data file has, after it had taken `taken` pages.
+  /// The data file had too few pages, after the batch had taken `taken` pages.
   case outOfPages(taken: Int)
-  /// A member of a group failed after it had changed something.
   case memberFailed(index: Int)
-  /// The transaction contains the write of a task that was cancelled.
   case memberCancelled
-  /// A record of the write buffer cannot be stored because of damage.
   case recordUnstorable(offset: Int, generation: UInt64)
 }
 
-/// Thrown through LMDB's transaction to roll the transaction back.
 struct RolledBack: Error {
   var reason: RetryReason
 }
@@ -52,9 +47,8 @@ enum CommitOutcome<Result> {
 }
 
 extension StoreEngine {
-  /// Runs `body` in a write transaction on the calling thread and commits the transaction.
-  ///
-  /// - Throws: ``LarderError/Code/insideWrite`` if the thread is inside another write of the store.
+  /// Runs `body` on the calling thread. Throws ``LarderError/Code/insideWrite`` if the thread is inside another write of the
+  /// store.
   func commit<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws(LarderError) -> Result {
@@ -82,9 +76,8 @@ extension StoreEngine {
     }
   }
 
-  /// Commits within the disk limit: if a transaction lacks room, makes room and runs the transaction again.
-  ///
-  /// - Returns: the reason of a rollback that only the caller can handle.
+  /// Makes room within the disk limit and repeats the transaction if necessary. Returns rollbacks that only the caller can
+  /// handle.
   func commitOrRollBack<Result>(
     _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
   ) throws -> CommitOutcome<Result> {
@@ -112,11 +105,8 @@ extension StoreEngine {
     }
   }
 
-  /// Runs one transaction. Items that it took from queues of this process are confirmed after the commit, or queued again.
-  ///
-  /// - Parameters:
-  ///   - room: the room that the batch needs at its begin; nil if no preparation is left.
-  ///   - lost: records of the write buffer that cannot be stored.
+  /// Runs one transaction, with the items of this process's queues. `room` is nil if no preparation is left; `lost` has the
+  /// records of the write buffer that cannot be stored.
   func attempt<Result>(
     _ mode: CommitMode, with room: PageReclaimer? = nil, without lost: LostRecords = LostRecords(),
     _ body: (inout WriteBatch) throws -> Result
@@ -166,7 +156,6 @@ extension StoreEngine {
       }
       effects.confirm(in: self)
       if effects.orphans > 0, mode.cleansUp { removeRemainingOrphans(effects.orphans) }
-      // The last transaction has run the body.
       return .committed(result!)
     } catch {
       effects.rollBack(in: self)
@@ -179,7 +168,7 @@ extension StoreEngine {
     }
   }
 
-  /// Continues the removal of entries whose owner was removed; each transaction removes a bounded number of entries.
+  /// Removes further entries whose owner was removed, in bounded transactions.
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
@@ -196,12 +185,11 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Limits the time that a commit spends on cleanup for the writes of the buffer.
+  /// The most shares of cleanup: a commit does one share for each write of the buffer.
   private static let mostShares = 16
 
-  /// Stores the records of the write buffer, runs `body`, and bounded shares of the work that reads and removals have left.
-  ///
-  /// - Returns: nil, without a run of `body`, if there were records and `body` needs an empty buffer.
+  /// Stores the records of the write buffer, runs `body`, and a bounded share of the work that reads and removals have left.
+  /// Nil, without a run of `body`, if there were records and `body` needs an empty buffer.
   fileprivate mutating func run<Result>(
     _ mode: CommitMode, _ room: PageReclaimer?, _ buffered: inout BufferHold,
     on commit: UInt64, _ body: (inout WriteBatch) throws -> Result
@@ -218,7 +206,6 @@ extension WriteBatch {
       }
       if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
-    // The commit also does a share of the cleanup for each write of the buffer.
     let count = try buffered.begin(
       &self, on: commit, lockTimeout: engine.environment.lockTimeout)
     let shares = min(1 + count, Self.mostShares)
@@ -242,7 +229,6 @@ extension WriteBatch {
     return result
   }
 
-  /// The effects to confirm after the commit.
   fileprivate var finalEffects: BatchEffects {
     var effects = effects
     effects.removal = session.removals.number

@@ -3,8 +3,8 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Runs a write for a blocking caller: in the write buffer if possible, at once if no other thread of this process writes,
-  /// otherwise together with the writes of other threads.
+  /// Runs a write for a blocking caller: in the write buffer, at once if no other thread of this process writes, or in the
+  /// queue.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if let result = try write.append?(self) { return result }
     if let result = try commitAtOnce(write.mode, write.body) { return result }
@@ -14,7 +14,7 @@ extension StoreEngine {
     return try blocked.result
   }
 
-  /// Runs a write for a blocking caller; nil if another thread of this process writes, so that this write must join the queue.
+  /// Nil if another thread of this process writes, so that this write must join the queue.
   func commitAtOnce<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result? {
@@ -27,10 +27,8 @@ extension StoreEngine {
     return try commitRethrowing(mode, body)
   }
 
-  /// Runs a write for a task: in the write buffer if possible, otherwise in a commit that it shares with other writes. The task
-  /// is suspended until that commit.
-  ///
-  /// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written.
+  /// Runs a write for a task: in the write buffer, or in a commit that it shares. If the task is cancelled before that commit
+  /// begins, the call throws `CancellationError`, and nothing is written.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
     // Throws for a store that is closed or was opened before a fork.
     if !environment.isOpen { return try commitRethrowing(write.mode, write.body) }
@@ -51,8 +49,8 @@ extension StoreEngine {
 
   /// Runs the writes of a group in their order, in one transaction if possible, and gives each caller its own outcome.
   ///
-  /// A member that fails before it has changed anything is left out. After a later failure the transaction cannot be committed.
-  /// Then the members before the failed member are committed, it runs alone, and the members after it follow.
+  /// A member that fails before any change is left out. After a later failure the members before the failed member are
+  /// committed, the failed member runs alone, and the rest follows.
   func commit(_ group: [any QueuedWrite]) {
     var rest = group
     while rest.count > 1 {
@@ -64,7 +62,7 @@ extension StoreEngine {
     if let last = rest.first { commitAlone(last) }
   }
 
-  /// - Returns: the member that must run alone, if nothing was committed; nil if every caller got its outcome.
+  /// Returns the member that must run alone, if nothing was committed; nil if every caller got its outcome.
   private func commitTogether(_ members: [any QueuedWrite]) -> Int? {
     var failures: [Int: any Error] = [:]
     var mode = CommitMode.standard
@@ -115,9 +113,7 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Runs the members of a group.
-  ///
-  /// - Returns: the errors of members that failed before they changed anything.
+  /// Returns the errors of members that failed before they changed anything.
   fileprivate mutating func run(_ members: [any QueuedWrite]) throws -> [Int: any Error] {
     var failures: [Int: any Error] = [:]
     for (index, member) in members.enumerated() {
@@ -166,7 +162,6 @@ extension Store {
           + "In async functions `try await` writes without blocking. This is said once.")
     }
 
-    /// Allows the warning again.
     static func reset() { isSaid.store(false, ordering: .relaxed) }
   }
 #endif

@@ -1,10 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The write transaction of a batch: LMDB's transaction, with errors in the terms of the store.
-///
-/// A failed change may be done in part. So the first failure is kept, and a batch with a failure is never committed, even if
-/// its caller catches the error.
+/// LMDB's write transaction, with errors in the terms of the store. A failed change may be done in part, so a batch with a
+/// failure is never committed, even if its caller catches the error.
 struct StoreTransaction: ~Copyable {
   private var lmdb: WriteTransaction
   private let path: String
@@ -16,16 +14,12 @@ struct StoreTransaction: ~Copyable {
     self.path = path
   }
 
-  /// The number of this transaction's commit.
   var id: UInt64 { lmdb.id }
 
-  /// See ``WriteTransaction/serial``.
   var serial: UInt64 { lmdb.serial }
 
-  /// The number of calls that store or remove a record.
   var changes: Int { lmdb.changes }
 
-  /// See ``WriteTransaction/changedPages``.
   var changedPages: Int { lmdb.changedPages }
 
   consuming func end() -> WriteTransaction { lmdb }
@@ -34,7 +28,7 @@ struct StoreTransaction: ~Copyable {
     if let failure { throw failure.error }
   }
 
-  /// Makes the transaction impossible to commit, and returns the error that the caller must throw.
+  /// Makes the commit impossible; returns the error to throw.
   mutating func fail(_ error: LarderError) -> LarderError {
     if failure == nil { failure = (error, nil) }
     return error
@@ -64,7 +58,6 @@ extension StoreTransaction {
     try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database) != nil }
   }
 
-  /// A copy of the value under `key`; nil if the key has no value.
   mutating func copy(of key: [UInt8], in database: Database) throws(LarderError) -> [UInt8]? {
     try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database)?.copied }
   }
@@ -81,7 +74,6 @@ extension StoreTransaction {
     try put(value.span, for: key.span, in: database)
   }
 
-  /// The number of pages that the databases use, including LMDB's own databases.
   func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     try lmdb.usedPages(of: databases)
   }
@@ -98,7 +90,7 @@ extension StoreTransaction {
     }
   }
 
-  /// - Returns: false if the key was absent.
+  /// False if the key was absent.
   @discardableResult
   mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LarderError) -> Bool {
     do throws(LMDBError) {
@@ -117,7 +109,6 @@ extension StoreTransaction {
     for key in keys { try remove(key, from: database) }
   }
 
-  /// Calls `body` with each record whose key begins with `prefix`, in key order.
   mutating func forEach(
     in database: Database, from prefix: [UInt8], _ body: ([UInt8], Span<UInt8>) -> Void
   ) throws(LarderError) {

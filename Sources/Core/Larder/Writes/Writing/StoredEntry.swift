@@ -3,20 +3,17 @@ import LarderSystem
 
 /// An entry as its record describes it; the value is left out.
 struct StoredEntry {
-  /// The key in the database of entries.
   let entryKey: [UInt8]
   var header: EntryHeader
   let fields: EntryFields
   let valueCount: Int
   let recordCount: Int
 
-  /// Bytes of header, fields and value.
   var storedCount: Int {
     header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
   }
 
-  /// Nil for a record whose index records cannot be derived: the record is damaged, has flags of a later version, or has a long
-  /// key that belongs under another entry key.
+  /// Nil for a record whose index records cannot be derived: damaged, with later flags, or a long key under another entry key.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange)),
@@ -51,7 +48,7 @@ struct StoredEntry {
 
   var storedKey: StoredKey { StoredKey(bytes: Array(entryKey.dropFirst(4))) }
 
-  /// The key itself; nil if the field of a long key is missing.
+  /// Nil if the field of a long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
   /// The key; for a damaged record with a long key, its known beginning.
@@ -59,7 +56,7 @@ struct StoredEntry {
 
   var owners: [StoredOwner] { fields.owners }
 
-  /// Whether the entry has the key `key`, and not another long key with the same stored form.
+  /// False for another long key with the same stored form.
   func has(_ key: Span<UInt8>) -> Bool {
     !header.flags.contains(.longKey) || fields[.key].map { $0.span.elementsEqual(key) } == true
   }
@@ -75,7 +72,6 @@ struct StoredEntry {
 }
 
 extension StoredEntry {
-  /// Whether each index has the entry at the place that its header and fields give.
   func isIndexed(
     in transaction: borrowing WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> Bool {
@@ -85,15 +81,8 @@ extension StoredEntry {
         ExpiryRecord(key.span, value)?.contains(header.sequence) == true
       else { return false }
     }
-    for tag in fields.tags {
-      guard tag.count <= IndexKey.longestTag,
-        try transaction.value(for: IndexKey.tag(tag, entry: entryKey), in: indexes.tags) != nil
-      else { return false }
-    }
-    for owner in owners
-    where try transaction.value(
-      for: IndexKey.owner(owner.entryKey, entry: entryKey), in: indexes.tags) == nil
-    {
+    guard fields.tags.allSatisfy({ $0.count <= IndexKey.longestTag }) else { return false }
+    for key in tagKeys where try transaction.value(for: key, in: indexes.tags) == nil {
       return false
     }
     if header.sequence == 0 { return header.flags.contains(.pinned) }
@@ -101,7 +90,6 @@ extension StoredEntry {
       .elementsEqual(storedKey.bytes.span) ?? false
   }
 
-  /// The keys of the entry's records in the tag index, for its tags and its owners.
   var tagKeys: Set<[UInt8]> {
     var keys = Set(fields.tags.map { IndexKey.tag($0, entry: entryKey) })
     for owner in owners { keys.insert(IndexKey.owner(owner.entryKey, entry: entryKey)) }
