@@ -70,7 +70,7 @@ extension Peer {
     for descriptor in try dataDescriptors() { dup2(full.fileDescriptor, descriptor) }
   }
 
-  static func dataDescriptors() throws -> [Int32] {
+  private static func dataDescriptors() throws -> [Int32] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
       let target = try? FileManager.default.destinationOfSymbolicLink(
         atPath: "/proc/self/fd/\(name)")
