@@ -153,7 +153,7 @@ import Testing
     for length in Array(1..<30) + [100, 511] {
       try withDamaged { transaction, indexes, id in
         var prefix: [UInt8] = []
-        prefix.append(id: id)
+        prefix.append(bigEndian: id.rawValue)
         for kind in 0..<4 {
           var key = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
           // Kind 0 is random bytes, kind 1 zeros, kind 2 a key of the namespace; kind 3 begins with a time before all others.

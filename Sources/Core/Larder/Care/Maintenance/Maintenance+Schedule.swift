@@ -38,12 +38,8 @@ extension Maintenance {
 
   /// The time until a run is due, according to the store's record of the last run.
   private func remaining() throws(LarderError) -> Duration {
-    let state: StoreState?
-    do throws(LMDBError) {
-      state = try store.engine.environment.beginRead().state(store.engine.seal)
-    } catch {
-      throw store.engine.error(error)
-    }
+    let engine = store.engine
+    let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }
     // Maintenance writes, and a write rebuilds a damaged record.
     return state.map { remaining(of: $0, at: store.now) } ?? .zero
   }
@@ -115,12 +111,8 @@ extension WriteBatch {
 extension StoreEngine {
   func maintain(while shouldContinue: () -> Bool) throws(LarderError) -> Maintenance.Report {
     var report = Maintenance.Report()
-    do throws(LMDBError) {
-      // Dead readers keep pages from being reused, and the rest of the run may need the pages.
-      report.deadReaders = try environment.readerTable.clearDead()
-    } catch {
-      throw self.error(error)
-    }
+    // Dead readers keep pages from being reused, and the rest of the run may need the pages.
+    report.deadReaders = try typed { try environment.readerTable.clearDead() }
     try flush()
     report.repaired = try RepairJob(self).run(while: shouldContinue)
     report.reclaimed = try Purge(self).reclaim(while: shouldContinue)

@@ -63,15 +63,11 @@ extension NamespaceRepair {
       }
       guard leadsNowhere else { continue }
       if let unsound {
-        for indexed in unsound {
-          try session.removeDeadline(of: indexed)
-        }
+        for indexed in unsound { try session.removeDeadline(of: indexed) }
         continue
       }
       if part == .entries {
-        try session.update(id) {
-          $0.removals.count(.damaged, bytes: 0)
-        }
+        try session.update(id) { $0.removals.count(.damaged, bytes: 0) }
         try session.recordDamagedRemoval(key)
       }
       try session.transaction.remove(key, from: database)
@@ -98,7 +94,7 @@ extension NamespaceRepair {
   private func correct(
     by correction: NamespaceCounters, _ session: inout WriteSession
   ) throws(LarderError) {
-    try session.update(id) { $0.correct(by: correction) }
+    try session.update(id) { $0 = $0.combined(with: correction, &+) }
     session.ledger.updateStore { state in
       state.entries &+= correction.entries
       state.bytes &+= correction.bytes
@@ -108,24 +104,17 @@ extension NamespaceRepair {
 }
 
 extension NamespaceCounters {
-  /// The difference from `recorded`; subtractions wrap around.
-  func difference(from recorded: NamespaceCounters) -> NamespaceCounters {
-    var difference = NamespaceCounters()
-    difference.entries = entries &- recorded.entries
-    difference.bytes = bytes &- recorded.bytes
-    difference.stored = stored &- recorded.stored
-    difference.pinned = pinned &- recorded.pinned
-    difference.queue.windowEntries = queue.windowEntries &- recorded.queue.windowEntries
-    difference.queue.windowBytes = queue.windowBytes &- recorded.queue.windowBytes
-    return difference
-  }
-
-  mutating func correct(by difference: NamespaceCounters) {
-    entries &+= difference.entries
-    bytes &+= difference.bytes
-    stored &+= difference.stored
-    pinned &+= difference.pinned
-    queue.windowEntries &+= difference.queue.windowEntries
-    queue.windowBytes &+= difference.queue.windowBytes
+  /// These counters; `combine` joins the numbers that a count of the entries gives with the numbers of `other`.
+  func combined(
+    with other: NamespaceCounters, _ combine: (UInt64, UInt64) -> UInt64
+  ) -> NamespaceCounters {
+    var combined = self
+    combined.entries = combine(entries, other.entries)
+    combined.bytes = combine(bytes, other.bytes)
+    combined.stored = combine(stored, other.stored)
+    combined.pinned = combine(pinned, other.pinned)
+    combined.queue.windowEntries = combine(queue.windowEntries, other.queue.windowEntries)
+    combined.queue.windowBytes = combine(queue.windowBytes, other.queue.windowBytes)
+    return combined
   }
 }

@@ -149,19 +149,14 @@ extension NamespaceRepair {
     if let mark = try view.value(for: MetadataKey.repair(id).span, in: .main) {
       survey.events = RepairMark.events(mark)
     }
-    var cursor = try view.cursor(in: .entries)
-    let prefix = id.prefix
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      if let entry = StoredEntry(entryKey: found.key.copied, record: found.value) {
-        counted.add(EntryWeight(entry))
-        if entry.header.flags.contains(.chunked) {
-          survey.chunks.versions.insert(entry.header.version)
-        }
+    try view.forEach(in: .entries, from: id.prefix) { key, record throws(LMDBError) in
+      guard let entry = StoredEntry(entryKey: key.copied, record: record) else { return }
+      counted.add(EntryWeight(entry))
+      if entry.header.flags.contains(.chunked) {
+        survey.chunks.versions.insert(entry.header.version)
       }
-      record = try cursor.next()
     }
-    survey.correction = counted.difference(from: recorded)
+    survey.correction = counted.combined(with: recorded, &-)
     return survey
   }
 }

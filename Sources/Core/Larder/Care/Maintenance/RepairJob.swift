@@ -40,21 +40,13 @@ struct RepairJob {
   }
 
   private func marked() throws(LarderError) -> [NamespaceID] {
-    let prefix = MetadataKey.repairs
-    let transaction = try engine.beginRead()
-    do throws(LMDBError) {
+    try engine.typed {
       var ids: [NamespaceID] = []
-      var cursor = try transaction.cursor(in: .main)
-      var record = try cursor.seek(prefix.span)
-      while let found = record, found.key.starts(with: prefix.span) {
-        if found.key.count == prefix.count + 4 {
-          ids.append(NamespaceID(rawValue: found.key.bigEndian(at: prefix.count)))
-        }
-        record = try cursor.next()
+      let snapshot = try engine.beginRead()
+      try snapshot.forEach(in: .main, from: MetadataKey.repairs) { key, _ throws(LMDBError) in
+        if let id = MetadataKey.id(of: key) { ids.append(id) }
       }
       return ids
-    } catch {
-      throw engine.error(error)
     }
   }
 
@@ -66,7 +58,11 @@ struct RepairJob {
     var position: [UInt8]?
     repeat {
       guard shouldContinue() else { return false }
-      let (keys, reached) = try dangling(part, of: repair, after: position, chunks)
+      let (keys, reached) = try engine.typed {
+        let snapshot = try engine.beginRead()
+        return try repair.dangling(
+          part, after: position, atMost: Self.readsPerStep, chunks, in: snapshot)
+      }
       position = reached
       for start in stride(from: 0, to: keys.count, by: Self.dropsPerCommit) {
         guard shouldContinue() else { return false }
@@ -79,26 +75,11 @@ struct RepairJob {
     return true
   }
 
-  private func dangling(
-    _ part: NamespaceRepair.Part, of repair: NamespaceRepair, after position: [UInt8]?,
-    _ chunks: NamespaceRepair.ChunkOwners
-  ) throws(LarderError) -> (keys: [[UInt8]], reached: [UInt8]?) {
-    let snapshot = try engine.beginRead()
-    do throws(LMDBError) {
-      return try repair.dangling(
-        part, after: position, atMost: Self.readsPerStep, chunks, in: snapshot)
-    } catch {
-      throw engine.error(error)
-    }
-  }
-
   private func survey(_ repair: NamespaceRepair) throws(LarderError) -> NamespaceRepair.Survey {
-    let snapshot = try engine.beginRead()
-    let recorded = try engine.metadata.counters(of: repair.id, in: snapshot)
-    do throws(LMDBError) {
+    try engine.typed {
+      let snapshot = try engine.beginRead()
+      let recorded = try engine.metadata.counters(of: repair.id, in: snapshot)
       return try repair.survey(recorded, in: snapshot)
-    } catch {
-      throw engine.error(error)
     }
   }
 }
@@ -109,9 +90,7 @@ enum RepairMark {
     record.count == 8 ? record.word(at: 0) : 0
   }
 
-  static func note(
-    _ id: NamespaceID, _ transaction: inout StoreTransaction
-  ) throws(LarderError) {
+  static func note(_ id: NamespaceID, _ transaction: inout StoreTransaction) throws(LarderError) {
     let key = MetadataKey.repair(id)
     let record = try transaction.copy(of: key, in: .main) ?? []
     var next: [UInt8] = []

@@ -206,9 +206,7 @@ struct SalvageMetadata {
       if key.starts(with: prefixes.namespaces.span) {
         addNamespace(key.extracting(prefixes.namespaces.count..<key.count).copied, value)
       } else if key.starts(with: prefixes.garbage.span) {
-        if key.count == prefixes.garbage.count + 4 {
-          garbage.insert(NamespaceID(rawValue: key.bigEndian(at: prefixes.garbage.count)))
-        }
+        if let id = MetadataKey.id(of: key) { garbage.insert(id) }
       } else if key.starts(with: prefixes.tombstones.span) {
         tombstones.append(seal.flatMap { Tombstone(value, at: key, seal: $0) } ?? .damaged)
       } else if key.elementsEqual(settingsKey.span) {

@@ -111,22 +111,17 @@ struct SalvageWriter {
   ) -> [UInt8]? {
     let payload = record.extracting(entry.header.payloadStart..<record.count)
     guard entry.header.flags.contains(.chunked) else { return payload.copied }
-    guard let expected = ChunkedPayload(payload) else { return nil }
-    var value: [UInt8] = []
+    let version = entry.header.version
+    guard var value = ChunkAssembly(payload, version: version, in: entry.id) else { return nil }
     var index: UInt32 = 0
-    while value.count < expected.count {
-      let key = IndexKey.chunk(index, of: entry.header.version, in: entry.id)
-      let before = value.count
-      let isThere: Void? = file.withValue(for: key, in: Indexes.names[4]) { bytes in
-        value.append(contentsOf: bytes)
-      }
-      guard isThere != nil, value.count > before else { return nil }
+    var isMore = true
+    while isMore {
+      let key = IndexKey.chunk(index, of: version, in: entry.id)
+      isMore =
+        file.withValue(for: key, in: Indexes.names[4]) { value.append(key.span, $0) } ?? false
       index += 1
     }
-    guard value.count == expected.count,
-      Checksum.of(value.span, seed: ChunkedPayload.seed) == expected.checksum
-    else { return nil }
-    return value
+    return value.result
   }
 
   private func attributes(of entry: StoredEntry) -> EntryAttributes {

@@ -93,10 +93,8 @@ extension WriteBatch {
     var reads = ReadCounters()
     for name in try session.namespaceNames() {
       guard let known = try session.namespace(name) else { continue }
-      reads =
-        reads
-        + (try session.counters(of: known.record.id)
-          .reads)
+      let counters = try session.counters(of: known.record.id)
+      reads = reads + counters.reads
     }
     history.add(
       ReadSample(

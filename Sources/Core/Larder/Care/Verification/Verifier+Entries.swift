@@ -6,20 +6,15 @@ import LarderSystem
 extension Verifier {
   /// Checks that every entry is readable, intact and indexed, and counts the entries for other checks.
   mutating func checkEntries(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: .entries)
-    var record = try cursor.next()
-    while let found = record {
-      if found.key.count > 4 {
-        try checkEntry(found.key.copied, found.value, transaction)
+    try transaction.forEach(in: .entries) { key, record throws(LMDBError) in
+      if key.count > 4 {
+        try checkEntry(key.copied, record, transaction)
       } else {
-        report(.shortKey(found.key.copied))
+        report(.shortKey(key.copied))
       }
       try step()
-      record = try cursor.next()
     }
-    for (id, count) in orphans {
-      report(.orphanedEntries(of: id, count))
-    }
+    for (id, count) in orphans { report(.orphanedEntries(of: id, count)) }
   }
 
   private mutating func checkEntry(

@@ -7,16 +7,13 @@ extension Verifier {
   /// Checks that every record of the expiry index leads to an entry, and is not earlier than the state of the store allows.
   mutating func checkDeadlines(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let next = try transaction.state(engine.seal).map { Int64(clamping: $0.nextDue) } ?? 0
-    var cursor = try transaction.cursor(in: engine.indexes.deadlines)
-    var record = try cursor.first()
-    while let found = record {
-      if let expiry = ExpiryRecord(found.key, found.value) {
-        for indexed in expiry { try check(indexed, at: found.key, from: next, transaction) }
+    try transaction.forEach(in: engine.indexes.deadlines) { key, record throws(LMDBError) in
+      if let expiry = ExpiryRecord(key, record) {
+        for indexed in expiry { try check(indexed, at: key, from: next, transaction) }
       } else {
-        report(.damagedDeadline(at: found.key.copied))
+        report(.damagedDeadline(at: key.copied))
       }
       try step()
-      record = try cursor.next()
     }
   }
 
@@ -39,37 +36,31 @@ extension Verifier {
 
   /// Checks that every record of the queue leads to an entry with that position.
   mutating func checkQueue(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: engine.indexes.queue)
-    var record = try cursor.first()
-    while let found = record {
-      if let queued = QueueRecord(found.key, found.value) {
+    try transaction.forEach(in: engine.indexes.queue) { key, record throws(LMDBError) in
+      if let queued = QueueRecord(key, record) {
         if try header(at: queued.entryKey, transaction)?.sequence != queued.position {
-          report(.danglingQueueRecord(at: found.key.copied), of: queued.entryKey)
+          report(.danglingQueueRecord(at: key.copied), of: queued.entryKey)
         }
       } else {
-        report(.damagedQueueRecord(at: found.key.copied))
+        report(.damagedQueueRecord(at: key.copied))
       }
       try step()
-      record = try cursor.next()
     }
   }
 
   /// Checks that every chunk is a part of a stored value.
   mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: engine.indexes.chunks)
-    var record = try cursor.first()
-    while let found = record {
-      if found.key.count != 16 {
-        report(.damagedChunkKey(at: found.key.copied))
+    try transaction.forEach(in: engine.indexes.chunks) { key, _ throws(LMDBError) in
+      if key.count != 16 {
+        report(.damagedChunkKey(at: key.copied))
       } else {
-        let index: UInt32 = found.key.bigEndian(at: 12)
-        let count = chunked[found.key.namespaceID]?[found.key.bigEndian(at: 4)]
+        let index: UInt32 = key.bigEndian(at: 12)
+        let count = chunked[key.namespaceID]?[key.bigEndian(at: 4)]
         if count.map({ Int(index) * engine.reader.chunkSize < $0 }) != true {
-          report(.danglingChunk(at: found.key.copied))
+          report(.danglingChunk(at: key.copied))
         }
       }
       try step()
-      record = try cursor.next()
     }
   }
 

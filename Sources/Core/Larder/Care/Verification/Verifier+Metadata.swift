@@ -23,9 +23,7 @@ extension Verifier {
         report(.damagedRecord(error.message))
         continue
       }
-      if let other = names.updateValue(name, forKey: record.id) {
-        report(.sharedID(other, name))
-      }
+      if let other = names.updateValue(name, forKey: record.id) { report(.sharedID(other, name)) }
       do throws(LarderError) {
         namespaces.append(try engine.metadata.listed(record, name: name, in: transaction))
       } catch  where error.code == .damaged {
@@ -37,35 +35,23 @@ extension Verifier {
 
   /// Checks that no namespace in use is listed as cleared.
   mutating func checkGarbage(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    let prefix = MetadataKey.garbage
-    var cursor = try transaction.cursor(in: .main)
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      if let id = MetadataKey.id(of: found.key),
-        engine.seal.open(found.value, for: found.key) != nil
-      {
+    try transaction.forEach(in: .main, from: MetadataKey.garbage) {
+      key, record throws(LMDBError) in
+      if let id = MetadataKey.id(of: key), engine.seal.open(record, for: key) != nil {
         garbage.insert(id)
-        if let name = names[id] {
-          report(.clearedInUse(id, name))
-        }
+        if let name = names[id] { report(.clearedInUse(id, name)) }
       } else {
-        report(.damagedClearedRecord(at: found.key.copied))
+        report(.damagedClearedRecord(at: key.copied))
       }
-      record = try cursor.next()
     }
   }
 
   /// Checks that every record of counters belongs to a namespace: a stray record keeps its id from being used again.
   mutating func checkCounterRecords(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    let prefix = MetadataKey.allCounters
-    var cursor = try transaction.cursor(in: .main)
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      let id = MetadataKey.id(of: found.key) ?? .store
-      if names[id] == nil, !garbage.contains(id) {
-        report(.orphanedCounters(of: id))
-      }
-      record = try cursor.next()
+    try transaction.forEach(in: .main, from: MetadataKey.allCounters) {
+      key, _ throws(LMDBError) in
+      let id = MetadataKey.id(of: key) ?? .store
+      if names[id] == nil, !garbage.contains(id) { report(.orphanedCounters(of: id)) }
     }
   }
 

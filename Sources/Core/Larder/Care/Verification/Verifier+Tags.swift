@@ -59,20 +59,15 @@ extension Verifier {
   /// Checks that entries explain all records of the tag index. Only records that may be unexplained are looked up, because a
   /// lookup reads all tags of the entry.
   mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    var cursor = try transaction.cursor(in: engine.indexes.tags)
-    var record = try cursor.first()
-    while let found = record {
-      unexplained.add(found.key.copied)
+    let tags = engine.indexes.tags
+    try transaction.forEach(in: tags) { key, _ throws(LMDBError) in
+      unexplained.add(key.copied)
       try step()
-      record = try cursor.next()
     }
     guard unexplained.hasRest else { return }
-    record = try cursor.first()
-    while let found = record {
-      let key = found.key.copied
-      if unexplained.mayLeave(key) { try checkTag(key, transaction) }
+    try transaction.forEach(in: tags) { key, _ throws(LMDBError) in
+      if unexplained.mayLeave(key.copied) { try checkTag(key.copied, transaction) }
       try look()
-      record = try cursor.next()
     }
   }
 

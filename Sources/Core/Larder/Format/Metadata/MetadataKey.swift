@@ -5,11 +5,8 @@ import LarderSystem
 ///
 /// LMDB keeps the roots of the other databases in the main database, so every commit writes a page of it anyway.
 enum MetadataKey {
-  private static func key(_ letter: Character, _ rest: [UInt8] = []) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(id: .store)
-    bytes.append(letter.asciiValue!)
-    return bytes + rest
+  private static func key(_ letter: Unicode.Scalar) -> [UInt8] {
+    NamespaceID.store.prefix + [UInt8(ascii: letter)]
   }
 
   /// The mark of a Larder store, and the version of its format.
@@ -25,11 +22,7 @@ enum MetadataKey {
 
   /// The counters of all namespaces.
   static let allCounters = key("C")
-  static func counters(_ id: NamespaceID) -> [UInt8] {
-    var bytes = allCounters
-    bytes.append(id: id)
-    return bytes
-  }
+  static func counters(_ id: NamespaceID) -> [UInt8] { allCounters + id.prefix }
 
   /// Lends the key of a namespace's counters, without an allocation.
   @inline(__always)
@@ -44,7 +37,7 @@ enum MetadataKey {
       }, body)
   }
 
-  /// The namespace id at the end of a key of the counters or of the garbage; nil for a key of another length.
+  /// The namespace id at the end of a key of the counters, the garbage or the repairs; nil for a key of another length.
   static func id(of key: Span<UInt8>) -> NamespaceID? {
     guard key.count == allCounters.count + 4 else { return nil }
     return NamespaceID(rawValue: key.bigEndian(at: allCounters.count))
@@ -52,11 +45,7 @@ enum MetadataKey {
 
   /// The ids of cleared namespaces that still have entries.
   static let garbage = key("X")
-  static func garbage(_ id: NamespaceID) -> [UInt8] {
-    var bytes = garbage
-    bytes.append(id: id)
-    return bytes
-  }
+  static func garbage(_ id: NamespaceID) -> [UInt8] { garbage + id.prefix }
 
   /// Invalidated tags that entries still carry.
   static let tombstones = key("T")
@@ -66,11 +55,7 @@ enum MetadataKey {
 
   /// Namespaces with damage that are to be repaired.
   static let repairs = key("R")
-  static func repair(_ id: NamespaceID) -> [UInt8] {
-    var bytes = repairs
-    bytes.append(id: id)
-    return bytes
-  }
+  static func repair(_ id: NamespaceID) -> [UInt8] { repairs + id.prefix }
 
   /// Removed entries that still have dependents, by entry key.
   static let orphans = key("O")

@@ -63,8 +63,6 @@ struct MetadataReader: Sendable {
   }
 }
 
-// MARK: Namespaces
-
 extension MetadataReader {
   /// Every namespace, in the order of names.
   func namespaces(
@@ -86,12 +84,9 @@ extension MetadataReader {
     var records: [(name: String, record: [UInt8])] = []
     let prefix = MetadataKey.namespaces
     do throws(LMDBError) {
-      var cursor = try transaction.cursor(in: .main)
-      var record = try cursor.seek(prefix.span)
-      while let found = record, found.key.starts(with: prefix.span) {
-        let name = found.key.extracting(prefix.count..<found.key.count).copied
-        records.append((String(decoding: name, as: UTF8.self), found.value.copied))
-        record = try cursor.next()
+      try transaction.forEach(in: .main, from: prefix) { key, record throws(LMDBError) in
+        let name = key.extracting(prefix.count..<key.count).copied
+        records.append((String(decoding: name, as: UTF8.self), record.copied))
       }
     } catch {
       throw environment.larderError(error)

@@ -18,17 +18,13 @@ extension StoreState {
     state.watched = 1
     state.tombstones = try transaction.count(MetadataKey.tombstones)
     state.orphans = try transaction.count(MetadataKey.orphans)
-    let prefix = MetadataKey.allCounters
-    var cursor = try transaction.cursor(in: .main)
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      let id = MetadataKey.id(of: found.key)
-      let stored = id.flatMap { NamespaceCounters(found.value, of: $0, seal: seal) }
-      record = try cursor.next()
-      guard let id else { continue }
+    try transaction.forEach(in: .main, from: MetadataKey.allCounters) {
+      key, record throws(LMDBError) in
+      guard let id = MetadataKey.id(of: key) else { return }
+      let stored = NamespaceCounters(record, of: id, seal: seal)
       if try transaction.value(for: MetadataKey.garbage(id), in: .main) != nil {
         state.garbage += 1
-        continue
+        return
       }
       let counters =
         if let stored { stored } else { try NamespaceCounters.recounted(id, in: transaction) }
@@ -52,19 +48,13 @@ extension NamespaceCounters {
   ) throws(LMDBError) -> NamespaceCounters {
     var counters = NamespaceCounters()
     var highest: UInt64 = 0
-    let prefix = id.prefix
-    var cursor = try transaction.cursor(in: .entries)
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      if let entry = StoredEntry(entryKey: found.key.copied, record: found.value),
-        entry.key != nil
-      {
-        counters.add(EntryWeight(entry))
-        if entry.isIntact(found.value) {
-          highest = max(highest, entry.header.version, entry.header.sequence)
-        }
+    try transaction.forEach(in: .entries, from: id.prefix) { key, record throws(LMDBError) in
+      guard let entry = StoredEntry(entryKey: key.copied, record: record), entry.key != nil
+      else { return }
+      counters.add(EntryWeight(entry))
+      if entry.isIntact(record) {
+        highest = max(highest, entry.header.version, entry.header.sequence)
       }
-      record = try cursor.next()
     }
     let leap = UInt64.random(in: 1 << 40..<1 << 44)
     counters.next = min(highest + leap, QueuePosition.limit - 1)
@@ -81,12 +71,7 @@ extension WriteTransaction {
 
   fileprivate func count(_ prefix: [UInt8]) throws(LMDBError) -> UInt64 {
     var count: UInt64 = 0
-    var cursor = try cursor(in: .main)
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      count += 1
-      record = try cursor.next()
-    }
+    try forEach(in: .main, from: prefix) { _, _ throws(LMDBError) in count += 1 }
     return count
   }
 }

@@ -137,9 +137,7 @@ extension Checksum {
       let end = unsafe bytes.extracting(offset..<bytes.count).withUnsafeBytes {
         unsafe Checksum.tail($0.baseAddress, count: $0.count)
       }
-      return mix(
-        Checksum.second ^ UInt64(truncatingIfNeeded: count),
-        mix(end.low ^ Checksum.second, end.high ^ state))
+      return finish(state, count: count, low: end.low, high: end.high)
     }
   }
 }

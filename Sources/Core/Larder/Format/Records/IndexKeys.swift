@@ -100,7 +100,7 @@ enum IndexKey {
   static func chunks(of version: UInt64, in id: NamespaceID) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(16)
-    bytes.append(id: id)
+    bytes.append(bigEndian: id.rawValue)
     bytes.append(bigEndian: version)
     return bytes
   }

@@ -16,7 +16,7 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   /// The first bytes of every key of the namespace, in the database of entries and in all indexes except the tags.
   var prefix: [UInt8] {
     var bytes: [UInt8] = []
-    bytes.append(id: self)
+    bytes.append(bigEndian: rawValue)
     return bytes
   }
 
@@ -26,12 +26,6 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   }
 
   static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-extension [UInt8] {
-  mutating func append(id: NamespaceID) {
-    append(bigEndian: id.rawValue)
-  }
 }
 
 extension Span<UInt8> {
@@ -86,20 +80,10 @@ struct StoredKey: Hashable, Sendable {
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(4 + longest)
-    bytes.append(id: id)
+    bytes.append(bigEndian: id.rawValue)
     append(key, to: &bytes)
     return bytes
   }
-
-  func entry(in id: NamespaceID) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(4 + bytes.count)
-    result.append(id: id)
-    result.append(contentsOf: bytes)
-    return result
-  }
-
-  var isLong: Bool { bytes.last == 1 }
 
   /// The key itself; nil for a long key.
   var short: [UInt8]? { bytes.last == 0 ? Array(bytes.dropLast()) : nil }

@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// The databases in a snapshot, or in a write with its changes so far.
 protocol DatabaseView: ~Copyable {
@@ -8,6 +9,21 @@ protocol DatabaseView: ~Copyable {
   /// The value of `key`; nil if the key is absent.
   @_lifetime(borrow self)
   func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
+}
+
+extension DatabaseView where Self: ~Copyable {
+  /// Visits the records whose keys begin with `prefix`, in key order.
+  func forEach(
+    in database: Database, from prefix: [UInt8] = [],
+    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    var cursor = try cursor(in: database)
+    var record = try cursor.seek(prefix.span)
+    while let found = record, found.key.starts(with: prefix.span) {
+      try visit(found.key, found.value)
+      record = try cursor.next()
+    }
+  }
 }
 
 extension ReadTransaction: DatabaseView {

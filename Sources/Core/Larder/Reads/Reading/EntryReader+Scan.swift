@@ -74,8 +74,7 @@ extension EntryReader {
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
     in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
   ) throws -> [UInt8]? {
-    var entryPrefix: [UInt8] = []
-    entryPrefix.append(id: id)
+    var entryPrefix = id.prefix
     // A long key is stored with its first bytes only. The caller compares a longer prefix with the whole key.
     entryPrefix += prefix.prefix(StoredKey.headCount)
     let start =

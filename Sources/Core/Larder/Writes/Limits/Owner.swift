@@ -43,7 +43,7 @@ struct StoredOwner: Equatable {
 
   var field: [UInt8] {
     var bytes: [UInt8] = []
-    bytes.append(id: id)
+    bytes.append(bigEndian: id.rawValue)
     return bytes + key
   }
 
