@@ -19,7 +19,7 @@ extension Store.Namespace {
   ) throws -> SharedWrite<Bool> {
     let (name, key, handle) = (try writableName, key.copied, handle)
     return SharedWrite(size: value.count) { batch in
-      if try batch.holdsFresh(key.span, in: name) { return false }
+      if try batch.value(for: key.span, in: name) != nil { return false }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
       return true
     }.buffered { engine throws(LarderError) in

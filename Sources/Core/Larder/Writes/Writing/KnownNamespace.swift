@@ -2,7 +2,6 @@ import LarderSystem
 
 /// A namespace in the view of writes: its record, and the rules in force.
 final class KnownNamespace: Sendable {
-  /// A placeholder for a namespace that is not stored yet.
   static let new = KnownNamespace(NamespaceRecord(id: .store, created: 0), named: "")
 
   let name: String

@@ -1,26 +1,17 @@
 import LMDB
 import LarderSystem
 
-/// The treatment of an owner that is not stored.
-enum AbsentOwner {
-  /// The owner may be written later.
-  case allow
-  case refuse
-}
-
 /// Reads and changes of one entry, with the bytes of its key and the name of its namespace.
 extension WriteBatch {
-  /// The owners in the form that entries store.
-  ///
-  /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored but must be.
+  /// The owners in the form that entries store. Throws ``LarderError/Code/noSuchOwner`` if an owner is not stored but must be.
   mutating func resolve(
-    _ owners: [Owner], ifAbsent absence: AbsentOwner
+    _ owners: [Owner], mayBeAbsent: Bool = false
   ) throws(LarderError) -> [StoredOwner] {
     var resolved: [StoredOwner] = []
     for owner in owners {
-      if absence == .allow { _ = try session.namespaceOrNew(owner.namespace) }
+      if mayBeAbsent { _ = try session.namespaceOrNew(owner.namespace) }
       guard let id = try session.namespace(owner.namespace)?.id,
-        absence == .allow
+        mayBeAbsent
           ? true : try session.living(owner.key.bytes.span, in: owner.namespace) != nil
       else {
         throw LarderError(
@@ -41,11 +32,6 @@ extension WriteBatch {
     else { return nil }
     try session.extend(entry, accessedAt: session.now.milliseconds)
     return value
-  }
-
-  /// Whether a read would find a value.
-  mutating func holdsFresh(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
-    try value(for: key, in: namespace) != nil
   }
 
   /// Removes the record under `key`, even an expired or damaged record. A load of the key that began earlier stores nothing,
@@ -78,11 +64,8 @@ extension WriteBatch {
     }
   }
 
-  /// Starts the lifetime of an entry again.
-  ///
-  /// - Parameters:
-  ///   - stale: the new stale window; nil keeps its length, or takes the rule for an entry without an end.
-  ///   - confirmed: when the origin said that the value is still current; nil if the origin was not asked.
+  /// Starts the lifetime of an entry again. Nil as `stale` keeps the length of the stale window, or takes the rule for an
+  /// entry without an end. `confirmed` is the time at which the origin said that the value is still current.
   mutating func reschedule(
     _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil,
     confirmed: Timestamp? = nil
@@ -166,7 +149,7 @@ extension WriteBatch {
   public mutating func setOwners(
     _ owners: [Owner], of key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
-    let owners = try resolve(owners, ifAbsent: .refuse)
+    let owners = try resolve(owners)
     return try key.withKeyBytes { key throws(LarderError) in
       guard let entry = try session.living(key, in: namespace.name) else { return false }
       try countChange(ofBytes: entry.recordCount)

@@ -17,11 +17,9 @@ extension WriteBatch {
     try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
   }
 
-  /// Declares a cache's rules once per opening of the store: later calls with the same rules do nothing, unless the namespace
-  /// was removed.
+  /// Declares a cache's rules once per opening of the store, unless the namespace was removed meanwhile.
   ///
-  /// For a lower limit the call evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache evict more,
-  /// until the limit is reached.
+  /// For a lower limit the call evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache evict more.
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
@@ -103,12 +101,12 @@ extension WriteBatch {
     for name in [old, new] { session.removals.record(RemovalTable.hash(ofNamespace: name)) }
     // Reads under the old name belong to the namespace.
     try mergeReadCounters()
-    try session.removeName(old)
+    try session.transaction.remove(MetadataKey.namespace(old), from: .main)
+    session.known.remove(old)
     try session.store(record, named: new)
     session.changes.recordRename(of: record.id, old, to: new)
   }
 
-  /// Resets the counts of reads and removals of a namespace.
   mutating func resetStatistics(of name: String) throws(LarderError) {
     guard let id = try session.namespace(name)?.id else { return }
     let reset = NamespaceCounters(since: session.now, epoch: session.transaction.id)
@@ -124,7 +122,6 @@ extension WriteBatch {
 }
 
 extension NamespaceCounters {
-  /// The counters of the namespace after its clearing.
   fileprivate var cleared: NamespaceCounters {
     var counters = self
     counters.entries = 0

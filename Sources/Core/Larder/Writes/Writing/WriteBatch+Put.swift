@@ -3,11 +3,10 @@ import LarderSystem
 
 /// Stores a value under the bytes of its key and the name of its namespace.
 extension WriteBatch {
-  /// Stores a value in place of any existing entry, and evicts other entries if limits require that.
+  /// Stores a value in place of any existing entry, and evicts other entries if limits require that. Throws before the first
+  /// change, unless room is missing.
   ///
-  /// Throws before the first change, unless room is missing.
-  ///
-  /// - Returns: the namespace id, and the header as the memory tier remembers it, without the checksum.
+  /// - Returns: the header as the memory tier remembers it, without the checksum.
   @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
@@ -20,7 +19,7 @@ extension WriteBatch {
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
     // Namespaces of owners that may be absent are made together with the entry.
     let owners =
-      attributes.awaitsOwners ? [] : try resolve(attributes.owners, ifAbsent: .refuse)
+      attributes.awaitsOwners ? [] : try resolve(attributes.owners)
     let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
     if session.engine.transforms.isEmpty { return try put(value, for: key, in: name, known, terms) }
     // A transform gets the namespace and the version of the entry, and may refuse; so neither is taken yet.
@@ -39,9 +38,7 @@ extension WriteBatch {
     return try session.upcomingNumber(in: known.id)
   }
 
-  /// - Parameters:
-  ///   - known: the namespace; nil if it must be made.
-  ///   - transformed: the value and metadata after the transforms; `value` is already transformed.
+  /// `known` is nil if the namespace must be made; `value` is already transformed.
   private mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
     _ terms: PutTerms, _ transformed: TransformedValue? = nil
@@ -50,7 +47,7 @@ extension WriteBatch {
     let id = namespace.id
     let owners =
       terms.attributes.awaitsOwners
-      ? try resolve(terms.attributes.owners, ifAbsent: .allow) : terms.owners
+      ? try resolve(terms.attributes.owners, mayBeAbsent: true) : terms.owners
     let isLong = key.count > StoredKey.longestShort
     var fields = try terms.attributes.fields(
       longKey: isLong ? key.copied : nil, owners: owners, transformed)
@@ -73,9 +70,7 @@ extension WriteBatch {
     return (id, header.remembered(terms.idle))
   }
 
-  /// Stores an entry with a known header, after making room for it.
-  ///
-  /// - Returns: the stored header without its checksum.
+  /// Stores an entry with a known header, after making room. The result has no checksum.
   @discardableResult
   mutating func store(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
@@ -94,7 +89,6 @@ extension WriteBatch {
     return draft.header
   }
 
-  /// Whether a value of `count` bytes must be cut into chunks.
   private mutating func isCut(_ count: Int, fields: Int) throws(LarderError) -> Bool {
     if let least = session.engine.chunksAbove, count > least { return true }
     guard budget.hasDiskLimit else { return false }
@@ -138,7 +132,6 @@ extension WriteBatch {
 }
 
 extension Key {
-  /// Throws for an impossible number of bytes in a key.
   static func validate(count: Int, in namespace: String) throws(LarderError) {
     guard (1...longest).contains(count) else {
       throw LarderError(

@@ -12,17 +12,14 @@ public struct WriteBatch: ~Copyable {
 
   var session: WriteSession
   var budget = SpaceBudget(StoreLimits())
-  /// The effects of the batch in this process.
   var effects = BatchEffects()
   private var count = 0
   private var size = 0
 
-  /// - Parameter balance: the counters at the begin of the transaction.
   init(_ transaction: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
     session = WriteSession(transaction, balance, engine: engine)
   }
 
-  /// Counts a change of `bytes` bytes against the limits of the batch.
   mutating func countChange(ofBytes bytes: Int) throws(LarderError) {
     try session.transaction.checkUsable()
     count += 1
@@ -35,10 +32,8 @@ public struct WriteBatch: ~Copyable {
     }
   }
 
-  /// Ends the batch; LMDB's transaction goes back to its owner.
   consuming func end() -> WriteTransaction { session.end() }
 
-  /// The number of the last commit before the commit of this batch.
   var snapshot: UInt64 { session.transaction.id - 1 }
 
   /// The state of the store before the batch; see ``ReadTransaction/moment``.

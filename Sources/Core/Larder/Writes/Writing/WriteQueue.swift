@@ -4,9 +4,7 @@ import Synchronization
 
 /// A write that waits to share a commit.
 protocol QueuedWrite: AnyObject, Sendable {
-  /// The approximate number of bytes that the write adds.
   var size: Int { get }
-  /// The mode of a transaction with this write.
   var mode: CommitMode { get }
   /// Whether the caller has cancelled the write. A group whose commit has not begun runs again without a cancelled write.
   var isCancelled: Bool { get }
@@ -22,19 +20,17 @@ extension QueuedWrite {
 
 /// Writes that wait to share a commit (group commit).
 ///
-/// The writes that arrive during a transaction form the next group. One transaction runs them in the order of arrival, commits
-/// once, and gives each caller its own outcome. A failed write does not affect the other writes. A group has at most 1,000
-/// writes and 8 MB, or one larger write.
+/// The writes that arrive during a transaction form the next group: at most 1,000 writes and 8 MB, or one larger write. One
+/// transaction runs them in the order of arrival and commits once. A failed write does not affect the other writes.
 ///
-/// A write in the write buffer returns when every process sees it. The writes of this queue return after their commit, so
-/// callers cannot write faster than the disk. Only loads do not wait; ``LoadWrites`` limits their writes.
+/// Callers of this queue wait for the commit, so they cannot write faster than the disk. Only loads do not wait;
+/// ``LoadWrites`` limits their writes.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
 
   private struct State {
     var waiting: [any QueuedWrite] = []
-    /// The approximate number of bytes of the waiting writes.
     var waitingSize = 0
     /// Whether a thread is committing the waiting writes.
     var isCommitting = false
@@ -50,7 +46,6 @@ final class WriteQueue: Sendable {
   /// The number of current writes outside the queue. While there are any, other writes join the queue.
   private let direct = Atomic<Int>(0)
 
-  /// Whether a thread of this process writes outside the queue, or the writer thread was asked to write.
   var isBusy: Bool {
     direct.load(ordering: .relaxed) > 0 || isScheduled.load(ordering: .relaxed)
   }
@@ -63,7 +58,6 @@ final class WriteQueue: Sendable {
     state.withLock { $0.waiting.isEmpty && isScheduled.load(ordering: .relaxed) }
   }
 
-  /// The number of waiting writes; for tests.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -140,7 +134,6 @@ final class WriteQueue: Sendable {
       }
       var group = state.waiting
       if group.count <= Self.largestGroup, state.waitingSize <= Self.largestGroupSize {
-        // The next group is probably about as large.
         state.waiting = []
         state.waiting.reserveCapacity(group.count)
         state.waitingSize = 0

@@ -3,9 +3,7 @@ import LarderSystem
 
 /// Changes of entries that keep their value and version.
 extension WriteSession {
-  /// Changes the header and fields of an entry.
-  ///
-  /// - Returns: false if the record is damaged. Then the record stays as it is, because a new checksum would hide the damage.
+  /// Returns false for a damaged record, which stays as it is: a new checksum would hide the damage.
   mutating func amend(
     _ entry: StoredEntry, as change: EntryChange = .amended,
     _ edit: (inout EntryHeader, inout EntryFields) -> Void
@@ -19,10 +17,7 @@ extension WriteSession {
     return true
   }
 
-  /// Sets another end for an entry.
-  ///
-  /// - Parameter idle: the new time to idle; nil for an entry without a time to idle.
-  /// - Returns: false if the record is damaged.
+  /// Sets another end, and another time to idle or none; false for a damaged record.
   mutating func reschedule(
     _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
     written: Int64? = nil, as change: EntryChange = .amended
@@ -37,9 +32,7 @@ extension WriteSession {
     }
   }
 
-  /// Moves the end of an entry with a time to idle because of an access at `moment`.
-  ///
-  /// - Returns: whether the new end was written.
+  /// Moves the end of an entry with a time to idle because of an access at `moment`; false if nothing was written.
   @discardableResult
   mutating func extend(_ entry: StoredEntry, accessedAt moment: Int64) throws(LarderError) -> Bool {
     guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
@@ -51,9 +44,7 @@ extension WriteSession {
       idle: idle)
   }
 
-  /// Protects an entry from eviction, or ends the protection.
-  ///
-  /// - Returns: false if the record is damaged.
+  /// Returns false for a damaged record.
   mutating func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
     // A pinned entry is outside the queue. When it returns to the queue, it counts as new.
     let position = isPinned ? 0 : try nextNumber(in: entry.id)
@@ -64,9 +55,7 @@ extension WriteSession {
     }
   }
 
-  /// Replaces the owners of an entry.
-  ///
-  /// - Returns: false if the record of the entry is damaged.
+  /// Returns false for a damaged record.
   mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError)
     -> Bool
   {

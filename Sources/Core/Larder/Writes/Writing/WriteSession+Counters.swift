@@ -40,7 +40,6 @@ extension WriteSession {
     ledger.charge(old, new, to: id, removing: reason)
   }
 
-  /// The number that the next call of ``nextNumber(in:)`` will take.
   mutating func upcomingNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
     try load(id)
     return ledger[id].next
@@ -62,7 +61,6 @@ extension WriteSession {
     return number
   }
 
-  /// Writes the counters that have changed.
   mutating func saveCounters() throws(LarderError) {
     let seal = engine.seal
     try ledger.visitChanged { id, counters throws(LarderError) in

@@ -1,9 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The kind of a change, for counters and subscribers.
 enum EntryChange {
-  /// A value is set.
   case set
   /// A change from the write buffer is committed. Loads and the access table already have it. The log of the buffer may already
   /// have counted the former value.
@@ -16,7 +14,6 @@ enum EntryChange {
   /// The entry belonged to a cleared namespace, whose counters no longer include the entry.
   case reclaimed
 
-  /// Why the former value leaves, if subscribers get the reason.
   var reason: RemovalReason? {
     switch self {
     case .set: .replaced
@@ -25,7 +22,6 @@ enum EntryChange {
     }
   }
 
-  /// The reason for which the counters still have to count the former value.
   fileprivate var uncounted: RemovalReason? {
     if case .committed(_, isCounted: true) = self { nil } else { reason }
   }
@@ -34,8 +30,7 @@ enum EntryChange {
 /// ``replace(_:with:as:)`` and ``remove(_:as:)`` make every change of an entry, with its index records, its counters and the
 /// change events. ``Admission`` enforces the limits before that.
 extension WriteSession {
-  /// Stores `new` in place of `old`, or as a new entry, and updates indexes, counters and change events. A record with the same
-  /// content stays as it is.
+  /// Stores `new` in place of `old`, or as a new entry. A record with the same content stays as it is.
   mutating func replace(
     _ old: StoredEntry?, with new: Draft, as change: EntryChange
   ) throws(LarderError) {
@@ -63,7 +58,6 @@ extension WriteSession {
       in: now.milliseconds / 60_000)
   }
 
-  /// Removes an entry with its index records, and updates counters and change events.
   mutating func remove(_ old: StoredEntry, as change: EntryChange) throws(LarderError) {
     if case .removed(let reason) = change, reason.isRemoval, let keyHash = old.keyHash {
       removals.record(keyHash)
@@ -87,7 +81,6 @@ extension WriteSession {
     if state.dependents > 0 { orphans.add(old.entryKey) }
   }
 
-  /// Adds the change of a stored entry for subscribers.
   private mutating func tell(
     _ change: EntryChange, _ old: StoredEntry?, _ new: Draft
   ) throws(LarderError) {
@@ -146,6 +139,5 @@ extension EntryHeader {
 extension StoredEntry {
   var trace: EntryTrace { EntryTrace(weight: EntryWeight(self), deadline: header.indexed) }
 
-  /// Whether the value is in chunks.
   var isCut: Bool { header.flags.contains(.chunked) }
 }

@@ -5,11 +5,7 @@ import LarderSystem
 extension WriteSession {
   // MARK: Expiry
 
-  /// Moves an entry in the expiry index. The change is written by ``flushDeadlines()`` at the latest.
-  ///
-  /// - Parameters:
-  ///   - before: the former place; nil if the index does not have the entry.
-  ///   - after: the new place, whose time is ``EntryHeader/indexedDeadline(replacing:)``. Nil for an entry that is removed.
+  /// Moves an entry in the expiry index; nil stands for no place. ``flushDeadlines()`` writes the change at the latest.
   mutating func moveDeadline(
     of entryKey: [UInt8], from before: IndexedDeadline?, to after: IndexedDeadline?
   ) throws(LarderError) {
@@ -47,7 +43,6 @@ extension WriteSession {
     }
   }
 
-  /// Writes the remaining changes to the database.
   mutating func flushDeadlines() throws(LarderError) {
     while let change = deadlines.next() { try write(change) }
     for change in deadlines.takeOthers() { try write(change) }

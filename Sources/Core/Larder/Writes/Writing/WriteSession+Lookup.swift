@@ -56,8 +56,7 @@ extension WriteSession {
   /// The entry with this key; nil if it is absent, expired, invalidated or damaged.
   mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
   {
-    guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id)
-    else {
+    guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id) else {
       return nil
     }
     if state(of: entry) == .expired { return nil }

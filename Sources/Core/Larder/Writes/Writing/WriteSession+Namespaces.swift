@@ -6,12 +6,10 @@ import Synchronization
 ///
 /// Committed namespaces and settings are cached beyond the batch. A change of the batch itself is not: it may be rolled back.
 extension WriteSession {
-  /// The namespace `name`; nil if it is absent.
   mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
     if let found = known.find(name) { return found }
     let handle = engine.handle(for: name)
-    let generation =
-      ledger.hasCommittedGeneration ? ledger.store.generation : nil
+    let generation = ledger.hasCommittedGeneration ? ledger.store.generation : nil
     if let generation,
       let found = handle.known.withLock({ $0?.generation == generation ? $0?.namespace : nil })
     {
@@ -29,7 +27,6 @@ extension WriteSession {
     return namespace
   }
 
-  /// The namespace `name`; a missing namespace is made.
   mutating func namespaceOrNew(_ name: String) throws(LarderError) -> KnownNamespace {
     if let namespace = try namespace(name) { return namespace }
     try NamespaceName.validate(name)
@@ -47,12 +44,6 @@ extension WriteSession {
     known.add(namespace)
     ledger.updateStore { $0.generation &+= 1 }
     return namespace
-  }
-
-  /// Removes a name; the caller stores the record of the namespace under another name.
-  mutating func removeName(_ name: String) throws(LarderError) {
-    try transaction.remove(MetadataKey.namespace(name), from: .main)
-    known.remove(name)
   }
 
   /// Takes the next id; the counters under that id begin at 0.
@@ -77,7 +68,6 @@ extension WriteSession {
       hint: "remove namespaces")
   }
 
-  /// The names of all namespaces. O(namespaces).
   mutating func namespaceNames() throws(LarderError) -> [String] {
     let prefix = MetadataKey.namespaces
     return try transaction.keys(in: .main, from: prefix).map {
@@ -88,18 +78,14 @@ extension WriteSession {
   /// The name of the namespace with the id; nil if that namespace was cleared. O(namespaces).
   mutating func name(of id: NamespaceID) throws(LarderError) -> String? {
     if let latest = known.latest, latest.id == id { return latest.name }
-    for name in try namespaceNames()
-    where try namespace(name)?.id == id {
+    for name in try namespaceNames() where try namespace(name)?.id == id {
       return name
     }
     return nil
   }
 
-  // MARK: Settings of the store
-
   mutating func settings() throws(LarderError) -> StoreSettings {
-    let generation =
-      ledger.hasCommittedGeneration ? ledger.store.generation : nil
+    let generation = ledger.hasCommittedGeneration ? ledger.store.generation : nil
     if let generation,
       let known = engine.writes.settings.withLock({
         $0?.generation == generation ? $0?.settings : nil

@@ -35,7 +35,6 @@ extension WriteSession {
       key: stored.short ?? stored.bytes)
   }
 
-  /// Removes a damaged record.
   mutating func removeDamaged(_ entryKey: [UInt8]) throws(LarderError) {
     try recordDamage(entryKey)
     try transaction.remove(entryKey, from: .entries)

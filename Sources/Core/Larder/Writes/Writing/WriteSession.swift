@@ -1,12 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// A write transaction with all state of the write. Its extensions are the parts of a write, by the kind of change.
-///
-/// The session belongs to the writing thread, because only one variable holds it. It ends with the transaction.
+/// A write transaction with all state of the write. Only the variable of the writing thread holds the session.
 struct WriteSession: ~Copyable {
   let engine: StoreEngine
-  /// The time that the whole batch uses.
   private(set) var now: Timestamp
   var transaction: StoreTransaction
   var ledger: Ledger
@@ -15,12 +12,10 @@ struct WriteSession: ~Copyable {
   var changes: ChangeRecorder
   var removals: RemovalRecorder
   var orphans = OrphanQueue()
-  /// The entry for which the batch makes room.
   var admission: Admission?
   /// Namespaces in which this batch has found a damaged record.
   var damaged: Set<NamespaceID> = []
 
-  /// - Parameter balance: the counters at the begin of the transaction.
   init(_ lmdb: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
     let id = lmdb.id
     self.engine = engine
@@ -38,13 +33,11 @@ struct WriteSession: ~Copyable {
     changes.time = now
   }
 
-  /// The state of the store with the changes of this batch.
   var state: StoreState { ledger.store }
 
   /// A number that grows with every change in the databases or the counters.
   var mutations: Int { transaction.changes &+ ledger.changes &+ deadlines.count }
 
-  /// Writes the counters, and the work for later batches.
   mutating func finish() throws(LarderError) {
     try transaction.checkUsable()
     try flushDeadlines()
@@ -53,7 +46,6 @@ struct WriteSession: ~Copyable {
     try saveCounters()
   }
 
-  /// Ends the session; LMDB's transaction goes back to its owner.
   consuming func end() -> WriteTransaction { transaction.end() }
 
   /// Whether the id belongs to a namespace that was not cleared.
@@ -62,7 +54,6 @@ struct WriteSession: ~Copyable {
     return try !transaction.contains(MetadataKey.garbage(id), in: .main)
   }
 
-  /// Whether the databases use more than `pages` pages.
   func usesMore(than pages: Int) -> Bool {
     do {
       return try transaction.usedPages(of: engine.indexes.all) > pages

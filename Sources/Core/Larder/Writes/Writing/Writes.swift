@@ -7,6 +7,5 @@ struct Writes: ~Copyable, Sendable {
   let fairShare = FairShare()
   /// The number of free pages with which a batch that runs once should begin: an earlier batch in a full data file needed them.
   let pagesForBatches = Atomic(0)
-  /// The store's settings, and the generation of the metadata in which they hold.
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
 }
