@@ -120,13 +120,8 @@ extension Checkpoints {
     // LMDB reads a meta page through its map. An opening with a limit, or a read, may move the map without the writer lock.
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
-    var dead: Int32 = 0
-    try handle.whileRegistering { unsafe mdb_reader_check(handle.pointer, &dead) }
-    var transaction: OpaquePointer?
-    try handle.whileRegistering {
-      unsafe mdb_txn_begin(handle.pointer, nil, UInt32(MDB_RDONLY), &transaction)
-    }
-    return unsafe Pin(transaction!)
+    try handle.clearDeadReaders()
+    return try unsafe Pin(handle.beginReading())
   }
 
   /// Steps 2 to 4.

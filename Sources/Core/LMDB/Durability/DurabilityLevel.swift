@@ -36,25 +36,18 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 
   /// The level of an environment; durable if it has no record.
-  static func read(from handle: OpaquePointer, _ level: inout DurabilityLevel) -> Int32 {
-    var transaction: OpaquePointer?
-    let begun = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
-    if begun != 0 { return begun }
+  static func read(from handle: OpaquePointer) throws(LMDBError) -> DurabilityLevel {
+    let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
     defer { unsafe mdb_txn_abort(transaction) }
     var main: MDB_dbi = 0
-    let opened = unsafe mdb_dbi_open(transaction, nil, 0, &main)
-    if opened != 0 { return opened }
-    let key = DurabilityLevel.record
-    do throws(LMDBError) {
-      guard let value = try unsafe lookUp(key.span, in: .main, of: transaction!) else { return 0 }
-      let bytes = unsafe Span<UInt8>(value)
-      guard bytes.count == 1, let known = DurabilityLevel(rawValue: bytes[0]) else {
-        return MDB_INVALID
-      }
-      level = known
-      return 0
-    } catch {
-      return error.code
+    try check(unsafe mdb_dbi_open(transaction, nil, 0, &main))
+    guard let value = try unsafe lookUp(record.span, in: .main, of: transaction) else {
+      return .durable
     }
+    let bytes = unsafe Span<UInt8>(value)
+    guard bytes.count == 1, let level = DurabilityLevel(rawValue: bytes[0]) else {
+      throw LMDBError(code: MDB_INVALID)
+    }
+    return level
   }
 }

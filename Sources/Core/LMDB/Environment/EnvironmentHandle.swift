@@ -94,9 +94,25 @@ import Synchronization
   /// at writes that end.
   var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
-  /// Runs one call that takes or clears slots of LMDB's reader table.
-  func whileRegistering(_ call: () -> Int32) throws(LMDBError) {
-    try locks.whileRegistering(lockTimeout: lockTimeout, call)
+  /// Begins a read transaction, which takes a slot of LMDB's reader table.
+  func beginReading() throws(LMDBError) -> OpaquePointer {
+    var transaction: OpaquePointer?
+    try whileRegistering { unsafe mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction) }
+    return unsafe transaction!
+  }
+
+  /// Frees the slots of processes that have ended; returns the number of slots.
+  @discardableResult
+  func clearDeadReaders() throws(LMDBError) -> Int {
+    var dead: Int32 = 0
+    try whileRegistering { unsafe mdb_reader_check(pointer, &dead) }
+    return Int(dead)
+  }
+
+  private func whileRegistering(_ call: () -> Int32) throws(LMDBError) {
+    try locks.readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in
+      try check(call())
+    }
   }
 
   /// Flushes the data file to the disk, at a level that has no file `recovery`.
@@ -115,6 +131,14 @@ import Synchronization
 
   /// Records that nothing of the environment counts as synced. Every later call throws, as after ``noteBroken()``.
   func noteSyncFailure() { _ = change(ForkState.open, to: ForkState.unsynced) }
+}
+
+func beginTransaction(
+  in handle: OpaquePointer, _ flags: UInt32 = 0
+) throws(LMDBError) -> OpaquePointer {
+  var transaction: OpaquePointer?
+  try check(unsafe mdb_txn_begin(handle, nil, flags, &transaction))
+  return unsafe transaction!
 }
 
 /// Flushes the data file to the disk. Repeats a sync that a signal interrupted: such a sync has lost nothing.

@@ -67,11 +67,7 @@ package final class ReaderTable: Sendable {
   /// Frees the slots of processes that have ended: their snapshots keep LMDB from reusing pages. Returns the number of slots.
   @discardableResult
   package func clearDead() throws(LMDBError) -> Int {
-    try handle.withMap { () throws(LMDBError) in
-      var dead: Int32 = 0
-      try handle.whileRegistering { unsafe mdb_reader_check(handle.pointer, &dead) }
-      return Int(dead)
-    }
+    try handle.withMap { () throws(LMDBError) in try handle.clearDeadReaders() }
   }
 
   /// The oldest snapshot of any process, including this process, that is older than the newest commit: such a snapshot keeps

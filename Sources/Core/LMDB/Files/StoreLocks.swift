@@ -80,11 +80,6 @@ final class StoreLocks: Sendable {
     files.contains { !$1.isAt(directory + "/" + $0) }
   }
 
-  /// Runs one LMDB call that locks the reader table.
-  func whileRegistering(lockTimeout: Duration, _ call: () -> Int32) throws(LMDBError) {
-    try readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in try check(call()) }
-  }
-
   /// The other processes that hold the lock for which a call waited too long, for a message. Empty for other errors, and if the
   /// system names no process.
   static func holders(of error: LMDBError, in directory: String) -> String {

@@ -68,31 +68,17 @@ struct Creation {
   }
 
   private func build(_ fill: Opening.Filling, _ stamp: DataStamp) throws(LMDBError) {
-    var created: OpaquePointer?
-    try check(unsafe mdb_env_create(&created))
-    let handle = unsafe created!
-    defer { unsafe mdb_env_close(handle) }
-    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
-    try check(unsafe mdb_env_set_mapsize(handle, 64 << 20))
     // The finished file is synced instead of each commit.
-    let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC)
-    try check(unsafe mdb_env_open(handle, files.newData, flags, 0o600))
-    var databases: [Database] = []
-    try check(
-      unsafe Opening.openDatabases(handle, names: options.databases, create: true, &databases))
-    try unsafe write(fill, handle)
+    let file = try UnlockedFile(
+      files.newData, databases: options.databases.count, mapSize: 64 << 20, flags: MDB_NOSYNC)
+    _ = try unsafe Opening.openDatabases(file.handle, names: options.databases, create: true)
+    try file.write { (transaction: inout WriteTransaction) throws(LMDBError) in
+      let (key, value) = (DurabilityLevel.record, [level.rawValue])
+      try transaction.put(value.span, for: key.span, in: .main)
+      try fill(&transaction)
+    }
     try stamp.write(to: files.newData)
-    if level != .temporary { try unsafe syncFile(of: handle) }
-  }
-
-  private func write(_ fill: Opening.Filling, _ handle: OpaquePointer) throws(LMDBError) {
-    var begun: OpaquePointer?
-    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
-    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
-    let (key, level) = (DurabilityLevel.record, [level.rawValue])
-    try transaction.put(level.span, for: key.span, in: .main)
-    try fill(&transaction)
-    try transaction.commit()
+    if level != .temporary { try unsafe syncFile(of: file.handle) }
   }
 }
 
@@ -107,21 +93,18 @@ struct LevelChange {
 
   func run() throws(OpenError) {
     do throws(LMDBError) {
-      var created: OpaquePointer?
-      try check(unsafe mdb_env_create(&created))
-      let handle = unsafe created!
-      defer { unsafe mdb_env_close(handle) }
-      try unsafe Opening.configure(handle, files: files, options: options)
-      try check(unsafe mdb_env_open(handle, files.data, UInt32(MDB_NOSUBDIR | MDB_NOLOCK), 0o600))
-      var former = DurabilityLevel.durable
-      try check(unsafe DurabilityLevel.read(from: handle, &former))
+      let file = try UnlockedFile(
+        files.data, databases: options.databases.count,
+        mapSize: MapSize.initial(
+          options.mapSize, fileSize: Environment.fileSize(at: files.directory)))
+      let former = try unsafe DurabilityLevel.read(from: file.handle)
       if former == level { return }
       let known =
         FileStatus.of(files.recovery) == nil ? nil : try RecoveryFile(opening: files.recovery)
       if let known {
-        try unsafe known.syncData(of: handle)
+        try unsafe known.syncData(of: file.handle)
       } else {
-        try unsafe syncFile(of: handle)
+        try unsafe syncFile(of: file.handle)
       }
       if former.hasRecoveryFile || level.hasRecoveryFile {
         let record = RecoveryRecord(
@@ -134,7 +117,11 @@ struct LevelChange {
           try FileStatus.syncDirectory(files.directory)
         }
       }
-      try unsafe record(level, in: handle)
+      // LMDB syncs this commit.
+      try file.write { (transaction: inout WriteTransaction) throws(LMDBError) in
+        let (key, value) = (DurabilityLevel.record, [level.rawValue])
+        try transaction.put(value.span, for: key.span, in: .main)
+      }
       if former.hasRecoveryFile, !level.hasRecoveryFile {
         try FileStatus.remove(files.recovery)
         try FileStatus.syncDirectory(files.directory)
@@ -142,17 +129,5 @@ struct LevelChange {
     } catch {
       throw OpenError(.system, path: files.directory, cause: error)
     }
-  }
-
-  /// Writes the record of the level in a transaction that is on the disk when this call returns.
-  private func record(_ level: DurabilityLevel, in handle: OpaquePointer) throws(LMDBError) {
-    var begun: OpaquePointer?
-    try check(unsafe mdb_txn_begin(handle, nil, 0, &begun))
-    var transaction = unsafe WriteTransaction(handle: begun!, environment: nil)
-    var main: MDB_dbi = 0
-    try check(unsafe mdb_dbi_open(begun, nil, 0, &main))
-    let (key, value) = (DurabilityLevel.record, [level.rawValue])
-    try transaction.put(value.span, for: key.span, in: .main)
-    try transaction.commit()
   }
 }

@@ -24,13 +24,16 @@ extension Opening {
     try check(unsafe mdb_env_create(&created))
     let handle = unsafe created!
     do throws(LMDBError) {
-      try unsafe Self.configure(handle, files: files, options: options)
+      let size = Environment.fileSize(at: files.directory)
+      try check(unsafe mdb_env_set_maxreaders(handle, UInt32(ReaderTable.size)))
+      try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
+      try check(
+        unsafe mdb_env_set_mapsize(handle, MapSize.initial(options.mapSize, fileSize: size)))
       let flags = isWritable ? MDB_NOTLS : MDB_NOTLS | MDB_NOLOCK | MDB_RDONLY
       try check(unsafe mdb_env_open(handle, files.directory, UInt32(flags), 0o600))
       try unsafe closeOnExec(handle)
       if isWritable { _ = try locks.open.take(shared: true) }
-      let databases = try unsafe prepare(handle)
-      let level = try unsafe level(of: handle)
+      let (databases, level) = try unsafe prepare(handle)
       if isWritable { try check(unsafe mdb_env_set_flags(handle, level.flags, 1)) }
       return try unsafe Environment(
         handle, files: files, locks: locks, databases: databases, level: level, options: options)
@@ -41,89 +44,63 @@ extension Opening {
     }
   }
 
-  /// Clears dead readers, checks the pages that lead to the databases, and opens the databases.
-  private func prepare(_ handle: OpaquePointer) throws(LMDBError) -> [Database] {
-    var dead: Int32 = 0
-    try locks.whileRegistering(lockTimeout: options.lockTimeout) {
-      unsafe mdb_reader_check(handle, &dead)
+  /// Clears dead readers, checks the pages that lead to the databases, and opens the databases. Each step takes a slot of the
+  /// reader table or clears slots, so this process holds `lock.readers`.
+  private func prepare(
+    _ handle: OpaquePointer
+  ) throws(LMDBError) -> (databases: [Database], level: DurabilityLevel) {
+    try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
+      var dead: Int32 = 0
+      try check(unsafe mdb_reader_check(handle, &dead))
+      try unsafe checkPaths(handle)
+      let databases = try unsafe Self.openDatabases(
+        handle, names: options.databases, create: false)
+      return (databases, try unsafe DurabilityLevel.read(from: handle))
     }
-    var databases: [Database] = []
-    try locks.whileRegistering(lockTimeout: options.lockTimeout) {
-      let code = unsafe checkPaths(handle)
-      if code != 0 { return code }
-      return unsafe Self.openDatabases(
-        handle, names: options.databases, create: false, &databases)
-    }
-    return databases
   }
 
   /// Checks the pages on the paths to the named databases and the durability level, before LMDB reads them.
   ///
   /// ``QuickCheck`` checks more, for a file that no process has open.
-  private func checkPaths(_ handle: OpaquePointer) -> Int32 {
+  private func checkPaths(_ handle: OpaquePointer) throws(LMDBError) {
     // A writer may be overwriting the meta page during the check. Then the next attempt sees a newer commit.
     for _ in 0..<50 {
-      if let code = unsafe checkPathsOnce(handle) { return code }
+      if try unsafe checkPathsOnce(handle) { return }
       backOff(microseconds: 1000)
     }
-    return LMDBError.damagedPage.code
+    throw .damagedPage
   }
 
-  /// - Returns: 0 or an error code; nil if the transaction's meta page is incomplete.
-  private func checkPathsOnce(_ handle: OpaquePointer) -> Int32? {
-    var transaction: OpaquePointer?
-    let begun = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
-    if begun != 0 { return begun }
+  /// - Returns: false if the transaction's meta page is incomplete.
+  private func checkPathsOnce(_ handle: OpaquePointer) throws(LMDBError) -> Bool {
+    let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
     defer { unsafe mdb_txn_abort(transaction) }
     var statistics = MDB_stat()
     unsafe mdb_env_stat(handle, &statistics)
-    do throws(LMDBError) {
-      guard let map = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize)) else {
-        return LMDBError.damagedPage.code
-      }
-      let extent = try map.extent()
-      let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
-      guard extent.pages > 2,
-        let pages = unsafe SnapshotPages(
-          meta: extent.start + Int(id % 2) * map.pageSize, of: extent, shift: map.shift)
-      else { return nil }
-      if pages.id != id { return nil }
-      let guarding = WriteGuard(names: options.databases)
-      try guarding.checking { () throws(PageDamage) in
-        try guarding.begin(pages)
-        for index in options.databases.indices {
-          _ = try guarding.tree(of: Database(handle: UInt32(index) + 2))
-        }
-        let record = DurabilityLevel.record
-        try unsafe record.withUnsafeBufferPointer { (bytes) throws(PageDamage) in
-          guard let start = bytes.baseAddress else { return }
-          let key = unsafe PageCheck.Key(start: UnsafeRawPointer(start), count: bytes.count)
-          _ = try guarding.willRead(key, in: .main)
-        }
-      }
-      return 0
-    } catch {
-      return error.code
+    guard let map = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize)) else {
+      throw .damagedPage
     }
-  }
-
-  private func level(of handle: OpaquePointer) throws(LMDBError) -> DurabilityLevel {
-    var level = DurabilityLevel.durable
-    try locks.whileRegistering(lockTimeout: options.lockTimeout) {
-      unsafe DurabilityLevel.read(from: handle, &level)
+    let extent = try map.extent()
+    let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
+    guard extent.pages > 2,
+      let pages = unsafe SnapshotPages(
+        meta: extent.start + Int(id % 2) * map.pageSize, of: extent, shift: map.shift),
+      pages.id == id
+    else { return false }
+    let guarding = WriteGuard(names: options.databases)
+    try guarding.checking { () throws(PageDamage) in
+      try guarding.begin(pages)
+      for index in options.databases.indices {
+        _ = try guarding.tree(of: Database(handle: UInt32(index) + 2))
+      }
+      let record = DurabilityLevel.record
+      try unsafe record.withUnsafeBufferPointer { (bytes) throws(PageDamage) in
+        guard let start = bytes.baseAddress else { return }
+        let key = unsafe PageCheck.Key(start: UnsafeRawPointer(start), count: bytes.count)
+        _ = try guarding.willRead(key, in: .main)
+      }
     }
-    return level
-  }
-
-  static func configure(
-    _ handle: OpaquePointer, files: StoreFiles, options: EnvironmentOptions
-  ) throws(LMDBError) {
-    let size = FileStatus.of(files.data).map { Int($0.st_size) } ?? 0
-    try check(unsafe mdb_env_set_maxreaders(handle, UInt32(ReaderTable.size)))
-    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databases.count)))
-    try check(
-      unsafe mdb_env_set_mapsize(
-        handle, MapSize.initial(options.mapSize, fileSize: size)))
+    return true
   }
 
   private func closeOnExec(_ handle: OpaquePointer) throws(LMDBError) {
@@ -134,26 +111,24 @@ extension Opening {
 
   /// Opens the databases in a transaction, which must commit even if it only reads: otherwise the handles are lost.
   static func openDatabases(
-    _ handle: OpaquePointer, names: [String], create: Bool, _ databases: inout [Database]
-  ) -> Int32 {
-    var transaction: OpaquePointer?
-    let begun = unsafe mdb_txn_begin(handle, nil, create ? 0 : UInt32(MDB_RDONLY), &transaction)
-    if begun != 0 { return begun }
-    if !create, unsafe !isOfDataFile(transaction) {
-      unsafe mdb_txn_abort(transaction)
-      return LMDBError.lockMismatch.code
-    }
-    for name in [nil] + names.map(Optional.some) {
-      var database: MDB_dbi = 0
-      let flags = name != nil && create ? UInt32(MDB_CREATE) : 0
-      let result = unsafe mdb_dbi_open(transaction, name, flags, &database)
-      if result != 0 {
-        unsafe mdb_txn_abort(transaction)
-        return result
+    _ handle: OpaquePointer, names: [String], create: Bool
+  ) throws(LMDBError) -> [Database] {
+    let transaction = try unsafe beginTransaction(in: handle, create ? 0 : UInt32(MDB_RDONLY))
+    var databases: [Database] = []
+    do throws(LMDBError) {
+      if !create, unsafe !isOfDataFile(transaction) { throw .lockMismatch }
+      for name in [nil] + names.map(Optional.some) {
+        var database: MDB_dbi = 0
+        let flags = name != nil && create ? UInt32(MDB_CREATE) : 0
+        try check(unsafe mdb_dbi_open(transaction, name, flags, &database))
+        if name != nil { databases.append(Database(handle: database)) }
       }
-      if name != nil { databases.append(Database(handle: database)) }
+    } catch {
+      unsafe mdb_txn_abort(transaction)
+      throw error
     }
-    return unsafe mdb_txn_commit(transaction)
+    try check(unsafe mdb_txn_commit(transaction))
+    return databases
   }
 
   /// Whether the transaction belongs to the data file. False if the data file was replaced while open, or lock.mdb was changed.

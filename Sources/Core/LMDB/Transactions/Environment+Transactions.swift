@@ -78,13 +78,10 @@ extension Environment {
       try check(unsafe mdb_txn_renew(transaction))
       return unsafe transaction
     }
-    var transaction: OpaquePointer?
-    try handle.whileRegistering {
-      unsafe mdb_txn_begin(handle.pointer, nil, UInt32(MDB_RDONLY), &transaction)
-    }
+    let transaction = try unsafe handle.beginReading()
     unsafe slot.pointee.transaction = transaction
     readerTable.scheduleSweep()
-    return unsafe transaction!
+    return unsafe transaction
   }
 
   /// Throws for a snapshot newer than the file's newest commit: another program changed lock.mdb. Such a snapshot has the other
