@@ -103,7 +103,16 @@ public struct Rules: Hashable, Sendable, Codable {
         hint: "use 1 to \(Self.largestPossibleValue) bytes (1 GiB)")
     }
     try limits.validate()
-    try validateTimes()
+    guard stale >= .zero else {
+      throw LarderError(
+        .invalidArgument, "a stale window of \(stale) is not possible",
+        hint: "use zero or more")
+    }
+    guard (0...1).contains(jitter) else {
+      throw LarderError(
+        .invalidArgument, "a jitter of \(jitter) is not possible",
+        hint: "use a part of the lifetime, 0 to 1")
+    }
   }
 
   /// An operator's rules in place of declared rules; nil leaves the declared rule.
@@ -168,21 +177,6 @@ public struct Rules: Hashable, Sendable, Codable {
       if let priority { rules.priority = priority }
       if let largestValue { rules.largestValue = largestValue }
       return rules
-    }
-  }
-}
-
-extension Rules {
-  private func validateTimes() throws(LarderError) {
-    guard stale >= .zero else {
-      throw LarderError(
-        .invalidArgument, "a stale window of \(stale) is not possible",
-        hint: "use zero or more")
-    }
-    guard (0...1).contains(jitter) else {
-      throw LarderError(
-        .invalidArgument, "a jitter of \(jitter) is not possible",
-        hint: "use a part of the lifetime, 0 to 1")
     }
   }
 }

@@ -167,19 +167,19 @@ import Testing
     let boards = try Store.boards(clock: clock)
     try await boards.set("other", for: "bern")
     let key = Array("thun".utf8)
-    let lookup = try boards.lookUpForRead(key.span)
+    let lookup = try boards.lookUp(key.span, for: .request)
     let store = boards.namespace.store
     let write = LoadWrite(base: lookup.found.base, size: 0, engine: store.engine) { _ in nil }
     #expect(write.mayAnswer(than: lookup.found.base, snapshot: lookup.found.snapshot))
     try boards.clear()
     try await boards.set("other", for: "bern")
-    let cleared = try boards.lookUpForRead(key.span)
+    let cleared = try boards.lookUp(key.span, for: .request)
     #expect(!write.mayAnswer(than: cleared.found.base, snapshot: cleared.found.snapshot))
     try store.write { batch in
       try batch.set([1], for: "zug", in: boards.namespace)
       try write.run(in: &batch)
     }
-    let written = try boards.lookUpForRead(key.span)
+    let written = try boards.lookUp(key.span, for: .request)
     #expect(!write.mayAnswer(than: lookup.found.base, snapshot: written.found.snapshot))
   }
 

@@ -78,11 +78,7 @@ extension Store.Namespace {
     let transaction = try engine.beginRead()
     let id = try engine.reader.identify(handle, in: transaction)
     if id == .store { return [] }
-    do throws(LMDBError) {
-      return try look(id, transaction)
-    } catch {
-      throw engine.error(error)
-    }
+    return try engine.typed { try look(id, transaction) }
   }
 
   private func keys(

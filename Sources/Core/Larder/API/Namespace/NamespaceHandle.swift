@@ -116,13 +116,7 @@ final class NamespaceHandle: Sendable {
   /// The counts that the store's counters do not have yet.
   func unmerged() -> ReadCounters {
     let total = total
-    return merged.withLock { merged in
-      var difference = ReadCounters()
-      for kind in ReadCounters.Kind.allCases {
-        difference[kind] = total[kind] &- merged.counts[kind]
-      }
-      return difference
-    }
+    return merged.withLock { total - $0.counts }
   }
 
   private var total: ReadCounters {
@@ -158,16 +152,12 @@ final class NamespaceHandle: Sendable {
 
   /// Records that the store's counters now include the reads in `counts`.
   func recordMerge(of counts: ReadCounters) {
-    merged.withLock { merged in
-      for kind in ReadCounters.Kind.allCases { merged.counts[kind] &+= counts[kind] }
-    }
+    merged.withLock { $0.counts = $0.counts + counts }
   }
 
   /// Records the failure of the write that was to add the reads in `counts` to the store's counters.
   func revertMerge(of counts: ReadCounters) {
-    merged.withLock { merged in
-      for kind in ReadCounters.Kind.allCases { merged.counts[kind] &-= counts[kind] }
-    }
+    merged.withLock { $0.counts = $0.counts - counts }
   }
 }
 

@@ -30,7 +30,8 @@ struct NamespaceHandles {
 
   /// O(names).
   private mutating func releaseUnused() {
-    counted.dropMerged()
+    // Takes the handles without unmerged counts and without a memory tier off the list.
+    _ = counted.unmerged
     var unused: [ExactString] = []
     var index = byName.startIndex
     while index != byName.endIndex {
@@ -73,9 +74,5 @@ final class CountedHandles: Sendable {
     }
   }
 
-  /// Takes the handles without unmerged counts and without a memory tier off the list.
-  func dropMerged() { _ = unmerged }
-
-  /// Takes all handles off the list.
   func removeAll() { listed.withLock { $0 = [] } }
 }

@@ -30,7 +30,14 @@ extension Store {
     _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
     try WriteBuffer.commit(at: path, options)
-    let environment = try StoreEngine.environmentToCompact(at: path, options)
+    var options = options
+    options.create = false
+    let environment = try Environment.open(at: path, options)
+    guard environment.attachment.withLock({ $0.object == nil }) else {
+      throw LarderError(
+        .busy, "\(environment.path) is open in this process", hint: "close it here first")
+    }
+    _ = try StoreFormat(of: environment)
     defer { environment.close() }
     let before = environment.fileSize
     do throws(LMDBError) {
@@ -67,21 +74,6 @@ extension Store {
 }
 
 extension StoreEngine {
-  /// The environment of a store that this process does not have open.
-  fileprivate static func environmentToCompact(
-    at path: String, _ options: Store.Options
-  ) throws(LarderError) -> Environment {
-    var options = options
-    options.create = false
-    let environment = try Environment.open(at: path, options)
-    guard environment.attachment.withLock({ $0.object == nil }) else {
-      throw LarderError(
-        .busy, "\(environment.path) is open in this process", hint: "close it here first")
-    }
-    _ = try StoreFormat(of: environment)
-    return environment
-  }
-
   /// The error for an open store. It names the other processes with a reader slot of the store.
   fileprivate static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
     do throws(LMDBError) {
@@ -125,9 +117,7 @@ extension Store {
     guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
     return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
   }
-}
 
-extension Store {
   /// Whether a process was killed while it made a store at `path`. A new store can still be made there.
   package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
 

@@ -42,7 +42,7 @@ extension Store {
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
     let rules = rules.inMilliseconds
-    try LimitChange(engine).changeRules(of: name, ifAbsent: .make) { $0.declare(rules) }
+    try LimitChange(engine).changeRules(of: name, mayBeAbsent: true) { $0.declare(rules) }
   }
 
   /// Replaces an operator's overrides; empty overrides restore the declared rules. For lower limits see ``declare(_:for:)``.
@@ -61,7 +61,7 @@ extension Store {
     try checkWritable()
     let overrides = overrides.inMilliseconds
     return try LimitChange(engine).changeRules(
-      of: name, ifAbsent: .refuse, while: shouldContinue
+      of: name, mayBeAbsent: false, while: shouldContinue
     ) { $0.overrides = overrides }
   }
 
@@ -104,13 +104,8 @@ extension Store {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]
     for namespace in try engine.metadata.namespaces(in: transaction) {
-      do throws(LMDBError) {
-        if let end = try engine.reader.nextExpiry(of: namespace.id, in: transaction) {
-          ends[ExactString(namespace.facts.name)] = Timestamp(milliseconds: end)
-        }
-      } catch {
-        throw engine.error(error)
-      }
+      let end = try engine.typed { try engine.reader.nextExpiry(of: namespace.id, in: transaction) }
+      ends[ExactString(namespace.facts.name)] = end.map { Timestamp(milliseconds: $0) }
     }
     return ends
   }

@@ -209,31 +209,21 @@ struct SalvageMetadata {
         if let id = MetadataKey.id(of: key) { garbage.insert(id) }
       } else if key.starts(with: prefixes.tombstones.span) {
         tombstones.append(seal.flatMap { Tombstone(value, at: key, seal: $0) } ?? .damaged)
-      } else if key.elementsEqual(settingsKey.span) {
-        readSettings(value)
+      } else if key.elementsEqual(settingsKey.span), let seal,
+        let found = try? StoreSettings(value, seal: seal)
+      {
+        settings = found
       }
     }
   }
 
+  /// Adds a namespace with a readable record. The entries of another namespace are saved under a name made from its id.
   private mutating func addNamespace(_ name: [UInt8], _ value: Span<UInt8>) {
     let name = String(decoding: name, as: UTF8.self)
-    guard let seal else { return }
-    do throws(LarderError) {
-      let record = try NamespaceRecord(value, name: name, seal: seal)
-      guard names.updateValue(name, forKey: record.id) == nil else { return }
-      namespaces.append((name, record))
-    } catch {
-      // The namespace's entries are saved under a name made from its id.
-    }
-  }
-
-  private mutating func readSettings(_ record: Span<UInt8>) {
-    guard let seal else { return }
-    do throws(LarderError) {
-      settings = try StoreSettings(record, seal: seal)
-    } catch {
-      // The new store gets its own limits.
-    }
+    guard let seal, let record = try? NamespaceRecord(value, name: name, seal: seal),
+      names.updateValue(name, forKey: record.id) == nil
+    else { return }
+    namespaces.append((name, record))
   }
 
   /// The name of the namespace with that id; nil if it was cleared. A namespace with a lost record gets a new name.

@@ -136,8 +136,8 @@ extension Store {
         listed, unmerged: engine.handle(for: listed.facts.name), at: transaction.id,
         memory: memory[ExactString(listed.facts.name)])
     }
-    do throws(LMDBError) {
-      guard let state = try transaction.state(engine.seal) else { throw .corrupted }
+    return try engine.typed {
+      guard let state = try transaction.state(engine.seal) else { throw LMDBError.corrupted }
       let info = engine.environment.info
       let newest = transaction.id
       let size = engine.environment.fileSize
@@ -154,8 +154,6 @@ extension Store {
           Statistics.Reader(
             process: reader.process, age: reader.transaction.map { newest &- min($0, newest) })
         }, writeBuffer: buffer)
-    } catch {
-      throw engine.error(error)
     }
   }
 

@@ -44,11 +44,10 @@ struct Verifier {
   ///
   /// - Returns: false if the check was stopped.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
-    do throws(LMDBError) {
-      try checkPages(transaction)
-    } catch {
-      throw engine.error(error)
+    let damaged = try engine.typed {
+      try transaction.damagedPages(databases: engine.indexes.all)
     }
+    for damage in damaged { report(.damagedPage(damage)) }
     do throws(LarderError) {
       try checkSettings(transaction)
       try checkNamespaces(transaction)
@@ -87,12 +86,6 @@ struct Verifier {
   }
 
   private var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
-
-  private mutating func checkPages(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    for damage in try transaction.damagedPages(databases: engine.indexes.all) {
-      report(.damagedPage(damage))
-    }
-  }
 
   /// Runs a part of the check as far as sound pages lead; the damaged pages were reported before.
   private mutating func checkReachable(

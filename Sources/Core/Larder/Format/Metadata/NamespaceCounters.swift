@@ -222,7 +222,13 @@ public struct ReadCounters: Sendable, Equatable {
 
   static func + (left: Self, right: Self) -> Self {
     var sum = left
-    for kind in Kind.allCases { sum[kind] = left[kind] &+ right[kind] }
+    sum.counts &+= right.counts
     return sum
+  }
+
+  static func - (left: Self, right: Self) -> Self {
+    var difference = left
+    difference.counts &-= right.counts
+    return difference
   }
 }

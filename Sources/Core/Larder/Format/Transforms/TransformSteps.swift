@@ -10,13 +10,6 @@ struct TransformSteps: Equatable {
     var id: TransformID
     var size: Int
     var parameters: [UInt8]
-
-    func append(to bytes: inout [UInt8]) {
-      bytes.append(id.rawValue)
-      bytes.append(littleEndian: UInt32(size))
-      bytes.append(UInt8(parameters.count))
-      bytes += parameters
-    }
   }
 
   /// The most steps of an entry.
@@ -51,7 +44,12 @@ struct TransformSteps: Equatable {
   /// The stored form of the first `count` steps; nil means all steps.
   func encoded(_ count: Int? = nil) -> [UInt8] {
     var bytes: [UInt8] = []
-    for step in all.prefix(count ?? all.count) { step.append(to: &bytes) }
+    for step in all.prefix(count ?? all.count) {
+      bytes.append(step.id.rawValue)
+      bytes.append(littleEndian: UInt32(step.size))
+      bytes.append(UInt8(step.parameters.count))
+      bytes += step.parameters
+    }
     return bytes
   }
 }

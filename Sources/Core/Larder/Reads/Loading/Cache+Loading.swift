@@ -125,7 +125,7 @@ extension Cache {
             value: unbox(item), source: .memory,
             age: max(.zero, written.duration(to: namespace.engine.clock.now))))
       }
-      let lookup = try lookUpForRead(key)
+      let lookup = try lookUp(key, for: .request)
       if LoadDecision(lookup.found, options) == .use { return .known(result(lookup)) }
       return .needsLoad(after: lookup)
     }

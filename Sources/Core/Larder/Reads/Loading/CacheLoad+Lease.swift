@@ -57,7 +57,7 @@ extension CacheLoad {
   ) throws -> Turn {
     do {
       let moment = running.begin { engine.removalTable.now }
-      var turn = Turn(lookup: try cache.lookUpForLoad(key.span), moment: moment, lease: lease)
+      var turn = Turn(lookup: try cache.lookUp(key.span, for: .load), moment: moment, lease: lease)
       switch options.policy {
       case .reload: turn.lookup.value = nil
       case .revalidate:

@@ -3,8 +3,6 @@ import LarderSystem
 
 /// Writes the outcome of a load. A load whose value cannot be stored has not failed: its result carries the error.
 extension CacheLoad {
-  private var isForced: Bool { options.policy == .reload }
-
   func store(_ value: Value, _ attributes: EntryAttributes, _ turn: Turn) -> LoadedValue<Value> {
     do {
       try cache.namespace.store.checkWritable()
@@ -88,7 +86,7 @@ extension CacheLoad {
     completion: @escaping @Sendable (Result) -> Void = { _ in }
   ) throws(LarderError) -> LoadedValue<Value> {
     let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
-    let (base, isForced) = (turn.lookup.found.base, isForced)
+    let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
     let write = LoadWrite(base: base, size: size, engine: engine) {
       [cache, key, moment = turn.moment] batch in
       if let copy = attributes.copy {

@@ -127,7 +127,8 @@ struct CacheLoad<Value: Sendable>: Sendable {
       return
     }
     if let lease { write.endWhenComplete(lease) }
-    if !write.isWithinBounds { await write.settle() }
+    // The load's task, and callers that wait for the commit, ask for the error themselves.
+    if !write.isWithinBounds { try? await write.value() }
   }
 
   /// The value of an outcome, with its write, which the caller must queue.

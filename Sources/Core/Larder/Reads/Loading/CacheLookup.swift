@@ -46,19 +46,8 @@ extension Cache {
     return loaded.result?.value
   }
 
-  /// The lookup of a caller; statistics and the eviction policy count it as a read.
-  func lookUpForRead(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
-    try lookUp(key, for: .request)
-  }
-
-  /// The lookup of a load. It counts neither as a read nor as an access, and also reads the fields of the entry.
-  func lookUpForLoad(_ key: Span<UInt8>) throws -> CacheLookup<Value> {
-    try lookUp(key, for: .load)
-  }
-
-  private func lookUp(
-    _ key: Span<UInt8>, for purpose: LookupPurpose
-  ) throws -> CacheLookup<Value> {
+  /// The lookup of a caller or of its load.
+  func lookUp(_ key: Span<UInt8>, for purpose: LookupPurpose) throws -> CacheLookup<Value> {
     var value: Value?
     let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
     // A load counts no hit that an undecodable value would take back.
@@ -148,9 +137,9 @@ extension Cache {
 enum LookupPurpose {
   /// A read of the value, if it is fresh.
   case value
-  /// A read that a load may follow: it also finds stale and negative entries.
+  /// A read that a load may follow: it also finds stale and negative entries. Statistics and the eviction policy count it.
   case request
-  /// The load itself.
+  /// The load itself: it counts neither as a read nor as an access, and also reads the fields of the entry.
   case load
 }
 

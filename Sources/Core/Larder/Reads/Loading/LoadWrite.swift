@@ -107,13 +107,6 @@ final class LoadWrite: QueuedWrite {
     }
   }
 
-  /// Suspends until the write is committed or has failed; ``value()`` tells which of the two.
-  func settle() async {
-    do { try await value() } catch {
-      // The load's task, and callers that wait for the commit, ask for the error themselves.
-    }
-  }
-
   /// Blocks the thread until the write is committed or has failed.
   func wait() {
     isDone.wait()

@@ -137,14 +137,6 @@ extension Snapshot {
     let keyHash = Checksum.keyHash(of: key, in: id)
     let found = try engine.reader.lookUp(
       key, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
-    return try lend(found, key: key, in: namespace, body)
-  }
-
-  /// Lends the entry of a lookup with its value; nil for a missing or damaged entry or chunk.
-  private func lend<Result>(
-    _ found: borrowing Lookup, key: Span<UInt8>, in namespace: Store.Namespace,
-    _ body: (Store.Entry, Span<UInt8>) throws -> Result
-  ) throws -> Result? {
     guard
       let entry = try engine.reader.entry(found, key: key, of: namespace.handle, in: transaction)
     else { return nil }
