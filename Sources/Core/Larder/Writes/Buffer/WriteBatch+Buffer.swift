@@ -101,7 +101,7 @@ extension WriteBatch {
     }
     guard session.state.entries >= BufferRoom.leastEvictedAhead else { return }
     var ahead = budget
-    ahead.change(to: budget.limits.ahead)
+    ahead.limits = budget.limits.ahead
     _ = try ahead.lowerStore(&session)
   }
 

@@ -1,4 +1,3 @@
-/// The access statistics of an entry.
 struct AccessStats: Equatable {
   /// The frequency of use, 0 to 15; halved from time to time.
   var frequency: UInt32 = 0
@@ -36,8 +35,7 @@ struct AccessSlot: Equatable {
     max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
   }
 
-  /// The slot after a use in `minute`. The result equals ``AccessStats/use()``, without decoding the slot. A use of a recent
-  /// entry changes only the minute.
+  /// Equals ``AccessStats/use()``, without decoding the slot. A use of a recent entry changes only the minute.
   @inline(__always)
   func used(in minute: UInt32, isRecent: Bool = false) -> AccessSlot {
     var next = bits & ~0xFFFF | minute

@@ -7,8 +7,7 @@ extension AccessTable {
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// The minutes after a table's epoch in which the table can be used. A minute has 16 bits, and the system's clock may be set
-  /// back a little.
+  /// The usable minutes after an epoch: a slot has 16 bits, and the system's clock may be set back a little.
   private static let minutes: ClosedRange<Int64> = -1440...60_000
   /// The minutes of the past that a new table takes over.
   private static let keptMinutes: Int64 = 1 << 15
@@ -22,7 +21,6 @@ extension AccessTable {
       }, of: environment)
   }
 
-  /// The number of words of a table for `entries` entries.
   static func count(entries: Int) -> Int { wordsPerEntry * entries + recentWords }
 
   /// Maps the table, for writing if `writable` is set; then a missing table is made.
@@ -36,8 +34,7 @@ extension AccessTable {
     }
   }
 
-  /// Notes the number of the store's entries. False if the entries have outgrown the table, if the table's minutes are used up,
-  /// or without a table.
+  /// Notes the number of the store's entries. False without a table, and if its entries or minutes are used up.
   func fits(entries: Int, in minute: Int64) -> Bool {
     let view = words.view
     guard view.isWritable else { return false }
@@ -48,7 +45,6 @@ extension AccessTable {
       && (entries <= view.entries || view.entries == Self.mostEntries)
   }
 
-  /// Replaces the table by a table that fits.
   func refit(entries: Int, in minute: Int64) {
     open(writable: true, in: minute)
     let needed = min(max(words.view.entries, entries.nextPowerOfTwo), Self.mostEntries)
@@ -93,13 +89,10 @@ extension SharedTable.View {
 }
 
 extension StoreEngine {
-  /// The fewest bytes that an entry takes in the data file.
   private static let smallestEntry = 64
 
-  /// Grows the access table to the number of entries, after a write. After a failure, such as a full disk, the next attempt is
-  /// in the next minute.
-  ///
-  /// The file's size bounds the number: a damaged counter must not create a table of gigabytes.
+  /// Grows the access table to the number of entries, after a write; after a failure, next in the next minute. The file's size
+  /// bounds the number: a damaged counter must not create a table of gigabytes.
   func fitAccess(to entries: UInt64) {
     let minute = clock.coarseMinute
     if access.fits(entries: Int(clamping: entries), in: minute) { return }

@@ -9,7 +9,6 @@ extension AccessTable {
     return slot.stats
   }
 
-  /// Sets the statistics of an entry, for a use in `minute` since 1970.
   func setStats(_ stats: AccessStats, of hash: UInt64, in minute: Int64) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
@@ -54,14 +53,12 @@ extension AccessTable {
         minute: view.minute(minute)))
   }
 
-  /// Empties the slot of a removed entry.
   func forget(_ hash: UInt64) {
     let view = words.view
     guard view.isWritable, view.count > 0, let (place, _) = view.find(hash) else { return }
     view[place] = AccessSlot.empty.bits
   }
 
-  /// Removes the ghost of an evicted entry from the table and returns it.
   func takeGhost(of hash: UInt64) -> GhostSlot? {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return nil }
@@ -100,8 +97,7 @@ extension AccessTable {
     view[chosen] = slot.bits
   }
 
-  /// After an insertion: halves the frequencies of a few slots. In a store of n entries, each frequency is halved about once in
-  /// 8 n insertions.
+  /// Halves the frequencies of a few slots after an insertion: each frequency about once in 8 n insertions.
   func sweep() {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
@@ -122,7 +118,6 @@ extension AccessTable {
 }
 
 extension SharedTable.View {
-  /// The bucket for the ghost of an entry.
   func ghostBucket(of hash: UInt64) -> Range<Int> {
     let buckets = UInt64(4 * entries / AccessTable.ghostWays)
     let first =

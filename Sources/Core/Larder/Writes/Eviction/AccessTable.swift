@@ -91,7 +91,6 @@ extension SharedTable.View {
       &* AccessTable.recentWidth
   }
 
-  /// The number of entries for which the table is made.
   @inline(__always)
   var entries: Int { (count &- AccessTable.recentWords) / AccessTable.wordsPerEntry }
 
@@ -104,7 +103,6 @@ extension SharedTable.View {
     UInt32(truncatingIfNeeded: min(max(now &- epoch, 1), 0xFFFF))
   }
 
-  /// The first word of the bucket for an entry's access slot.
   @inline(__always)
   func bucket(of hash: UInt64) -> Int {
     let buckets = UInt64(
@@ -113,8 +111,6 @@ extension SharedTable.View {
       &* AccessTable.slotWays
   }
 
-  /// The slot of an entry and its place; nil without a slot.
-  ///
   /// The search begins at a place that the tag selects. Most slots are there, so the search ends at once.
   @inline(__always)
   func find(_ hash: UInt64, in bucket: Int) -> (place: Int, slot: AccessSlot)? {

@@ -1,4 +1,3 @@
-/// A part of a queue.
 enum QueuePart: UInt8 {
   case window, main
 }
@@ -13,9 +12,8 @@ struct Ghost: Equatable {
 
 /// A cache as the eviction policy sees it: the order of its entries, and their access statistics.
 ///
-/// A namespace is such a cache, with its order in the store and its statistics in the shared ``AccessTable``. The decoded
-/// values of a `Cache` are another such cache, with both in memory. The policy is an extension of this protocol, so the
-/// compiler specialises the policy for each cache.
+/// A namespace has its order in the store and its statistics in the shared ``AccessTable``; the decoded values of a `Cache`
+/// have both in memory. The policy is an extension, so the compiler specialises the policy for each cache.
 protocol EvictionQueue: ~Copyable {
   associatedtype Entry: Equatable
   /// A place in the order; it stays valid without its entry.
@@ -24,7 +22,6 @@ protocol EvictionQueue: ~Copyable {
 
   var policy: PolicyState { get set }
   var clockHand: Position { get set }
-  /// The number of entries in the cache.
   var entries: UInt64 { get }
   /// Whether a limit is exceeded for which this cache must evict.
   var isOver: Bool { get }
@@ -39,12 +36,10 @@ protocol EvictionQueue: ~Copyable {
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics; false if the entry must stay. Such an entry is not offered again, so each eviction
-  /// comes to an end.
+  /// Removes an entry and its statistics. An entry that must stay gives false and is not offered again, so each eviction ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
-  /// Changes the statistics of an entry; this does not count as a use.
   func setStats(_ stats: AccessStats, of entry: Entry)
   func hash(of entry: Entry) -> UInt64
   /// Removes and returns the ghost of a key; nil once about 4 n evictions have followed in a cache of n entries.
@@ -66,10 +61,9 @@ extension EvictionQueue where Self: ~Copyable {
 
 /// The default policy: one queue, a window boundary, a clock hand.
 ///
-/// Entries newer than the boundary are the window, on probation; older entries are main. In a full cache, an entry that is
-/// promoted from the window stays if it was used or is frequent; then the policy evicts an entry that the clock hand finds
-/// unused. Keys that return soon after their eviction move the window's target. `Docs/Internals/Eviction.md` has the rules, and
-/// the measurements for the numbers.
+/// Entries newer than the boundary are the window, on probation; older entries are main. A promoted entry of a full cache
+/// stays if it was used or is frequent; then an entry leaves that the clock hand finds unused. Keys that return soon after
+/// their eviction move the window's target. `Docs/Internals/Eviction.md` has the rules, and the measurements for the numbers.
 extension EvictionQueue where Self: ~Copyable {
   /// The most promotions, and the most steps of the clock hand, of one insertion.
   private static var mostSteps: Int { 64 }
@@ -93,13 +87,11 @@ extension EvictionQueue where Self: ~Copyable {
     return stats
   }
 
-  /// Evicts until no limit is exceeded or no further entry may leave.
   mutating func makeRoom() throws(Failure) {
     try shrinkWindow { queue, entry throws(Failure) in try queue.compete(entry) }
     while isOver, try evictOne(sparing: nil) {}
   }
 
-  /// Promotes entries until the window is within its target, at most ``mostSteps``.
   mutating func shrinkWindow(
     _ promoted: (inout Self, Entry) throws(Failure) -> Void
   ) throws(Failure) {
@@ -122,7 +114,6 @@ extension EvictionQueue where Self: ~Copyable {
     return true
   }
 
-  /// Removes an entry and keeps its ghost; false if the entry must stay.
   @discardableResult
   mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) -> Bool {
     let hash = hash(of: entry)
@@ -156,10 +147,9 @@ extension EvictionQueue where Self: ~Copyable {
     }
   }
 
-  /// Lowers the frequency of an unused victim that has won against a returning key, and moves the clock hand on.
-  ///
-  /// Otherwise, after a change of the working set, the old set would keep its frequencies for many insertions. Where many keys
-  /// return, as in a loop, the victim is as good as they are, and keeps its frequency.
+  /// Lowers the frequency of an unused victim that has won against a returning key, and moves the clock hand on. Otherwise an
+  /// old working set would keep its frequencies for many insertions. Where many keys return, as in a loop, the victim is as
+  /// good as they are.
   private mutating func wearDown(_ victim: Entry, _ stats: AccessStats) {
     guard stats.clock == 0, policy.returns.areRare else { return }
     if stats.frequency > 1 {

@@ -1,11 +1,9 @@
 import Synchronization
 
-/// Chooses the namespace that evicts next when the store is full. Only namespaces of the lowest priority take part, each in
-/// proportion to its bytes.
+/// Chooses the namespace that evicts next when the store is full: of the lowest priority, in proportion to its bytes.
 ///
-/// Each namespace has a virtual time. The time advances by the lost share of the namespace's bytes; the namespace with the
-/// earliest time evicts. A new member starts at the present time of the members, so it does not pay for the past. The times
-/// belong to this process: every process is fair by itself.
+/// The virtual time of a namespace advances by the lost share of its bytes; the earliest time evicts. A new member starts at
+/// the present time, so it does not pay for the past. Every process is fair by itself.
 final class FairShare: Sendable {
   struct Member {
     var name: String
@@ -25,12 +23,10 @@ final class FairShare: Sendable {
   }
   private let times = Mutex(Times())
 
-  /// All namespaces, if this process knows them for this generation of the metadata.
   func members(at generation: UInt64) -> [Member]? {
     times.withLock { $0.generation == generation ? $0.members : nil }
   }
 
-  /// The guaranteed bytes of the namespaces that have a guarantee, if they are known for this generation.
   func guarantees(at generation: UInt64) -> [NamespaceID: UInt64]? {
     times.withLock { $0.generation == generation ? $0.guarantees : nil }
   }
@@ -45,7 +41,6 @@ final class FairShare: Sendable {
     }
   }
 
-  /// The member that evicts next; nil without members.
   func next(among members: [Member]) -> Member? {
     times.withLock { times in
       let lowest = members.map(\.priority).min()
@@ -56,7 +51,6 @@ final class FairShare: Sendable {
     }
   }
 
-  /// Records that a namespace lost `share` of its bytes.
   func charge(_ id: NamespaceID, share: Double) {
     times.withLock { times in
       times.time[id] = max(times.time[id] ?? times.now, times.now) + share
@@ -65,7 +59,6 @@ final class FairShare: Sendable {
 }
 
 extension [FairShare.Member] {
-  /// The guaranteed bytes of the namespaces that have a guarantee.
   var guarantees: [NamespaceID: UInt64] {
     reduce(into: [:]) { if $1.guaranteed > 0 { $0[$1.id] = $1.guaranteed } }
   }

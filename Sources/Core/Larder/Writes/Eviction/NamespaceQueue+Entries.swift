@@ -24,7 +24,6 @@ extension NamespaceQueue {
     }
   }
 
-  /// The queue position of the newest entry.
   mutating func newestPosition() throws(LarderError) -> UInt64? {
     let (id, queue) = (request.id, session.engine.indexes.queue)
     let end = IndexKey.queue(.max, in: id)
@@ -37,9 +36,8 @@ extension NamespaceQueue {
     }
   }
 
-  /// Removes an entry that the policy has chosen. If the entry has stored owners, the owners are removed, and so is the entry.
-  ///
-  /// - Returns: false if an owner must stay, or if another namespace would lose guaranteed bytes.
+  /// Removes an entry that the policy has chosen, with its stored owners. False if an owner must stay, or if another namespace
+  /// would lose guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
     if entry.header.state(at: session.now.milliseconds) == .expired {
       try session.remove(entry, reason: .expired)

@@ -1,10 +1,8 @@
 import LMDB
 
 extension NamespaceQueue {
-  /// Whether every namespace, except the namespace that needs the room, keeps its guaranteed bytes when the victims leave.
-  /// Entries without any other owner leave with the victims.
-  ///
-  /// O(entries that would leave) in a store with guarantees and owners.
+  /// Whether every namespace, except the namespace that needs the room, keeps its guaranteed bytes when the victims and their
+  /// dependents leave. O(entries that would leave) in a store with guarantees and owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
     guard session.state.dependents > 0 else { return true }
     var guaranteed = try budget.guarantees(&session)
@@ -17,8 +15,7 @@ extension NamespaceQueue {
       guard leaving.insert(entry.entryKey).inserted else { continue }
       if let least = guaranteed[entry.id] {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
-        let bytes = try session.counters(of: entry.id)
-          .bytes
+        let bytes = try session.counters(of: entry.id).bytes
         guard bytes >= least &+ sum else { return false }
         taken[entry.id] = sum
       }

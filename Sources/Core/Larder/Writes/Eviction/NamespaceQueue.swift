@@ -1,14 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// The queue of a namespace inside a batch that makes room. The eviction policy works on this queue.
-///
-/// The queue takes over the session of the write and gives the session back at the end of the policy's work.
+/// The queue of a namespace inside a batch that makes room. The queue takes over the session of the write until ``end()``.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
   let budget: SpaceBudget
   private(set) var request: RoomRequest
-  /// The number and the bytes of the evicted entries.
   private(set) var removal = RemovalResult()
   /// The entry that was read last. It is most likely the victim, which then need not be parsed again.
   private var latest: StoredEntry?
@@ -66,9 +63,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       : request.limits.entries.map { UInt64(clamping: $0) } ?? usage.entries
   }
 
-  var windowCost: UInt64 {
-    countsBytes ? state.windowBytes : state.windowEntries
-  }
+  var windowCost: UInt64 { countsBytes ? state.windowBytes : state.windowEntries }
 
   mutating func first(from position: UInt64) throws(LarderError) -> Candidate? {
     let newest = try newest
@@ -112,11 +107,8 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     return true
   }
 
-  /// The position of the newest entry, if that entry must stay.
   private var newest: UInt64? {
-    mutating get throws(LarderError) {
-      request.keepsNewest ? try newestPosition() : nil
-    }
+    mutating get throws(LarderError) { request.keepsNewest ? try newestPosition() : nil }
   }
 
   private func mayEvict(_ entry: Candidate, newest: UInt64?) -> Bool {
@@ -124,12 +116,9 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       && !session.mustStay(entry.entryKey)
   }
 
-  /// The first entry of the queue at `position` or behind it.
   private mutating func read(from position: UInt64) throws(LarderError) -> Candidate? {
     // No entry ever gets the last possible position; a record there is damage.
-    guard let entry = try entry(from: position),
-      entry.header.sequence != .max
-    else { return nil }
+    guard let entry = try entry(from: position), entry.header.sequence != .max else { return nil }
     latest = entry
     return Candidate(
       sequence: entry.header.sequence, size: UInt64(entry.valueCount), hash: entry.keyHash ?? 0,
@@ -158,7 +147,6 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 }
 
 extension Limits {
-  /// The limit that the usage exceeds, if any.
   func exceeded(by usage: Usage) -> RemovalReason? {
     if let entries, usage.entries > UInt64(clamping: entries) { return .evictedForEntries }
     if let bytes, usage.bytes > UInt64(clamping: bytes) { return .evictedForBytes }
@@ -185,6 +173,5 @@ extension Limits {
     return isNear(usage.entries, entries) || isNear(usage.bytes, bytes)
   }
 
-  /// Whether entries may be evicted for these limits.
   var evicts: Bool { entries != nil || bytes != nil }
 }

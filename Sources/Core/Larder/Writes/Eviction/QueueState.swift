@@ -5,12 +5,9 @@ import LarderSystem
 /// The queue holds every entry that may be evicted, in the order of the positions. The entries from `windowBoundary` on are the
 /// window; the older entries are main. Records never move: only `windowBoundary` and `clockHand` do.
 struct QueueState: Equatable {
-  /// The first position of the window.
   var windowBoundary: UInt64 = 0
-  /// The position at which the search for a victim in main continues.
   var clockHand: UInt64 = 0
   var windowEntries: UInt64 = 0
-  /// Bytes of the values in the window.
   var windowBytes: UInt64 = 0
   var policy = PolicyState()
   /// One step of the ghosts' age is 2^`ageShift` evictions; `ageShift` is at most 63.
@@ -61,14 +58,12 @@ struct QueueState: Equatable {
 
 /// The age of a namespace's ghosts, counted in evictions of the namespace.
 ///
-/// A ghost has 11 bits for the time of its eviction. The step of that clock is chosen so that a ghost lives for 64 to 512
-/// steps, in small and in large namespaces. So recent and old evictions can be told apart. And while ghosts of a small
-/// namespace remain in a large store, the clock does not begin again.
+/// A ghost has 11 bits for the time of its eviction. The step of that clock lets a ghost live for 64 to 512 steps in every
+/// namespace, so recent and old evictions can be told apart, and the clock does not begin again meanwhile.
 extension QueueState {
   /// A ghost lives for this many times as many evictions as the namespace has entries.
   private static let ghostLife: UInt64 = 4
 
-  /// The stamp of a new ghost in a namespace of `entries` entries.
   mutating func ghostStamp(entries: UInt64) -> UInt64 {
     ageShift = shift(entries: entries)
     return policy.evictions >> ageShift
@@ -107,10 +102,9 @@ struct PolicyState: Equatable {
   }
 }
 
-/// The shares of insertions whose keys were evicted before: moving averages over about as many insertions as the cache has
-/// entries.
+/// The shares of insertions whose keys were evicted before: moving averages over about one insertion for each entry.
 ///
-/// When most insertions are ghost hits, the cache is too small for a loop over its keys. If each inserted key then displaced
+/// Most insertions are ghost hits if the cache is too small for a loop over its keys. If each inserted key then displaced
 /// another key of the loop, the cache would never hit.
 struct ReturnRates: Equatable {
   /// The share of insertions that are ghost hits: at most n/2 evictions ago in a cache of n entries.
@@ -189,9 +183,7 @@ struct WindowTarget: Equatable {
 
   private static var longestRun: UInt64 { UInt64(mostYoungBoost * doubling) }
 
-  /// Notes that a key, which takes `share` of the capacity, came back soon after its eviction from `part`.
-  ///
-  /// - Parameter youth: 1 for a new cache, near 0 for a cache that has evicted many times its entries.
+  /// A key, which takes `share` of the capacity, came back soon after its eviction from `part`. `youth` is 1 for a new cache.
   mutating func ghostHit(_ part: QueuePart, share size: Double, youth: Double) {
     run = part == runPart ? min(run + 1, Self.longestRun) : 1
     runPart = part

@@ -1,11 +1,8 @@
-/// An entry of a namespace's queue.
 struct Candidate: Equatable {
   var sequence: UInt64
-  /// Bytes of the value.
   var size: UInt64
   /// Names the entry in the access table.
   var hash: UInt64
-  /// The entry's key in the database of entries.
   var entryKey: [UInt8]
 }
 
@@ -18,7 +15,6 @@ where Entry == Candidate, Position == UInt64, Failure == LarderError {
   func cost(ofSize size: UInt64) -> UInt64
   /// The nearest limit, in the same measure; without a limit, the present usage.
   var capacity: UInt64 { get }
-  /// The usage of the window, in the measure of the nearest limit.
   var windowCost: UInt64 { get }
   /// Whether little room is left under any limit, so that new entries must soon compete with present entries.
   var isNearlyFull: Bool { get }

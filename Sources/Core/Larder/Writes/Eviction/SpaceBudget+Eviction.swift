@@ -3,8 +3,6 @@ import LarderSystem
 
 extension SpaceBudget {
   /// Refuses a value for which no eviction can make room.
-  ///
-  /// - Parameter known: the namespace `name`; ``KnownNamespace/new`` if it is not stored yet.
   func checkSize(_ size: Int, in known: KnownNamespace, named name: String) throws(LarderError) {
     try checkSize(size, under: known.rules, named: name)
   }
@@ -33,10 +31,8 @@ extension SpaceBudget {
     }
   }
 
-  /// Whether storing an entry under these rules may evict other entries.
   func mayEvict(_ rules: Rules) -> Bool { rules.limits.evicts || limits.evicts || hasDiskLimit }
 
-  /// Makes room in a namespace for the entry to be admitted.
   func makeRoom(in namespace: KnownNamespace, _ session: inout WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
     if try lower(namespace, to: rules.limits, &session) { return }
@@ -47,13 +43,10 @@ extension SpaceBudget {
     var sweep = ExpirySweep(of: id, limit: .max)
     try sweep.run(&session, while: isOver)
     guard isOver(session) else { return }
-    throw LarderError.full(
-      namespace.name, rules, pinned: session.ledger[id].pinned)
+    throw LarderError.full(namespace.name, rules, pinned: session.ledger[id].pinned)
   }
 
-  /// Removes expired entries of a namespace, then lets its policy evict, until the usage is within the limits.
-  ///
-  /// - Returns: false if no further entry may be evicted.
+  /// Removes expired entries, then lets the policy of the namespace evict; false if the usage is still over the limits.
   func lower(
     _ namespace: KnownNamespace, to limits: Limits, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
@@ -70,7 +63,6 @@ extension SpaceBudget {
     return !isOver(session)
   }
 
-  /// Makes room in the store for the entry to be admitted.
   func makeRoomInStore(_ session: inout WriteSession) throws(LarderError) {
     if try lowerStore(&session) { return }
     let isOver = { (session: borrowing WriteSession) in
@@ -86,9 +78,7 @@ extension SpaceBudget {
     }
   }
 
-  /// Removes expired entries, then lets namespaces evict in turn, until the usage is within the limits.
-  ///
-  /// - Returns: false if no further entry may be evicted.
+  /// Removes expired entries, then lets namespaces evict in turn; false if the usage is still over the limits.
   func lowerStore(_ session: inout WriteSession) throws(LarderError) -> Bool {
     let isOver = { (session: borrowing WriteSession) in
       exceededLimit(session.ledger.expectedTotal) != nil
@@ -131,7 +121,6 @@ extension SpaceBudget {
     }
   }
 
-  /// All namespaces, with their rules about eviction.
   func members(_ session: inout WriteSession) throws(LarderError) -> [FairShare.Member] {
     let fairShare = session.engine.writes.fairShare
     if let known = fairShare.members(at: session.state.generation) { return known }
@@ -149,14 +138,12 @@ extension SpaceBudget {
     return members
   }
 
-  /// The guaranteed bytes of the namespaces that have a guarantee.
   func guarantees(_ session: inout WriteSession) throws(LarderError) -> [NamespaceID: UInt64] {
     let fairShare = session.engine.writes.fairShare
     if let known = fairShare.guarantees(at: session.state.generation) { return known }
     return try members(&session).guarantees
   }
 
-  /// Lets the policy of a namespace evict until the request is met or no further entry may be evicted.
   @discardableResult
   func evict(
     _ eviction: Eviction, _ request: RoomRequest, _ session: inout WriteSession
@@ -172,7 +159,6 @@ extension SpaceBudget {
     }
   }
 
-  /// Tells the policy of a namespace about an admitted new entry.
   func noteInserted(
     _ candidate: Candidate, in namespace: KnownNamespace, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -213,7 +199,6 @@ extension StoreLimits {
   /// Whether storing an entry may evict other entries for these limits; the disk limit is left out.
   var evicts: Bool { entries != nil || bytes != nil }
 
-  /// The limits in messages.
   var words: String {
     [
       entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) },
@@ -222,7 +207,6 @@ extension StoreLimits {
   }
 }
 
-/// Numbers in messages about limits.
 enum LimitWords {
   static func entries(_ number: some BinaryInteger) -> String {
     number == 1 ? "1 entry" : "\(number) entries"

@@ -3,7 +3,6 @@ import LarderSystem
 /// The admission of an entry that a write is about to store, while the batch makes room for the entry. The entry is neither
 /// stored nor counted yet, so a refused write leaves nothing to undo. But limits and policies treat the entry as counted.
 struct Admission {
-  /// The key of the entry in the database of entries.
   let entryKey: [UInt8]
   /// The entry keys of the owners of the entry and of its former value, of the owners of those owners, and so on.
   var owners: Set<[UInt8]> = []
@@ -17,10 +16,8 @@ struct ExpectedEntry {
   let former: EntryWeight?
 }
 
-/// The usage that a limit counts.
 struct Usage {
   var entries: UInt64
-  /// Bytes of the values.
   var bytes: UInt64
 }
 
@@ -29,12 +26,10 @@ extension Ledger {
     Usage(entries: self[id].entries, bytes: self[id].bytes)
   }
 
-  /// The usage of a loaded namespace, including the entry to be admitted.
   func expectedUsage(_ id: NamespaceID) -> Usage {
     expected?.id == id ? expecting(usage(id)) : usage(id)
   }
 
-  /// The totals of the store, including the entry to be admitted.
   var expectedTotal: Usage {
     expecting(Usage(entries: store.entries, bytes: store.bytes))
   }
@@ -56,7 +51,6 @@ extension Ledger {
     return queue
   }
 
-  /// Sets the queue of a namespace; `queue` includes the entry to be admitted.
   mutating func setExpectedQueue(_ queue: QueueState, of id: NamespaceID) {
     let before = expectedQueue(id)
     learn(id) { counters in
@@ -70,12 +64,10 @@ extension Ledger {
 }
 
 extension WriteBatch {
-  /// Makes room for an entry before any part of the entry is counted.
+  /// Makes room for an entry before any part of the entry is counted. With `hasRoom` the entry is within the limits of the
+  /// namespace and of the store, as soon as the batch has made other changes, too.
   ///
-  /// - Parameter hasRoom: whether the entry is within the limits of the namespace and of the store, as soon as the batch has made
-  ///   other changes, too.
-  /// - Returns: the replaced entry; it is read again if the work for the room changed records.
-  /// - Throws: ``LarderError/Code/full`` if too little may be evicted.
+  /// - Returns: the replaced entry; read again if the work for the room changed records.
   mutating func admit(
     _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace, hasRoom: Bool
   ) throws(LarderError) -> StoredEntry? {
@@ -130,7 +122,6 @@ extension WriteSession {
     return admission.entryKey == entryKey || admission.owners.contains(entryKey)
   }
 
-  /// The entry keys of the owners, of their owners, and so on.
   mutating func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
     var chain: Set<[UInt8]> = []
     var waiting = owners

@@ -7,7 +7,6 @@ import LarderSystem
 /// second commit after the change. So a part of the file, the reserve, is kept free of entries. Removals always find room in
 /// the reserve, and a value can be stored before the pages of evicted entries become free.
 struct BatchPages {
-  /// The size of the file in bytes.
   let limit: Int
   private let pages: Int
   private let pageSize: Int
@@ -23,7 +22,6 @@ struct BatchPages {
   /// The reserve: an eighth of the limit, at most 64 MB.
   static func reserve(of pages: Int, pageSize: Int) -> Int { min(pages / 8, (64 << 20) / pageSize) }
 
-  /// The pages of a file of `limit` bytes that entries may use.
   static func usable(of limit: Int, pageSize: Int) -> Int {
     let pages = limit / pageSize
     return pages - reserve(of: pages, pageSize: pageSize)
@@ -52,7 +50,6 @@ struct BatchPages {
     smallBytes += pages == 0 ? stored : 0
   }
 
-  /// The number of consecutive pages that a record of this size takes.
   func pages(ofRecord count: Int) -> Int { (count + 16 + pageSize - 1) / pageSize }
 
   /// The number of consecutive pages of a large record; 0 for a record in a leaf.
@@ -66,10 +63,8 @@ struct BatchPages {
     return count / chunkSize + count / (chunkSize * 64) + 2
   }
 
-  /// The number of pages that entries may use.
   var usable: Int { pages - reserve }
 
-  /// The number of pages that may be in use if `free` pages are to be free.
   func usable(leaving free: Int) -> Int { max(min(pages - free, usable), 0) }
 
   /// If more bytes than this lie behind the end of the file, a batch cannot reach the limit: twice the largest batch with the
@@ -79,9 +74,7 @@ struct BatchPages {
   static let enough = 1 << 17
   /// Free pages that a batch needs to clean up.
   static let forCleanup = 32
-  /// The number of branch pages that the first changes of a batch copy.
   static let branches = 16
-  /// The most pages that one step towards a lower limit may copy.
   static let perStep = 512
   /// Pages reserved for removals and for the commit itself.
   static let kept = 48

@@ -1,26 +1,16 @@
 import LMDB
 import LarderSystem
 
-/// The progress of a change of limits.
 enum LimitProgress {
   case done
-  /// More entries must be evicted, in further transactions.
   case underWay
   /// The remaining entries may not be evicted. The reached usage is the limit in force.
   case stuck(LarderError)
 }
 
-/// The treatment of a namespace that does not exist.
-enum AbsentNamespace {
-  case make
-  /// The change throws ``LarderError/Code/noSuchNamespace``.
-  case refuse
-}
-
 /// Changes limits. A limit below the usage is reached in several transactions. Each transaction stores the reached usage as the
 /// limit in force, so that nothing grows again meanwhile. A change that is stopped in between leaves that limit.
 struct LimitChange {
-  /// The most entries that one transaction evicts.
   static let evictedPerStep = 1000
 
   private let engine: StoreEngine
@@ -30,11 +20,11 @@ struct LimitChange {
   /// Changes the rules of a namespace; false if the change was stopped.
   @discardableResult
   func changeRules(
-    of name: String, ifAbsent absence: AbsentNamespace, while shouldContinue: () -> Bool = { true },
+    of name: String, mayBeAbsent: Bool, while shouldContinue: () -> Bool = { true },
     _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> Bool {
     try run(while: shouldContinue) { batch throws(LarderError) in
-      try batch.changeRules(of: name, ifAbsent: absence, most: Self.evictedPerStep, change)
+      try batch.changeRules(of: name, mayBeAbsent: mayBeAbsent, most: Self.evictedPerStep, change)
     }
   }
 
@@ -65,13 +55,12 @@ struct LimitChange {
 }
 
 extension WriteBatch {
-  /// - Parameter most: the most evictions for one limit.
   mutating func changeRules(
-    of name: String, ifAbsent absence: AbsentNamespace, most: Int,
+    of name: String, mayBeAbsent: Bool, most: Int,
     _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
     let found = try session.namespace(name)?.record
-    if found == nil, absence == .refuse { throw NamespaceName.absent(name) }
+    if found == nil, !mayBeAbsent { throw NamespaceName.absent(name) }
     let before = found?.rules ?? NamespaceRecord.RuleSet()
     var changed = before
     change(&changed)
@@ -124,7 +113,6 @@ extension WriteBatch {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  /// - Parameter most: the most entries that may be evicted.
   mutating func changeSettings(
     most: Int, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
@@ -135,7 +123,7 @@ extension WriteBatch {
     try settings.limits.validate()
     guard settings != before else { return .done }
     let wanted = settings.limits
-    budget.change(to: wanted)
+    budget.limits = wanted
     try budget.checkGuarantees(of: nil, 0, &session)
     let (budget, entries) = (budget, session.state.entries)
     if let reason = budget.exceededLimit(session.ledger.expectedTotal) {
@@ -155,7 +143,7 @@ extension WriteBatch {
         bytes: Int(clamping: session.state.bytes),
         disk: disk, inOverrides: settings.declared == before.declared)
     }
-    self.budget.change(to: settings.limits)
+    self.budget.limits = settings.limits
     try session.store(settings)
     if !isOver { return .done }
     if session.state.entries < entries { return .underWay }
@@ -168,10 +156,8 @@ extension WriteBatch {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve.
-  ///
-  /// - Returns: the limit for the time being; nil if the wanted limit is in force. A file without free pages must grow a little
-  /// before an entry can be removed from it.
+  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. Returns the limit for the time
+  /// being, or nil: a file without free pages must grow a little before an entry can be removed.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let engine = session.engine
@@ -197,10 +183,8 @@ extension WriteBatch {
 }
 
 extension NamespaceRecord.RuleSet {
-  /// Raises each limit that is below the usage to the usage.
-  ///
-  /// A change of the overrides must not change the limits that code declared. So such a change raises the overrides, even if it
-  /// removes them. A change of the declared rules raises the limit in force.
+  /// Raises each limit that is below the usage to the usage. A change of the overrides must not change the limits that code
+  /// declared, so such a change raises the overrides, even if it removes them.
   fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
     let limits = effective.limits
     var own = overrides.limits ?? Limits()
@@ -215,7 +199,6 @@ extension NamespaceRecord.RuleSet {
 }
 
 extension StoreSettings {
-  /// Raises each limit that is below the usage to the usage, as for the rules of a namespace.
   fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?, inOverrides: Bool) {
     let limits = limits
     if let disk { Limits.replace(&overrides.disk, over: &declared.disk, by: disk, inOverrides) }

@@ -55,16 +55,13 @@ extension EntryFields {
   var owners: [StoredOwner] { isEmpty ? [] : all(.owner).compactMap(StoredOwner.init) }
 }
 
-/// Removed owners that still have dependents.
-///
-/// A batch removes a bounded number of dependents. The batch stores the rest of the queue, and the next batch of any process
-/// continues with it.
+/// Removed owners that still have dependents. A batch removes a bounded number of dependents and stores the rest of the queue;
+/// the next batch of any process continues.
 struct OrphanQueue {
   /// The most dependents that one batch looks at.
   static let perBatch = 1000
 
   struct Removed {
-    /// The entry key of the removed owner.
     var owner: [UInt8]
     /// The last index record that was looked at; nil at the start.
     var position: [UInt8]?
@@ -73,12 +70,12 @@ struct OrphanQueue {
   private var waiting: [Removed] = []
   /// Owners of entries that must stay until the current write is done.
   private var putOff: [[UInt8]] = []
-  /// The number of dependents that this batch may still look at.
   private(set) var left = Self.perBatch
 
-  mutating func add(_ owner: [UInt8]) { waiting.append(Removed(owner: owner)) }
+  mutating func add(_ owner: [UInt8], after position: [UInt8]? = nil) {
+    waiting.append(Removed(owner: owner, position: position))
+  }
 
-  /// Makes an owner wait for ``resume()``.
   mutating func putOff(_ owner: [UInt8]) {
     if putOff.last != owner { putOff.append(owner) }
   }
@@ -91,7 +88,6 @@ struct OrphanQueue {
   /// The owner to continue with; nil if no owner waits, or when this batch has done its share.
   var next: Removed? { left > 0 ? waiting.last : nil }
 
-  /// - Parameter isLast: whether no dependent is left of the owner that ``next`` returned.
   mutating func advance(to position: [UInt8]?, count: Int, isLast: Bool) {
     left -= count
     if isLast {
@@ -101,13 +97,10 @@ struct OrphanQueue {
     }
   }
 
-  /// Removes and returns the owners that this batch has not finished.
   mutating func takeAll() -> [Removed] {
     defer { waiting = [] }
     return waiting
   }
-
-  mutating func resume(_ removed: Removed) { waiting.append(removed) }
 }
 
 extension WriteSession {
@@ -121,7 +114,7 @@ extension WriteSession {
     // If the position is damaged, the search begins again.
     let record = try transaction.copy(of: key, in: .main) ?? []
     let position = engine.seal.open(record.span, for: key)?.copied
-    orphans.resume(.init(owner: Array(key.dropFirst(prefix.count)), position: position))
+    orphans.add(Array(key.dropFirst(prefix.count)), after: position)
     try transaction.remove(key, from: .main)
     ledger.updateStore { $0.orphans &-= 1 }
   }

@@ -2,16 +2,13 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Frees pages in a full data file, before a write and between its attempts.
-///
-/// The second commit after a commit can use the pages that the first commit freed. So evictions for a write run in transactions
-/// of their own, each with at most as many copies as pages are free. Two commits follow only to make the freed pages usable.
+/// Frees pages in a full data file, before a write and between its attempts. The second commit after a commit can use the
+/// pages that the first commit freed, so evictions for a write run in transactions of their own, each with at most as many
+/// copies as pages are free.
 struct PageReclaimer {
-  /// The most attempts for a write.
   private static let attempts = 4
   /// Pages that an eviction leaves free for its own commit.
   private static let keptForCommit = 24
-  /// The fewest pages that are freed for a batch of unknown size.
   private static let leastForBatches = 1024
 
   private let engine: StoreEngine
@@ -45,9 +42,8 @@ struct PageReclaimer {
     if try blockingProcess() == nil { try free(pages) }
   }
 
-  /// Makes room before a write is repeated. If the write runs once, the caller must repeat it.
+  /// Makes room before a write is repeated; `taken` is the number of pages that the write had taken when it failed.
   ///
-  /// - Parameter taken: the pages that the write had taken when it failed.
   /// - Throws: ``LarderError/Code/full`` if too little may be evicted, a reader blocks freed pages, or the write runs once.
   mutating func make(after taken: Int, mayRepeat: Bool) throws {
     self.mayRepeat = mayRepeat
@@ -66,9 +62,7 @@ struct PageReclaimer {
     throw try free(pages) ? repeatable : full
   }
 
-  /// Evicts until `pages` pages are free.
-  ///
-  /// - Returns: whether so many pages are free, apart from a few that the last commits keep.
+  /// Evicts; false if fewer than `pages` pages are free, apart from a few that the last commits keep.
   @discardableResult
   private func free(_ pages: Int) throws -> Bool {
     var left = 2 * pages * engine.pageSize + 1_000_000
@@ -90,7 +84,6 @@ struct PageReclaimer {
       if isDone { break }
       left -= freed
       fruitless = freed > 0 ? 0 : fruitless + 1
-      // The pages of earlier evictions become free with the second commit after them.
       if freed <= 0 { try letCommitsPass() }
     }
     try letCommitsPass()
@@ -99,7 +92,6 @@ struct PageReclaimer {
     }
   }
 
-  /// Commits twice and makes a checkpoint; then the pages that were freed before can be used.
   private func letCommitsPass() throws {
     for _ in 0..<2 { try attempt { batch in batch.forceCommit() } }
     try engine.environment.checkpoint()
@@ -127,7 +119,6 @@ struct PageReclaimer {
     return try engine.environment.blockingReader().map { Int($0.process) }
   }
 
-  /// While a reader keeps LMDB from reusing freed pages, an eviction would free nothing.
   private func checkReaders() throws {
     guard let process = try blockingProcess() else { return }
     throw LarderError(

@@ -3,7 +3,6 @@ import LarderSystem
 
 /// The disk limit. A batch begins with a number of pages, and each change may take some of them.
 extension SpaceBudget {
-  /// Measures the number of pages left in the data file, before the first change of the batch.
   mutating func measureDisk(_ session: inout WriteSession) throws(LarderError) {
     guard let limit = limits.disk else { return }
     // Far from the limit a batch need not count its pages.
@@ -24,7 +23,6 @@ extension SpaceBudget {
       limit: limit, pageSize: session.engine.pageSize, available: available, used: used)
   }
 
-  /// Whether a checkpoint now would free pages that this batch may need.
   func wantsCheckpoint(_ engine: StoreEngine) -> Bool {
     guard let disk, disk.available < disk.reserve / 2 else { return false }
     return engine.environment.hasOutdatedPin
@@ -47,7 +45,6 @@ extension SpaceBudget {
       <= disk.available
   }
 
-  /// The pages that the batch has taken so far, including the pages of the value for which it makes room.
   func pagesTaken(_ session: borrowing WriteSession) -> Int {
     let spent = disk?.spent(changing: session.transaction.changedPages) ?? 0
     return missingPages + min(spent, disk?.available ?? 0)
@@ -69,7 +66,6 @@ extension SpaceBudget {
     }
   }
 
-  /// Takes pages for a rewritten record; false if too few pages are left in this batch.
   mutating func spend(_ recordCount: Int, _ session: inout WriteSession) -> Bool {
     guard let room = disk else { return true }
     guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches, session) else {
@@ -79,8 +75,7 @@ extension SpaceBudget {
     return true
   }
 
-  /// Makes room in the data file for an entry. First cleared entries are reclaimed, then expired entries are removed. Then
-  /// namespaces evict as many bytes as ``lowerUse(to:forBytes:keeping:_:)`` allows.
+  /// Makes room in the data file for an entry: reclaims cleared entries, removes expired entries, then evicts.
   mutating func makeRoomOnDisk(
     for weight: EntryWeight, isChunked: Bool, _ session: inout WriteSession
   ) throws(LarderError) {

@@ -1,27 +1,19 @@
 import LMDB
 import LarderSystem
 
-/// The limits of the store that a batch must keep: entries, bytes, and pages of the data file.
-///
-/// The methods make room by eviction before an entry is stored. The limits of namespaces are in their rules.
+/// The limits of the store that a batch must keep. The limits of namespaces are in their rules.
 struct SpaceBudget {
-  private(set) var limits: StoreLimits
+  var limits: StoreLimits
   /// The pages left in the data file; nil without a disk limit, and far from the limit.
   var disk: BatchPages?
-  /// The pages of the value for which the batch makes room.
   var missingPages = 0
-  /// Whether the batch failed because too few pages were left.
   var isOverdrawn = false
 
   init(_ limits: StoreLimits) { self.limits = limits }
 
-  /// Replaces the limits of entries and bytes in the batch that changes them.
-  mutating func change(to limits: StoreLimits) { self.limits = limits }
-
   /// Whether the disk limit is near, so that this batch counts pages.
   var hasDiskLimit: Bool { disk != nil }
 
-  /// The limit that the totals exceed, if any.
   func exceededLimit(_ usage: Usage) -> RemovalReason? {
     if let most = limits.entries, usage.entries > UInt64(clamping: most) {
       return .evictedForStoreEntries
@@ -47,11 +39,8 @@ struct SpaceBudget {
 }
 
 extension SpaceBudget {
-  /// Refuses guarantees that add up to more than the store may hold. O(namespaces).
-  ///
-  /// - Parameters:
-  ///   - changed: a namespace whose guarantee is about to change; nil if no guarantee changes.
-  ///   - guaranteed: the new guarantee of that namespace.
+  /// Refuses guarantees that add up to more than the store may hold: `guaranteed` for `changed`, and the others.
+  /// O(namespaces).
   func checkGuarantees(
     of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -77,7 +66,6 @@ extension SpaceBudget {
 /// A request to make room in a namespace: the limit, and the entries that may leave.
 struct RoomRequest {
   enum Cause {
-    /// A limit of the namespace.
     case namespace
     /// A limit of the store; this namespace was chosen to evict for that limit.
     case store(RemovalReason)
@@ -86,12 +74,9 @@ struct RoomRequest {
   var cause: Cause
   var id: NamespaceID
   var limits: Limits
-  /// The number of entries that may be evicted.
   var evictionsLeft = Int.max
-  /// Bytes that the namespace must keep.
   var guaranteed: UInt64 = 0
   /// Queue positions of entries that could not be evicted.
   var skipped: Set<UInt64> = []
-  /// Whether the newest entry must also stay.
   var keepsNewest = false
 }

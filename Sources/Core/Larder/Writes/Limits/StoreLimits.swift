@@ -71,17 +71,16 @@ public struct StoreLimits: Hashable, Sendable, Codable {
 
 /// Settings of the whole store, the same for every process: the record `S`, which is JSON.
 struct StoreSettings: Codable, Equatable, Sendable {
-  /// The disk limit of the store's creation, in force while no disk limit is declared.
   var defaultDisk: Int?
-  /// The limits that code declared.
   var declared = StoreLimits()
   /// The limits that an operator set in place of declared limits.
   var overrides = StoreLimits()
 
-  var limits: StoreLimits {
-    StoreLimits().overridden(by: StoreLimits(disk: defaultDisk)).overridden(by: declared)
-      .overridden(by: overrides)
+  var info: StoreLimitInfo {
+    StoreLimitInfo(defaultDisk: defaultDisk, declared: declared, overrides: overrides)
   }
+
+  var limits: StoreLimits { info.effective }
 
   init() {}
 
@@ -104,7 +103,6 @@ struct StoreSettings: Codable, Equatable, Sendable {
     }
   }
 
-  /// The record in its stored form.
   func record(seal: RecordSeal) throws(LarderError) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
@@ -142,11 +140,7 @@ extension StoreLimits {
 extension Store {
   /// The limits of the whole store, as the last commit of any process left them. O(1).
   public func limits() throws(LarderError) -> StoreLimitInfo {
-    let transaction = try engine.beginRead()
-    let settings = try engine.metadata.settings(in: transaction)
-    return StoreLimitInfo(
-      defaultDisk: settings.defaultDisk, declared: settings.declared,
-      overrides: settings.overrides)
+    try engine.metadata.settings(in: engine.beginRead()).info
   }
 
   /// Declares the limits of the store. Every process then obeys them. Overrides of an operator stay.

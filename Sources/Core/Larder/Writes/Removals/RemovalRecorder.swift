@@ -3,12 +3,10 @@
 /// Evictions and expiries do not count as removals: a load may store its value after them.
 struct RemovalRecorder {
   private let table: RemovalTable
-  /// The number of the batch among the removals; nil while the batch removes nothing.
   private(set) var number: UInt64?
 
   init(_ table: RemovalTable) { self.table = table }
 
-  /// Records a removal under `hash`, whether or not an entry is stored.
   mutating func record(_ hash: UInt64) {
     if number == nil { number = table.begin() }
     if let number { table.record(hash, number) }
@@ -36,10 +34,9 @@ extension WriteBatch {
     session.removals.record(RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether a load may store its value. False if a removal since the load began had the store, the namespace, the key, a tag
-  /// or an owner of the value, or a tag of the entry that the value would replace.
-  ///
-  /// - Parameter key: nil if the load itself has removed the former entry.
+  /// Whether a load may store its value: no removal since the begin of the load had the store, the namespace, the key, a tag
+  /// or an owner of the value, or a tag of the entry to be replaced. `key` is nil if the load itself has removed the former
+  /// entry.
   package mutating func isNewest(
     _ moment: RemovalTable.Mark, _ key: [UInt8]?, in namespace: String,
     _ attributes: EntryAttributes
@@ -70,7 +67,6 @@ extension Store {
 }
 
 extension RemovalReason {
-  /// Whether a caller has removed the entry, directly or indirectly.
   var isRemoval: Bool {
     switch self {
     case .removed, .invalidated, .orphaned: true

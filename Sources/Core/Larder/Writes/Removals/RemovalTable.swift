@@ -4,11 +4,10 @@ import LarderSystem
 /// The file `removals`: the last removals of keys, namespaces and tags. A load that began before a removal does not store the
 /// removed value again.
 ///
-/// Removals are numbered. The hash of the removed key, namespace or tag chooses a word. The word gets the number inside the
-/// write transaction, and the number counts as finished after the commit. A load reads the last finished number before it looks
-/// up its key. If a word has a higher number at the end of the load, the load may have begun before a removal, and its value is
-/// not stored. So two keys with one word, or a process that was killed between the two steps, can cost a load. But a removed
-/// value never comes back.
+/// Removals are numbered. The hash of the removed key, namespace or tag chooses a word, which gets the number inside the write
+/// transaction; the number counts as finished after the commit. A load reads the last finished number before its lookup, and
+/// stores no value if a word has a higher number at the end. So a shared word, or a process that was killed in between, can
+/// cost a load. But a removed value never comes back.
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
@@ -22,12 +21,10 @@ package struct RemovalTable {
   }
   private static let count = 2 * (Place.first + words)
 
-  /// The moment at which a load began.
   package struct Mark: Hashable, Sendable {
     /// The random number of the file; 0 without a file.
     fileprivate var era: UInt64
     fileprivate var number: UInt64
-    /// Whether the table can recognise later removals.
     var isKnown: Bool { era != 0 }
   }
 
@@ -77,7 +74,6 @@ package struct RemovalTable {
     return view.count > 0 ? hashes.map { view.acquire(Self.place(of: $0)) }.max() ?? 0 : 0
   }
 
-  /// Maps a file that another process may have made meanwhile.
   private func openForReading() {
     if table.view.count == 0 { table.openForReading() }
   }
@@ -101,10 +97,8 @@ package struct RemovalTable {
     if view.isWritable { view.release(number, to: Self.place(of: hash)) }
   }
 
-  /// Marks as finished the removals that began before `number`, or all removals if `number` is nil. The transactions of other
-  /// writers have ended.
-  ///
-  /// - Returns: the number of the last removal that has begun.
+  /// Marks as finished the removals before `number`, or all if `number` is nil; the transactions of other writers have ended.
+  /// Returns the number of the last removal that has begun.
   @discardableResult
   func settle(before number: UInt64? = nil) -> UInt64 {
     let view = table.view

@@ -14,7 +14,7 @@ extension WriteBatch {
     let rules = rules.inMilliseconds
     let name = namespace.name
     if try session.namespace(name)?.record.rules.declared == rules { return }
-    try require(changeRules(of: name, ifAbsent: .make, most: .max) { $0.declare(rules) })
+    try require(changeRules(of: name, mayBeAbsent: true, most: .max) { $0.declare(rules) })
   }
 
   /// Declares a cache's rules once per opening of the store, unless the namespace was removed meanwhile.
@@ -28,7 +28,7 @@ extension WriteBatch {
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
       let progress = try changeRules(
-        of: namespace.name, ifAbsent: .make, most: LimitChange.evictedPerStep
+        of: namespace.name, mayBeAbsent: true, most: LimitChange.evictedPerStep
       ) { $0.declare(declared) }
       try require(progress)
       if case .underWay = progress { return }
@@ -45,7 +45,7 @@ extension WriteBatch {
   ) throws(LarderError) {
     let overrides = overrides.inMilliseconds
     try require(
-      changeRules(of: namespace.name, ifAbsent: .refuse, most: .max) { $0.overrides = overrides })
+      changeRules(of: namespace.name, mayBeAbsent: false, most: .max) { $0.overrides = overrides })
   }
 
   /// Inside a batch a limit must be reached at once, or the batch fails.
