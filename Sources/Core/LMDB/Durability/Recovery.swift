@@ -57,7 +57,7 @@ struct Recovery {
 
   /// The record of another store does not tell whether the data are whole. At the level durable the data are whole.
   private func refuseUnlessDurable() throws(OpenError) {
-    if try QuickCheck.durability(of: files) == .durable { return }
+    if try QuickCheck(path: files.data).durability() == .durable { return }
     throw OpenError(.otherRecovery, path: files.recovery)
   }
 
@@ -95,10 +95,6 @@ struct Recovery {
   private func system<Result: ~Copyable>(
     _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {
-    do throws(LMDBError) {
-      return try body()
-    } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
-    }
+    try OpenError.wrapping(path: files.directory, body)
   }
 }

@@ -35,6 +35,28 @@ extension LMDBError {
 }
 
 extension OpenError {
+  /// Runs `body`; its error becomes the cause of an error of the file at `path`.
+  static func wrapping<Result: ~Copyable>(
+    path: String, _ body: () throws(LMDBError) -> Result
+  ) throws(OpenError) -> Result {
+    do throws(LMDBError) {
+      return try body()
+    } catch {
+      throw OpenError(.system, path: path, cause: error)
+    }
+  }
+
+  /// Like ``wrapping(path:_:)``, for a wait for a lock in `directory`.
+  static func wrapping<Result: ~Copyable>(
+    in directory: String, _ body: () throws(LMDBError) -> Result
+  ) throws(OpenError) -> Result {
+    do throws(LMDBError) {
+      return try body()
+    } catch {
+      throw OpenError(error, in: directory)
+    }
+  }
+
   /// For an environment that cannot be used because another process holds one of its locks, or the system refuses.
   init(_ cause: LMDBError, in directory: String) {
     self.init(

@@ -68,9 +68,8 @@ struct Compaction {
     let newest = try copyRecords(of: snapshot, to: path, shouldContinue)
     try environment.handle.meta.stamp.renewed.write(to: path)
     try UnlockedFile.renumber(path, from: newest, to: snapshot.id)
-    do throws(QuickCheck.Finding) {
-      let check = try QuickCheck(path: path)
-      try check.run(databases: environment.databaseNames, signature: [])
+    do throws(OpenError) {
+      try QuickCheck(path: path).run(databases: environment.databaseNames, signature: [])
     } catch {
       throw error.cause ?? .corrupted
     }

@@ -41,15 +41,6 @@ struct Creation {
     }
   }
 
-  /// Removes the file that a killed creation or compaction has left. The caller holds `lock.opening` and is alone.
-  static func removeUnfinished(_ files: StoreFiles) throws(OpenError) {
-    do throws(LMDBError) {
-      try FileStatus.remove(files.newData)
-    } catch {
-      throw OpenError(.system, path: files.newData, cause: error)
-    }
-  }
-
   /// Makes the file `recovery` before the data file of a new environment exists; removes it at a level without the file.
   private func prepareRecoveryFile(isReplacing: Bool) throws(LMDBError) {
     guard level.hasRecoveryFile else {

@@ -12,17 +12,14 @@ extension Opening {
   /// LMDB's locks.
   func joinOthers() throws(OpenError) {
     let process = getpid()
-    let isTaken: Bool
-    do throws(LMDBError) {
+    let isTaken = try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
       let table = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
-      isTaken = try checkErrno { larder_is_locked(table.number, off_t(process), 1) } == 1
-      if !isTaken {
-        try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
-          try ReaderTable.freeSlots(of: process, in: table)
-        }
+      let isTaken = try checkErrno { larder_is_locked(table.number, off_t(process), 1) } == 1
+      if isTaken { return true }
+      try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
+        try ReaderTable.freeSlots(of: process, in: table)
       }
-    } catch {
-      throw OpenError(error, in: files.directory)
+      return false
     }
     if isTaken { throw OpenError(.sameProcessID, path: files.directory, detail: "\(process)") }
   }
@@ -32,11 +29,8 @@ extension Opening {
     guard let status = FileStatus.of(files.lock), status.st_size > ReaderTable.fileSize else {
       return
     }
-    do throws(LMDBError) {
-      let lock = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
-      try lock.truncate(ReaderTable.fileSize)
-    } catch {
-      throw OpenError(.system, path: files.lock, cause: error)
+    try OpenError.wrapping(path: files.lock) { () throws(LMDBError) in
+      try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW).truncate(ReaderTable.fileSize)
     }
   }
 }

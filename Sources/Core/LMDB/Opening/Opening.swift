@@ -16,7 +16,9 @@ struct Opening {
   static func environment(
     at directory: String, options: EnvironmentOptions, fill: Filling
   ) throws(OpenError) -> Environment {
-    try claimStandardDescriptors(directory)
+    try OpenError.wrapping(path: directory) { () throws(LMDBError) in
+      try StandardDescriptors.claim()
+    }
     larder_ignore_file_size_signal()
     let isNew = options.create && FileStatus.of(directory) == nil
     if isNew { try StoreFiles.makeDirectory(directory) }
@@ -39,14 +41,6 @@ struct Opening {
       // Removes the directory only if it is empty.
       if isNew { unsafe rmdir(directory) }
       throw error
-    }
-  }
-
-  private static func claimStandardDescriptors(_ directory: String) throws(OpenError) {
-    do throws(LMDBError) {
-      try StandardDescriptors.claim()
-    } catch {
-      throw OpenError(.system, path: directory, cause: error)
     }
   }
 
@@ -73,7 +67,10 @@ struct Opening {
   }
 
   private func run(_ fill: Filling) throws(OpenError) -> Environment {
-    try waitToOpen()
+    try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
+      try locks.opening.wait(lockTimeout: options.lockTimeout)
+      if locks.opening.isDeleted { throw .replaced }
+    }
     defer { locks.opening.release() }
     let isAlone = try isAlone()
     if isAlone {
@@ -95,21 +92,21 @@ struct Opening {
     }
   }
 
-  private func waitToOpen() throws(OpenError) {
-    do throws(LMDBError) {
-      try locks.opening.wait(lockTimeout: options.lockTimeout)
-      if locks.opening.isDeleted { throw .replaced }
-    } catch {
-      throw OpenError(error, in: files.directory)
-    }
-  }
-
   /// Creates, recovers and checks the data file while no other process has it open. Holds `lock.write` unless
   /// `options.readOnly` is set, because a process without permission to write may read the file.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
-    if !options.readOnly { try waitToWrite() }
+    if !options.readOnly {
+      try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
+        try locks.write.wait(lockTimeout: options.lockTimeout)
+      }
+    }
     defer { if !options.readOnly { locks.write.release() } }
-    if !options.readOnly { try Creation.removeUnfinished(files) }
+    if !options.readOnly {
+      // A killed creation or compaction may have left the file.
+      try OpenError.wrapping(path: files.newData) { () throws(LMDBError) in
+        try FileStatus.remove(files.newData)
+      }
+    }
     try cutLockFile()
     if try !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
@@ -128,24 +125,13 @@ struct Opening {
   /// the environment.
   private func checkSynced() throws(OpenError) {
     if FileStatus.of(files.recovery) == nil { return }
-    let record: RecoveryRecord?
-    do throws(LMDBError) {
-      record = try RecoveryFile(opening: files.recovery, readOnly: true).read()
-    } catch {
-      throw OpenError(.system, path: files.recovery, cause: error)
+    let record = try OpenError.wrapping(path: files.recovery) { () throws(LMDBError) in
+      try RecoveryFile(opening: files.recovery, readOnly: true).read()
     }
     guard let record, record.isFailed else { return }
     let cause = record.failure == 0 ? nil : LMDBError(code: record.failure)
     throw OpenError(
       .unsynced, path: files.directory, detail: StoreLocks.users(in: files.directory), cause: cause)
-  }
-
-  private func waitToWrite() throws(OpenError) {
-    do throws(LMDBError) {
-      try locks.write.wait(lockTimeout: options.lockTimeout)
-    } catch {
-      throw OpenError(error, in: files.directory)
-    }
   }
 
   /// Whether no process has the environment open. This process does not, because otherwise this code would not run.
@@ -186,21 +172,16 @@ struct Opening {
   /// process has the environment open now, and this process holds `lock.write` shared until it closes the environment.
   private func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
-    let isHeld: Bool
-    do throws(LMDBError) {
-      isHeld = try isLockedByLMDB ? false : locks.reading.take(shared: true)
-    } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
+    let isHeld = try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in
+      try isLockedByLMDB ? false : locks.reading.take(shared: true)
     }
     if !isHeld {
       throw OpenError(.inUse, path: files.directory, detail: StoreLocks.users(in: files.directory))
     }
     try Recovery(files: files, options: options).run { _ in }
     try QuickCheck.run(files, options)
-    do throws(LMDBError) {
-      return try openHandle()
-    } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
+    return try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in
+      try openHandle()
     }
   }
 }

@@ -63,21 +63,15 @@ package struct SalvageFile: ~Copyable {
       default: throw error
       }
     }
-    try wait(in: directory) { () throws(LMDBError) in
+    try OpenError.wrapping(in: directory) { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: lockTimeout)
     }
     defer { locks.opening.release() }
-    try wait(in: directory) { () throws(LMDBError) in
+    try OpenError.wrapping(in: directory) { () throws(LMDBError) in
       try locks.write.wait(lockTimeout: lockTimeout)
     }
     defer { locks.write.release() }
     return try body()
-  }
-
-  private static func wait(
-    in directory: String, _ wait: () throws(LMDBError) -> Void
-  ) throws(OpenError) {
-    do throws(LMDBError) { try wait() } catch { throw OpenError(error, in: directory) }
   }
 
   private static func pageSize(of path: String) throws(LMDBError) -> Int {
