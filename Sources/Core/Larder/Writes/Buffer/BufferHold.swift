@@ -17,10 +17,8 @@ struct BufferHold {
     self.lost = lost
   }
 
-  /// Stores the records before the batch makes its own changes, and holds the buffer.
-  ///
-  /// - Parameter commit: the commit on which the transaction begins.
-  /// - Returns: the number of stored records.
+  /// Stores the records before the batch makes its own changes on `commit`, and holds the buffer. Returns the number of stored
+  /// records.
   mutating func begin(
     _ batch: inout WriteBatch, on commit: UInt64, lockTimeout: Duration
   ) throws -> Int {
@@ -53,15 +51,13 @@ struct BufferHold {
     if crowded != nil || hasRecords { try batch.evictAhead(also: crowded) }
   }
 
-  /// Notes the terms of the batch, which has made all of its changes.
   mutating func note(_ batch: borrowing WriteBatch) {
     if isHeld { terms = batch.bufferTerms }
     KillPoint.pass(8)
   }
 
-  /// Ends the hold after the end of the transaction, before another transaction begins.
-  ///
-  /// - Parameter keepsFrozen: whether appends wait for the next transaction, too.
+  /// Ends the hold after the transaction, before another transaction begins. With `keepsFrozen` appends wait for the next
+  /// transaction, too.
   func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
     guard let buffer else { return }
     if !isHeld { return buffer.refuse(lockTimeout: environment.lockTimeout) }
@@ -86,13 +82,11 @@ struct LostRecords {
     offsets.insert(offset)
   }
 
-  /// The places of a generation that are not lost.
   func remaining(_ places: [BufferPlace], of state: BufferState) -> [BufferPlace] {
     if generation != state.generation { return places }
     return offsets.count > Self.most ? [] : places.filter { !offsets.contains($0.offset) }
   }
 
-  /// The number of lost records of a generation.
   func count(in buffer: WriteBuffer, _ state: BufferState) -> Int {
     if generation != state.generation { return 0 }
     return offsets.count > Self.most

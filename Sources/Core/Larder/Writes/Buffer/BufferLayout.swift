@@ -17,7 +17,6 @@ struct BufferLayout {
     static let room = 6
     /// The pages of the data file that the commit of further records may take.
     static let pages = 8
-    /// Whether the store ever had a subscription.
     static let watched = 9
     /// Not 0 if no process appends any more.
     static let isClosed = 10
@@ -29,19 +28,15 @@ struct BufferLayout {
     static let table = 256
   }
 
-  /// How many namespaces one generation can hold.
   static let namespaceCount = 40
-  /// The number of words of a namespace's slot.
   static let namespaceSize = 6
 
   /// How many places the hash table has, a power of two.
   let slots: Int
 
   var log: Int { Place.table + slots }
-  /// The number of words of the log.
   var logSize: Int { 8 * slots }
   var wideCount: Int { log + logSize }
-  /// The number of 32-bit words of the table.
   var count: Int { 2 * wideCount }
 
   private static let possible = (12...20).map { BufferLayout(slots: 1 << $0) }
@@ -51,7 +46,6 @@ struct BufferLayout {
     self = Self.possible.last { $0.logSize * 8 <= bytes } ?? Self.possible[0]
   }
 
-  /// The layout of a table with `count` 32-bit words.
   init?(count: Int) {
     guard let found = Self.possible.first(where: { $0.count == count }) else { return nil }
     self = found
@@ -73,7 +67,6 @@ struct BufferState: Equatable {
 
   static let first = BufferState(word: 1 << generationShift)
 
-  /// The end of the visible records, in words from the beginning of the log.
   var end: Int { Int(word & Self.endMask) }
   /// A transaction commits the records, or has committed them. No process appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }
@@ -92,7 +85,6 @@ struct BufferState: Equatable {
   func extended(to end: Int) -> BufferState { BufferState(word: epoch | UInt64(end)) }
   var frozen: BufferState { BufferState(word: word | Self.frozenBit) }
   var thawed: BufferState { BufferState(word: stamp) }
-  /// This generation without its records.
   var empty: BufferState { BufferState(word: epoch & ~Self.frozenBit) }
   /// The next generation, which is empty.
   var next: BufferState {

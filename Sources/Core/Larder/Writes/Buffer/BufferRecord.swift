@@ -8,7 +8,6 @@ import LarderSystem
 ///          3  hash of namespace and key
 ///          4  the key, then the entry, each filled to a whole word
 struct BufferRecord: Equatable {
-  /// The change of a key that a record makes.
   struct Kind: OptionSet {
     let rawValue: UInt16
     /// The entry is removed; the record has a key but no entry.
@@ -23,7 +22,6 @@ struct BufferRecord: Equatable {
   /// The hash table has a place for every eight words of the log. With records of at least this size it is never full.
   private static let leastSize = 10
   static let longestKey = StoredKey.longestShort
-  /// Larger entries, in bytes, need a transaction.
   static let largestEntry = 16_384 + EntryHeader.largestSize + 1024
 
   let id: NamespaceID
@@ -47,12 +45,10 @@ struct BufferRecord: Equatable {
 
   var isRemoval: Bool { kind.contains(.removal) }
 
-  /// The number of words of the whole record.
   var size: Int {
     max(Self.leastSize, entryStart + SharedTable.View.wideCount(ofBytes: entryCount))
   }
 
-  /// The word of the record at which the entry begins.
   var entryStart: Int { Self.headerSize + SharedTable.View.wideCount(ofBytes: keyCount) }
 
   /// Reads the record at `offset` of the log that ends at `end`; nil if no record can begin there.
@@ -81,7 +77,6 @@ struct BufferRecord: Equatable {
     UInt64(id.rawValue) | (replaced.map { UInt64($0 + 1) } ?? 0) &<< 32
   }
 
-  /// Writes the record behind the end of the log.
   func write(
     _ key: Span<UInt8>, _ entry: Span<UInt8>, at offset: Int, in state: BufferState,
     _ view: borrowing SharedTable.View, _ layout: BufferLayout
@@ -96,8 +91,7 @@ struct BufferRecord: Equatable {
     view.store(entry, wide: start + entryStart)
   }
 
-  /// Whether this record was written at `offset` in the generation of `state`. The seal covers the checksum of the entry, not
-  /// the entry itself.
+  /// Whether this record was written at `offset` in the generation of `state`. The seal covers only the checksum of the entry.
   func isSealed(
     at offset: Int, in state: BufferState, _ view: borrowing SharedTable.View,
     _ layout: BufferLayout

@@ -5,7 +5,6 @@ struct BufferRoom {
   var entries: Int
   var bytes: Int
 
-  /// The part of the limits that the usage leaves free.
   init(entries limit: Int?, used entries: UInt64, bytes most: Int?, used bytes: UInt64) {
     self.entries = Self.left(of: limit, entries)
     self.bytes = Self.left(of: most, bytes)
@@ -38,14 +37,11 @@ struct BufferRoom {
 /// The slot of a namespace: the version and room that its records of this generation leave.
 struct BufferedNamespace {
   let id: NamespaceID
-  /// The version of the next value.
   var next: UInt64
   var room: BufferRoom
   private let place: Int
 
-  /// A new slot, for the first record of a namespace in a generation.
-  ///
-  /// - Parameter counters: the counters of the commit on which the records lie.
+  /// A new slot. The counters are those of the commit on which the records lie.
   init(_ namespace: KnownNamespace, _ counters: NamespaceCounters, at index: Int) {
     id = namespace.id
     next = counters.next
@@ -55,7 +51,6 @@ struct BufferedNamespace {
     place = BufferLayout.namespace(index)
   }
 
-  /// Reads a slot; nil for a free slot.
   init?(_ index: Int, _ view: borrowing SharedTable.View) {
     place = BufferLayout.namespace(index)
     let raw = view.wide(place)
@@ -74,13 +69,11 @@ struct BufferedNamespace {
 }
 
 extension WriteBuffer {
-  /// Whether the namespace has a slot in this generation.
   func knows(_ id: NamespaceID) -> Bool {
     let table = table
     return slot(of: id, table.view)?.slot != nil
   }
 
-  /// The namespaces that may have records in this generation.
   var namespaceIDs: [NamespaceID] {
     let table = table
     return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }

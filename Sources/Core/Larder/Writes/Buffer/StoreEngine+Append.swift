@@ -2,14 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The condition under which a value is stored.
 enum WriteCondition {
   case always
   case unlessFresh
   /// The entry has this version; nil expects no entry.
   case over(UInt64?)
 
-  /// - Parameter state: the state of the entry with the header.
   func admits(_ former: EntryHeader?, _ state: Store.Entry.State) -> Bool {
     switch self {
     case .always: true
@@ -21,7 +19,6 @@ enum WriteCondition {
 
 /// Writes of one entry that make no commit of their own.
 extension StoreEngine {
-  /// Stores a value in the write buffer; nil if only a transaction can store it.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
     _ attributes: EntryAttributes
@@ -73,9 +70,8 @@ extension StoreEngine {
     return stored
   }
 
-  /// Stores the value that `change` makes from the fresh value and its header, or from nil. Nil if that needs a transaction.
-  ///
-  /// - Parameter change: returns the new value, and the caller's result. It runs again if another write happens meanwhile.
+  /// Stores the value that `change` makes from the fresh value and its header, or from nil; nil if that needs a transaction.
+  /// `change` runs again if another write happens meanwhile.
   func appendReplacement<Result>(
     for key: Span<UInt8>, in handle: NamespaceHandle,
     _ change: ([UInt8]?, EntryHeader?) throws(LarderError) -> ([UInt8], EntryAttributes, Result)
@@ -104,9 +100,7 @@ extension StoreEngine {
     return nil
   }
 
-  /// Removes an entry in the write buffer; nil if only a transaction can remove it.
-  ///
-  /// - Returns: whether an entry existed that had not expired.
+  /// Nil if only a transaction can remove the entry, otherwise whether an unexpired entry existed.
   func appendRemoval(
     of key: Span<UInt8>, in handle: NamespaceHandle
   ) throws(LarderError) -> Bool? {
@@ -124,7 +118,6 @@ extension StoreEngine {
     }
   }
 
-  /// The buffer and the namespace, if a write of `key` may be appended.
   private func buffered(
     _ key: Span<UInt8>, of handle: NamespaceHandle
   ) -> (WriteBuffer, generation: UInt64, KnownNamespace)? {

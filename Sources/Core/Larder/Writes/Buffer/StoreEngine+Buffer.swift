@@ -10,7 +10,6 @@ extension StoreEngine {
     try commit(mode) { _ in }
   }
 
-  /// In a process that may not write: waits until another process has committed the records.
   private func awaitSettled(_ buffer: WriteBuffer) throws(LarderError) {
     let deadline = ContinuousClock.now + environment.lockTimeout
     let state = buffer.state
@@ -25,9 +24,8 @@ extension StoreEngine {
     }
   }
 
-  /// Schedules the commit of the records, and their checkpoint, within ``checkpointInterval``.
-  ///
-  /// - Returns: whether no thread has made the commit for twice the interval, so that the caller must make it.
+  /// Schedules the commit of the records, and their checkpoint, within ``checkpointInterval``. True if no thread has made the
+  /// commit for twice the interval, so that the caller must make the commit.
   func scheduleSettling() -> Bool {
     let now = SystemTime.monotonicMilliseconds
     let (isFirst, since) = settlingSince.compareExchange(

@@ -2,10 +2,8 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// Stores records of the write buffer, before the batch makes its own changes.
-  ///
-  /// - Parameter drained: the records of the generation that the transaction has stored, and then also these.
-  /// - Throws: ``RolledBack`` for a record that cannot be stored because of damage: a part of the record may be stored by then.
+  /// Stores records of the write buffer, before the batch makes its own changes. Throws ``RolledBack`` for a record that
+  /// cannot be stored because of damage: a part of the record may be stored by then.
   mutating func drain(
     _ buffer: WriteBuffer, to state: BufferState, _ drained: inout DrainedRecords,
     without lost: LostRecords
@@ -54,7 +52,6 @@ extension WriteBatch {
     }
   }
 
-  /// Makes the change of a record.
   private mutating func store(
     _ place: BufferPlace, _ entry: Span<UInt8>, for key: Span<UInt8>,
     onVersionsFrom first: UInt64?
@@ -85,11 +82,8 @@ extension WriteBatch {
       as: .committed(.replaced, isCounted: isOfBuffer))
   }
 
-  /// Evicts in full namespaces and in a full store, so that the next records find room.
-  ///
-  /// Without that, each record would wait for an eviction, and so for a commit.
-  ///
-  /// - Parameter crowded: another namespace, beside those that the batch has changed.
+  /// Evicts in full namespaces and in a full store, so that the next records find room and do not each wait for a commit.
+  /// `crowded` is another namespace, beside those that the batch has changed.
   mutating func evictAhead(also crowded: NamespaceID?) throws(LarderError) {
     guard budget.hasPages(for: BatchPages.forCleanup, session) else { return }
     for id in Set(session.ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
@@ -105,7 +99,6 @@ extension WriteBatch {
     _ = try ahead.lowerStore(&session)
   }
 
-  /// The room for records after this batch.
   var bufferTerms: BufferTerms {
     let (state, limits) = (session.state, budget.limits)
     var terms = BufferTerms()
@@ -130,7 +123,6 @@ extension BufferRoom {
 }
 
 extension Limits {
-  /// The limits that leave room for records of the write buffer.
   fileprivate var ahead: Limits {
     Limits(
       entries: BufferRoom.ahead(of: entries, atMost: 2048),
@@ -147,9 +139,7 @@ extension StoreLimits {
   }
 }
 
-/// The records of a generation that a transaction has stored.
 struct DrainedRecords {
-  /// Where the other records begin in the log.
   var end = 0
   var count = 0
   /// The version of the first value of each namespace: entries with later versions come from these records.

@@ -4,7 +4,6 @@ import LarderSystem
 extension WriteBuffer {
   /// The entry that a write replaces, as the lookup before the write found it.
   struct Former {
-    /// The state at the lookup.
     var state: BufferState
     /// The generation of the metadata in which the writer knows the namespace.
     var metadata: UInt64
@@ -17,7 +16,6 @@ extension WriteBuffer {
     /// The counters of the namespace, for its first record in a generation; nil if the namespace has a slot.
     var counters: NamespaceCounters?
 
-    /// The record of a change of this entry.
     fileprivate func record(
       _ keyCount: Int, in id: NamespaceID, entryCount: Int
     ) -> BufferRecord {
@@ -50,17 +48,13 @@ extension WriteBuffer {
       && view.wide(BufferLayout.Place.isClosed) == 0
   }
 
-  /// Whether the store ever had a subscription.
   var isWatched: Bool {
     let table = table
     return table.view.wide(BufferLayout.Place.watched) != 0
   }
 
-  /// Appends an entry.
-  ///
-  /// - Parameters:
-  ///   - isWatched: whether a subscription may exist. Then a transaction must publish the change.
-  ///   - header: makes the header for a version.
+  /// Appends an entry, with the header that `header` makes for a version. If a subscription may exist, a transaction must
+  /// publish the change.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ header: (UInt64) -> EntryHeader
@@ -88,9 +82,8 @@ extension WriteBuffer {
     }
   }
 
-  /// Appends the removal of an entry. The answer is false if the key has no entry.
-  ///
-  /// - Parameter removals: records the removal in both cases, because an earlier load of the key may be under way.
+  /// Appends the removal of an entry; false without one. `removals` gets the removal in both cases, because an earlier load of
+  /// the key may be under way.
   func remove(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ removals: RemovalTable
@@ -162,7 +155,6 @@ extension WriteBuffer {
   /// overflow pages of the value.
   private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 
-  /// Makes a written record visible.
   private func append(
     _ record: BufferRecord, _ namespace: BufferedNamespace,
     _ room: (limits: BufferRoom, pages: Int),

@@ -3,7 +3,6 @@ import LarderSystem
 import Synchronization
 
 extension WriteBuffer {
-  /// A record that was found, and its offset in the log.
   struct Found: Equatable {
     var record: BufferRecord
     var offset: Int
@@ -30,7 +29,6 @@ extension WriteBuffer {
     return nil
   }
 
-  /// Lays the entry of a record over a snapshot.
   func lay(_ found: Found, on transaction: inout ReadTransaction) {
     let (record, table) = (found.record, table)
     let view = table.view
@@ -87,7 +85,6 @@ extension UInt64 {
 }
 
 extension BufferRecord {
-  /// Whether the record belongs to the key.
   fileprivate func isOf(
     _ key: Span<UInt8>, in id: NamespaceID, _ keyHash: UInt64, at offset: Int,
     _ view: borrowing SharedTable.View, _ layout: BufferLayout

@@ -3,7 +3,6 @@ import LarderSystem
 /// The log of a generation, in the form that a commit takes over.
 struct BufferContents {
   struct Namespace {
-    /// The version of the next value.
     var next: UInt64 = 0
     /// Values of the buffer that later records have replaced or removed.
     var removals = RemovalCounters()
@@ -14,12 +13,10 @@ struct BufferContents {
   /// Copies of the keys and entries: no damage of the file can change them after their check.
   private(set) var bytes: [UInt8] = []
   private(set) var namespaces: [NamespaceID: Namespace] = [:]
-  /// When the values were written, in the order of the log.
   private(set) var times: [Int64] = []
   /// Whether reading ended at a damaged record: the lengths behind that record cannot be trusted.
   private(set) var isDamaged = false
 
-  /// Reads the records from `start` to the end of a state.
   init(of buffer: WriteBuffer, from start: Int = 0, to state: BufferState) {
     let end = max(start, min(state.end, buffer.layout.logSize))
     bytes = [UInt8](capacity: 8 * (end - start)) { output in
@@ -73,12 +70,10 @@ struct BufferContents {
   }
 }
 
-/// A record of the log, with its place in the copied bytes.
 struct BufferPlace {
   let record: BufferRecord
   /// Whether a record that was read before it is a removal of the key.
   fileprivate(set) var followsRemoval = false
-  /// Where the record begins in the log.
   let offset: Int
   /// Where the copied key begins; the copied entry follows.
   private let start: Int

@@ -31,12 +31,10 @@ final class WriteBuffer: Sendable {
 
   /// How long an append waits for another append. After this time the write uses a transaction.
   static let appendTimeout = Duration.milliseconds(2)
-  /// Larger values need a transaction.
   static let largestValue = 16_384
 
-  /// The buffer of the store; nil if the directory has no file `buffer`.
-  ///
-  /// - Throws: ``LarderError/Code/cannotOpen`` if the file cannot be mapped: this process would lose its records.
+  /// Nil if the directory has no file `buffer`. Throws ``LarderError/Code/cannotOpen`` if the file cannot be mapped: this
+  /// process would lose its records.
   init?(
     of environment: Environment, store: [UInt8], _ options: Store.Options
   ) throws(LarderError) {
@@ -74,12 +72,10 @@ final class WriteBuffer: Sendable {
   var leastAhead: Int { hook?.least ?? 8192 }
   func noteDrainedAhead() { hook?.then() }
 
-  /// Whether this process appends.
   var appends: Bool {
     mayAppend && !isStopped.load(ordering: .relaxed) && !isSuspended.load(ordering: .relaxed)
   }
 
-  /// Ends the appends of this process until its next commit.
   func suspend() { isSuspended.store(true, ordering: .relaxed) }
 
   var statistics: Statistics.WriteBuffer {
@@ -89,8 +85,7 @@ final class WriteBuffer: Sendable {
       lost: losses.load(ordering: .relaxed))
   }
 
-  /// Counts records that damage has kept from being stored, and ends the appends of all processes: the next writes use
-  /// transactions, which report the damage.
+  /// Counts lost records, and ends the appends of all processes: the next writes use transactions, which report the damage.
   func countLost(_ count: Int) {
     if count == 0 { return }
     losses.add(count, ordering: .relaxed)
@@ -110,7 +105,6 @@ final class WriteBuffer: Sendable {
     return id == 0 ? nil : NamespaceID(rawValue: id)
   }
 
-  /// Ends the appends of this process, before it closes the store.
   func stop() { isStopped.store(true, ordering: .relaxed) }
 
   static func path(in environment: Environment) -> String {
@@ -136,10 +130,8 @@ final class WriteBuffer: Sendable {
     _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { _ in }
   }
 
-  /// Whether the buffer has records that no commit may contain yet.
   var hasRecords: Bool { state.end > 0 }
 
-  /// The commit on which the records of `state` lie.
   func base(of state: BufferState) -> UInt64 {
     let table = table
     return table.view.acquire(BufferLayout.Place.base + state.base)
@@ -159,9 +151,7 @@ final class WriteBuffer: Sendable {
 
 // MARK: Commits
 
-/// The terms for records on top of a commit.
 struct BufferTerms {
-  /// The generation of the metadata.
   var metadata: UInt64 = 0
   var room = BufferRoom(entries: 0, used: 0, bytes: 0, used: 0)
   var pages = 0
@@ -171,9 +161,8 @@ struct BufferTerms {
 }
 
 extension WriteBuffer {
-  /// Stops the appends of all processes while a transaction on `commit` is open. The caller holds `lock.write`.
-  ///
-  /// - Returns: the state to be committed; nil if the commit already contains the records, because their committer was killed.
+  /// Stops the appends of all processes while a transaction on `commit` is open. The caller holds `lock.write`. Nil if the
+  /// commit already contains the records, because their committer was killed.
   func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferState? {
     let table = table
     let frozen = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferState in
@@ -188,12 +177,8 @@ extension WriteBuffer {
     return base(of: frozen) == commit ? frozen : nil
   }
 
-  /// Ends the freeze that ``freeze(on:lockTimeout:)`` began. No other transaction has begun meanwhile.
-  ///
-  /// - Parameters:
-  ///   - newest: the newest commit.
-  ///   - keepsFrozen: after a commit, appends continue only after the next transaction.
-  /// - Returns: whether a commit has taken over the records.
+  /// Ends the freeze; true if the commit `newest` has taken over the records. No other transaction has begun meanwhile. With
+  /// `keepsFrozen` appends continue only after the next transaction.
   func thaw(
     newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
   ) -> Bool {
@@ -217,7 +202,6 @@ extension WriteBuffer {
     return true
   }
 
-  /// Ends the appends until the next commit, because a transaction has failed to store the records.
   func refuse(lockTimeout: Duration) {
     let table = table
     _ = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view in

@@ -3,8 +3,7 @@ import Synchronization
 
 /// The task that polls the ring while this process has subscriptions.
 extension ChangeFeed {
-  /// Bounds of the interval between two reads of the ring's head. Changes of other processes then arrive within 50 ms,
-  /// including commit, wait and reading.
+  /// Bounds of the interval between two reads of the ring's head. Changes of other processes then arrive within 50 ms.
   private static let shortest = Duration.milliseconds(5)
   private static let longest = Duration.milliseconds(20)
 
@@ -40,7 +39,6 @@ extension ChangeFeed {
     return seen
   }
 
-  /// Takes the lease, or renews it when its end is near or past.
   func hold(_ state: inout State) {
     // The commit is read before the time: if the lease is live at `now`, every change up to that commit is published.
     let commit = newest()
@@ -65,8 +63,7 @@ extension ChangeFeed {
     publishStuck(&state, newest: commit)
   }
 
-  /// Publishes the changes of a writer that was killed right after its commit, unless another writer has published them since
-  /// the last poll.
+  /// Publishes the changes of a writer that was killed right after its commit, unless they were published since the last poll.
   private func publishStuck(_ state: inout State, newest commit: UInt64) {
     let unpublished = ring.unpublished
     if let unpublished, unpublished.target == state.stuck, unpublished.transaction <= commit,

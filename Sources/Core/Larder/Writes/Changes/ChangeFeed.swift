@@ -8,25 +8,20 @@ import Synchronization
   import Foundation
 #endif
 
-/// This process's side of the change ring. Batches publish their changes here while subscriptions exist. The feed holds the
-/// lease for this process's subscriptions and wakes the subscriptions.
-///
-/// Each subscription reads the ring at its own index. The ring is the only buffer: nothing is copied for a subscription that
-/// does not read.
+/// This process's side of the change ring: batches publish their changes here while subscriptions exist. The feed holds the
+/// lease for this process's subscriptions and wakes the subscriptions. Nothing is copied for a subscription that does not
+/// read.
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
-  /// The newest commit of any process.
   let newest: @Sendable () -> UInt64
   /// The machine's monotonic clock in milliseconds. All processes share it, unlike the store's clock, which tests move.
   private let machine: @Sendable () -> Int64
-  /// Looks at the store's files.
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
   let sleepers = Waiters<Void>()
   /// Whether the file could not be mapped. Batches do not try again; subscriptions do.
   private let isWithout = Atomic(false)
-  /// The number of slots for which the disk had no room.
   private let refusedSlots = Atomic(0)
 
   struct State {
@@ -39,7 +34,6 @@ final class ChangeFeed: Sendable {
     var task: Task<Void, Never>?
     var isClosed = false
     var health = StoreHealth.healthy
-    /// The time of the last health check.
     var healthCheckedAt: UInt64 = 0
     /// The target that the last poll found prepared but not published.
     var stuck: UInt64 = 0
@@ -63,10 +57,9 @@ final class ChangeFeed: Sendable {
 
   // MARK: Batches
 
-  /// Collects the changes of a batch; nil without the file, and while no process has a subscription. The caller is inside write
-  /// transaction `transaction`.
+  /// Collects the changes of a batch inside write transaction `transaction`; nil without the file or a subscription.
   ///
-  /// Costs one comparison in a store that never had a subscription, and a few loads in a store without a subscription now.
+  /// Costs one comparison in a store that never had a subscription, otherwise a few loads.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {
@@ -88,31 +81,25 @@ final class ChangeFeed: Sendable {
     return PendingChanges(feed: self, first: ring.head, transaction: transaction)
   }
 
-  /// Makes the ring fit a store that has grown. Without room on the disk the ring stays as it is, and a slow subscription
-  /// misses changes sooner.
+  /// Without room on the disk the ring stays as it is, and a slow subscription misses changes sooner.
   private func growRing() {
     let wanted = ring.wantedSlots
     guard wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed) else { return }
     if !ring.grow(to: wanted) { refusedSlots.store(wanted, ordering: .relaxed) }
   }
 
-  /// Publishes the changes up to `target`, which are committed.
   func publish(_ target: UInt64) {
     ring.publish(target)
     sleepers.resume()
   }
 
-  /// Records that a batch has committed changes without collecting them. A subscription that began meanwhile must know that: it
-  /// may have read the store before the commit.
+  /// Records that a batch has committed changes without collecting them, for a subscription that began meanwhile.
   func recordGap() {
-    guard ring.isUsable else { return }
-    let until = ring.watchedUntil
-    guard until != 0, ChangeLease.isLive(until, at: now) else { return }
+    guard ring.isUsable, isWatched else { return }
     ring.addGap()
     sleepers.resume()
   }
 
-  /// Whether a subscription of any process may be live.
   var isWatched: Bool {
     guard ring.isUsable else { return true }
     let until = ring.watchedUntil
@@ -121,10 +108,8 @@ final class ChangeFeed: Sendable {
 
   // MARK: Subscriptions
 
-  /// Begins a subscription. From now on every batch that begins, in any process, publishes its changes. Every batch under way
-  /// records a gap.
-  ///
-  /// - Returns: the position of the first change to come; nil if the file cannot be mapped.
+  /// Begins a subscription. Every batch that begins from now on publishes its changes; every batch under way records a gap.
+  /// Nil if the file cannot be mapped.
   func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
     state.withLock { state in
       guard ring.open() else { return nil }
@@ -142,22 +127,21 @@ final class ChangeFeed: Sendable {
   func leave() {
     state.withLock { state in
       state.subscriptions -= 1
-      guard state.subscriptions == 0 else { return }
-      state.task?.cancel()
-      state.task = nil
-      state.lease?.end(on: ring, at: now)
-      state.lease = nil
+      if state.subscriptions == 0 { endLease(&state) }
     }
   }
 
-  /// Ends every subscription before the store is closed.
+  private func endLease(_ state: inout State) {
+    state.task?.cancel()
+    state.task = nil
+    state.lease?.end(on: ring, at: now)
+    state.lease = nil
+  }
+
   func close() {
     state.withLock { state in
       state.isClosed = true
-      state.task?.cancel()
-      state.task = nil
-      state.lease?.end(on: ring, at: now)
-      state.lease = nil
+      endLease(&state)
     }
     sleepers.resume()
   }
@@ -167,7 +151,6 @@ final class ChangeFeed: Sendable {
   /// How often commits happened while the lease had expired: they may have published nothing.
   var leaseExpirations: Int { state.withLock { $0.leaseExpirations } }
 
-  /// The health that the last check found.
   var lastHealth: StoreHealth { state.withLock { $0.health } }
 
   /// Looks at the store's files if the last check was a second ago or more; returns whether the health changed.

@@ -1,7 +1,5 @@
-/// A process's lease on the change ring. Writers publish changes until the lease expires; the process renews the lease in time.
-///
-/// A killed process stops renewing, and then writers stop publishing. Times are milliseconds of the machine's monotonic clock,
-/// which all processes share. An end that is more than the length of a lease ahead belongs to an earlier boot.
+/// A process's lease on the change ring: writers publish changes until the lease expires. Times are milliseconds of the
+/// machine's monotonic clock. An end that is more than the length of a lease ahead belongs to an earlier boot.
 struct ChangeLease {
   static let length: UInt64 = 10_000
   static let renewal: UInt64 = 2_500

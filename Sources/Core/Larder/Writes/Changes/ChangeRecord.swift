@@ -19,9 +19,7 @@ struct ChangeRecord {
   }
 
   static let fixedCount = 7
-  /// The number of words in a slot: the seal and the record.
   static let slotCount = 32
-  /// A name has at most 100 bytes. After a renaming the new name, also of at most 100 bytes, is in the place of the key.
   private static let longestText = 8 * (slotCount - 1 - fixedCount)
 
   private(set) var words: [UInt64]
@@ -60,7 +58,6 @@ struct ChangeRecord {
     return bytes <= longestText ? fixedCount + (bytes + 7) / 8 : nil
   }
 
-  /// The record in the words of a slot; nil unless the seal matches.
   init?(_ words: [UInt64], sealed seal: UInt64, at place: UInt64) {
     guard let head = words.first, Self.count(head: head) == words.count else { return nil }
     self.words = words
@@ -87,7 +84,6 @@ struct ChangeRecord {
   private var name: [UInt8] { (0..<nameCount).map(byte) }
   private var key: [UInt8] { (nameCount..<nameCount + keyCount).map(byte) }
 
-  /// Whether the change belongs to the namespace, or gave a namespace this name.
   func concerns(_ namespace: [UInt8]) -> Bool {
     name == namespace || kind == .renamed && key == namespace
   }

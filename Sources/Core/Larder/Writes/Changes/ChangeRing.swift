@@ -4,15 +4,12 @@ import LarderSystem
 /// The file `changes`: a ring of the store's newest changes in the order of their commits.
 ///
 /// A batch writes its changes into the slots after the head, which no reader reads. It records the new head, the target, with
-/// the number of its commit. Then it commits, and moves the head. If a process was killed in between, the next writer moves the
-/// head, or drops the target if the commit did not happen. Writers hold the writer lock, so at most one target exists. Moving
-/// the head twice changes nothing.
+/// the number of its commit. Then it commits, and moves the head. After a kill in between, the next writer moves the head, or
+/// drops the target without its commit. Writers hold the writer lock, so at most one target exists.
 ///
-/// Readers read up to the head without a lock. A record counts only if the slot's seal matches; otherwise a writer has
-/// overtaken the reader.
+/// Readers read up to the head without a lock. If a slot's seal does not match, a writer has overtaken the reader.
 ///
-/// The slots have about 1/16 of the bytes of the data file, within bounds. When the data file has grown, a writer replaces the
-/// ring by a larger ring with the same changes.
+/// The slots have about 1/16 of the bytes of the data file. A writer replaces a ring that has become too small.
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment
@@ -22,17 +19,14 @@ struct ChangeRing {
   /// The bounds of the number of slots, 256 kB and 16 MB. The number is a power of two.
   static let fewestSlots = 1024
   static let mostSlots = 65_536
-  /// Bytes of the data file for each byte of slots.
   private static let share = 16
 
   /// The 64-bit words in front of the slots.
   private enum Place {
-    /// The number of changes ever published.
     static let head = 0
     /// The head after the commit of `transaction`; 0 if no commit is under way.
     static let target = 1
     static let transaction = 2
-    /// When the last lease expires.
     static let watched = 3
     /// The number of commits whose changes were not published although a subscription existed.
     static let gaps = 4
@@ -54,7 +48,6 @@ struct ChangeRing {
       of: environment)
   }
 
-  /// The 32-bit words of a file with `slots` slots.
   private static func count(_ slots: Int) -> Int {
     2 * (Place.slots + slots * ChangeRecord.slotCount)
   }
@@ -63,7 +56,6 @@ struct ChangeRing {
     (count / 2 - Place.slots) / ChangeRecord.slotCount
   }
 
-  /// The number of slots that fits the present size of the store.
   var wantedSlots: Int {
     if let fixedSlots { return fixedSlots }
     let info = environment.info
@@ -73,20 +65,14 @@ struct ChangeRing {
     return slots
   }
 
-  /// The number of slots in the file; 0 without a file.
   var slots: Int { max(Self.slots(in: words.view.count), 0) }
 
-  /// Maps the file, and makes a missing file; false if that fails.
   func open() -> Bool {
     words.open(making: Self.count(wantedSlots))
   }
 
-  /// Replaces the file by a file with `slots` slots. The caller is inside a write transaction, so no record is written
-  /// meanwhile.
-  ///
-  /// A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
-  ///
-  /// - Returns: false if the replacement fails; the file stays as it is.
+  /// Replaces the file inside a write transaction, so that no record is written meanwhile; false leaves the file as it is. A
+  /// lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
   func grow(to slots: Int) -> Bool {
     words.replace(count: Self.count(slots)) { old, new in
       for place in 0..<Place.slots { new.store(old.wide(place), wide: place) }
@@ -98,7 +84,6 @@ struct ChangeRing {
     }
   }
 
-  /// Whether the file exists and the store is open.
   var isUsable: Bool { words.view.isWritable }
 
   /// The position of the ring; it differs after every commit that published or missed changes.
@@ -136,7 +121,6 @@ struct ChangeRing {
     view.release(record.seal(at: place), to: slot)
   }
 
-  /// Records the head that is valid once `transaction` is committed.
   func prepare(_ target: UInt64, transaction: UInt64) {
     let view = words.view
     guard view.isWritable else { return }
@@ -155,7 +139,6 @@ struct ChangeRing {
     _ = exchange(target, for: 0, at: Place.target)
   }
 
-  /// The head that a writer has prepared but not published.
   var unpublished: (target: UInt64, transaction: UInt64)? {
     let target = load(Place.target)
     if target == 0 { return nil }
@@ -185,7 +168,6 @@ struct ChangeRing {
 
   // MARK: Reading
 
-  /// The record at an index before the head; nil if its slot was overwritten.
   func read(_ place: UInt64) -> ChangeRecord? {
     let view = words.view
     guard view.count > 0 else { return nil }

@@ -5,7 +5,6 @@ import Synchronization
 /// A reader of the change ring: its index and its filter.
 final class Subscription: Sendable {
   private let engine: StoreEngine
-  /// The name of a namespace; nil for all namespaces.
   private let filter: [UInt8]?
   private let state: Mutex<State>
 
@@ -13,7 +12,6 @@ final class Subscription: Sendable {
     var index: UInt64 = 0
     var gaps: UInt64 = 0
     var leaseExpirations = 0
-    /// The last delivered health.
     var health = StoreHealth.healthy
     var isEntered = false
     /// The error that kept the subscription from beginning; nil once it was delivered.
@@ -90,8 +88,7 @@ final class Subscription: Sendable {
       if leaseExpirations != state.leaseExpirations || position.gaps != state.gaps
         || position.head < state.index
       {
-        // Afterwards the subscriber reads the store again, and that reading includes the changes up to here. A later delivery
-        // would show old changes.
+        // The subscriber now reads the store again, with all changes up to here.
         state.leaseExpirations = leaseExpirations
         state.gaps = position.gaps
         state.index = position.head

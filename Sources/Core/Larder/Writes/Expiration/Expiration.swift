@@ -22,9 +22,8 @@ public enum Expiration: Hashable, Sendable {
   /// reads through a read-only handle.
   case afterAccess(Duration)
 
-  /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` if it does not expire.
-  ///
-  /// Throws for a zone that this machine does not know, a time that no clock shows, and a date that is not a number.
+  /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` if it does not expire. Throws
+  /// for an unknown zone, a time that no clock shows, and a date that is not a number.
   func deadline(from now: Timestamp) throws(LarderError) -> Int64 {
     switch self {
     case .never: EntryHeader.never
@@ -41,7 +40,6 @@ public enum Expiration: Hashable, Sendable {
     if case .afterAccess(let duration) = self { IdleInterval(duration) } else { nil }
   }
 
-  /// The expiration with durations rounded up to whole milliseconds.
   var inMilliseconds: Expiration {
     switch self {
     case .after(let duration): .after(.milliseconds(duration.roundedUpMilliseconds))
@@ -50,7 +48,6 @@ public enum Expiration: Hashable, Sendable {
     }
   }
 
-  /// Throws for an impossible rule.
   func validate() throws(LarderError) {
     switch self {
     case .never: break
@@ -90,7 +87,6 @@ extension Expiration: Codable {
     case after, at, daily, zone, afterAccess
   }
 
-  /// A key of any name.
   private struct Name: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

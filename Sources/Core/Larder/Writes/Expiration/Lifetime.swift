@@ -9,9 +9,7 @@ struct Lifetime {
   let idle: IdleInterval?
   let stale: Duration
 
-  /// - Parameters:
-  ///   - own: the expiration of the write; nil takes the expiration of the rules.
-  ///   - ownStale: the stale window of the write; nil takes the stale window of the rules.
+  /// Nil as `own` or `ownStale` takes the value of the rules.
   init(
     _ own: Expiration?, stale ownStale: Duration?, in namespace: KnownNamespace, at now: Timestamp
   ) throws(LarderError) {
@@ -59,10 +57,8 @@ extension EntryHeader {
   }
 }
 
-/// A time to idle in milliseconds; more than zero.
-///
-/// The header of such an entry holds an expiration: `end(after:)` of the last use that moved the expiration. That is a
-/// sixteenth of the interval later than necessary, so a use within the first sixteenth needs no write.
+/// A time to idle in milliseconds; more than zero. The header of such an entry holds the end after the last use that moved the
+/// expiration. That is a sixteenth of the interval later than necessary, so a use within the first sixteenth needs no write.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 
@@ -73,7 +69,6 @@ struct IdleInterval: Hashable, Sendable {
 
   init?(_ duration: Duration) { self.init(milliseconds: duration.roundedUpMilliseconds) }
 
-  /// The expiration of an entry that was used at `moment`.
   func end(after moment: Int64) -> Int64 {
     moment.addingWithinBounds(milliseconds).addingWithinBounds(milliseconds / 16)
   }
@@ -85,7 +80,6 @@ struct IdleInterval: Hashable, Sendable {
 }
 
 extension Int64 {
-  /// The sum, clamped to 64 bits.
   fileprivate func addingWithinBounds(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
@@ -93,7 +87,6 @@ extension Int64 {
 }
 
 extension EntryFields {
-  /// The time to idle in the fields: 8 bytes, little-endian.
   var idle: IdleInterval? {
     get {
       self[.idleInterval].flatMap { bytes in

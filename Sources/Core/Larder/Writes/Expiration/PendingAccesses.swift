@@ -3,10 +3,9 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Access times of entries with a time to idle that this process has not written to disk yet.
-///
-/// A hit that must move an expiration adds its time and returns. The next commits of this process move the expirations; a timer
-/// makes sure that a commit comes soon. An access without room in the queue is lost, so its entry may expire early.
+/// Access times of entries with a time to idle that this process has not written to disk yet. The next commits of this process
+/// move the expirations; a timer makes sure that a commit comes soon. An access without room is lost, so its entry may expire
+/// early.
 final class PendingAccesses: Sendable {
   static let capacity = 16_384
 
@@ -16,9 +15,7 @@ final class PendingAccesses: Sendable {
     var moment: Int64
   }
 
-  /// The uses under their entry keys.
-  let queue = PendingQueue<[UInt8], Use>(capacity: capacity)
-  /// The longest delay of the timer, in milliseconds.
+  let queue = PendingQueue<Use>(capacity: capacity)
   private static let longestWait: Int64 = 1000
 
   /// The time at which the timer fires, on the monotonic clock; nil if no timer is set.
@@ -26,12 +23,10 @@ final class PendingAccesses: Sendable {
   private let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   private let writer = Mutex<(@Sendable () -> Void)?>(nil)
 
-  /// - Parameter timer: runs a closure once, after a duration.
   init(timer: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void) {
     self.timer = timer
   }
 
-  /// Sets the closure that writes the accesses when the timer fires.
   func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
   /// Records a hit that must move the end of an entry with a time to idle. It never waits for a writer.
@@ -53,10 +48,8 @@ final class PendingAccesses: Sendable {
     writer.withLock { $0 }?()
   }
 
-  /// Adds an access in place of an earlier access to the same entry.
-  ///
-  /// - Parameter delay: the milliseconds after which the access should be written, unless a commit comes earlier.
-  /// - Returns: the milliseconds for a timer; nil if an earlier timer is set, or without room in the queue.
+  /// Adds an access that should be written after `delay` milliseconds, unless a commit comes earlier. Returns the milliseconds
+  /// for a timer; nil if an earlier timer is set, or without room in the queue.
   func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
     guard let count = queue.add(use, for: key) else { return nil }
     let delay = count > Self.capacity / 2 ? 0 : delay
@@ -81,7 +74,6 @@ final class PendingAccesses: Sendable {
     return current
   }
 
-  /// Runs a closure once, on a thread of the system.
   @Sendable static func later(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global(qos: .utility).asyncAfter(
       deadline: .now() + .milliseconds(Int(clamping: delay.roundedUpMilliseconds)), execute: body)
@@ -93,7 +85,6 @@ extension StoreEngine {
   fileprivate static let usesPerWrite = (entries: 64, bytes: 256 << 10)
   fileprivate static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
 
-  /// Writes the queued access times; called when their timer fires.
   func writeDueAccessTimes() {
     guard environment.isOpen else { return }
     do throws(LarderError) {
@@ -103,7 +94,6 @@ extension StoreEngine {
     }
   }
 
-  /// Writes the queued access times, as far as the limit of the data file leaves room.
   func flushAccessTimes(lockTimeout: Duration? = nil) throws(LarderError) {
     var left = leftovers.accesses.queue.count
     var tries = 0
@@ -122,17 +112,15 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Writes some queued access times in a batch with another purpose. Near the limit of a data file they get transactions of
-  /// their own, so they make no other batch fail.
+  /// Near the limit of a data file access times get transactions of their own, so they make no other batch fail.
   mutating func flushSomeAccessTimes() throws(LarderError) {
     guard !budget.hasDiskLimit else { return }
     let most = StoreEngine.usesPerWrite
     try flushAccessTimes(entries: most.entries, bytes: most.bytes)
   }
 
-  /// Moves the expirations of entries that reads of this process have used; returns the number of looked-up entries.
-  ///
-  /// An entry that has expired since its last use becomes fresh again, unless it was removed.
+  /// Moves the expirations of used entries; returns the number of looked-up entries. An entry that has expired since its last
+  /// use becomes fresh again, unless it was removed.
   @discardableResult
   mutating func flushAccessTimes(entries: Int, bytes: Int) throws(LarderError) -> Int {
     let engine = session.engine

@@ -2,14 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Work that reads leave to the next commits that this process makes, one item for each key.
-///
-/// The queue is bounded: an item without room is lost.
-final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
+/// Work that reads leave to the next commits that this process makes, one item for each key. An item without room is lost.
+final class PendingQueue<Item: Sendable>: Sendable {
   private struct Items {
-    var waiting: [Key: Item] = [:]
+    var waiting: [[UInt8]: Item] = [:]
     /// Items that a transaction has taken but not committed yet.
-    var underWay: [Key: Item] = [:]
+    var underWay: [[UInt8]: Item] = [:]
   }
   private let items = Mutex(Items())
   private let capacity: Int
@@ -23,19 +21,15 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     @inline(__always) get { full.load(ordering: .relaxed) }
   }
 
-  /// The number of waiting items.
   var count: Int { items.withLock { $0.waiting.count } }
 
   /// Whether no item waits and no transaction has taken items: then every new read sees the effects of all items.
   var isEmpty: Bool { items.withLock { $0.waiting.isEmpty && $0.underWay.isEmpty } }
 
-  /// An item that waits, or that no commit has confirmed yet.
-  subscript(key: Key) -> Item? { items.withLock { $0.waiting[key] ?? $0.underWay[key] } }
+  subscript(key: [UInt8]) -> Item? { items.withLock { $0.waiting[key] ?? $0.underWay[key] } }
 
-  /// Adds an item in place of the item that waits under its key.
-  ///
-  /// - Returns: the present number of waiting items; nil without room.
-  func add(_ item: Item, for key: Key) -> Int? {
+  /// Replaces the item that waits under the key. Returns the number of waiting items; nil without room.
+  func add(_ item: Item, for key: [UInt8]) -> Int? {
     items.withLock { items in
       guard items.waiting.count < capacity || items.waiting[key] != nil else { return nil }
       items.waiting[key] = item
@@ -45,7 +39,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
   }
 
   /// Takes items for a transaction, which ends with ``confirm(_:)`` or ``requeue(_:)``.
-  func take(_ limit: Int) -> [(key: Key, item: Item)] {
+  func take(_ limit: Int) -> [(key: [UInt8], item: Item)] {
     items.withLock { items in
       let taken = items.waiting.prefix(limit).map { (key: $0.key, item: $0.value) }
       for (key, item) in taken {
@@ -57,8 +51,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     }
   }
 
-  /// Notes that the transaction with these items was committed.
-  func confirm(_ taken: [(key: Key, item: Item)]) {
+  func confirm(_ taken: [(key: [UInt8], item: Item)]) {
     if taken.isEmpty { return }
     items.withLock { items in
       for (key, _) in taken { items.underWay[key] = nil }
@@ -66,7 +59,7 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
   }
 
   /// Ends a transaction that was not committed. Its items wait again, except items that newer items have replaced.
-  func requeue(_ taken: ArraySlice<(key: Key, item: Item)>) {
+  func requeue(_ taken: ArraySlice<(key: [UInt8], item: Item)>) {
     if taken.isEmpty { return }
     items.withLock { items in
       for (key, item) in taken {
@@ -78,14 +71,12 @@ final class PendingQueue<Key: Hashable & Sendable, Item: Sendable>: Sendable {
   }
 }
 
-/// Expired entries that reads have found. The next commits of this process remove the entries that are still expired.
-///
-/// Counting, statistics and closing first remove them. A purge removes the entries that found no room here.
+/// Expired entries that reads have found, for the next commits of this process. Counting, statistics and closing first remove
+/// the entries. A purge removes the entries that found no room here.
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 
-  /// The keys are entry keys.
-  let queue = PendingQueue<[UInt8], Void>(capacity: capacity)
+  let queue = PendingQueue<Void>(capacity: capacity)
   /// Hashes of waiting keys, by their last bits. With them a reader that finds the same expired entry again neither copies its
   /// key nor takes the lock.
   private let places = AtomicWords(count: 1024)
@@ -93,7 +84,6 @@ final class PendingExpirations: Sendable {
   @inline(__always)
   private static func index(_ place: UInt64) -> Int { Int(truncatingIfNeeded: place & 1023) }
 
-  /// Asks for the removal of the entry under `key`.
   func enqueue(_ key: Span<UInt8>, in id: NamespaceID) {
     if queue.isFull { return }
     let place = Checksum.keyHash(of: key, in: id)

@@ -24,33 +24,28 @@ extension WriteSession {
 
   private var monotonic: Int64 { engine.clock.monotonic.roundedUpMilliseconds }
 
-  /// Records the time of a write; later writes and purges compare their clocks with that time. A doubted time is not recorded:
-  /// a write does not confirm a clock that has jumped.
+  /// Records the time of a write. A doubted time is not recorded: a write does not confirm a clock that has jumped.
   mutating func recordWriteTime() { recordWrite(at: now) }
 
   mutating func recordWrite(at time: Timestamp) {
     if !ledger.hasRecorded(time), isPlausible(time) { ledger.recordTime(time) }
   }
 
-  /// Whether a purge believes the wall clock: the clock is plausible, or a purge first doubted it at least a minute ago.
-  /// Records the time, or the first doubt.
+  /// Whether a purge believes the wall clock: the clock is plausible, or was first doubted at least a minute ago.
   mutating func recordPurgeTime() -> Bool {
-    if isClockPlausible || hasDoubtedLongEnough {
+    let since = Int64(clamping: ledger.store.suspectSince) - 1
+    if isClockPlausible
+      || since >= 0 && monotonic >= since && monotonic - since >= Self.doubtTime
+    {
       ledger.recordTime(now)
       return true
     }
     // The stored time is one larger, because 0 means no doubt. A restart of the machine resets the monotonic clock, and then
     // the minute begins again.
-    let since = Int64(clamping: ledger.store.suspectSince) - 1
     if since < 0 || monotonic < since {
       let stored = UInt64(clamping: monotonic) &+ 1
       ledger.updateStore { $0.suspectSince = stored }
     }
     return false
-  }
-
-  private var hasDoubtedLongEnough: Bool {
-    let since = Int64(clamping: ledger.store.suspectSince) - 1
-    return since >= 0 && monotonic >= since && monotonic - since >= Self.doubtTime
   }
 }

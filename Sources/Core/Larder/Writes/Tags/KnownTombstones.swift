@@ -2,16 +2,13 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The tombstones of the store, cached in this process.
-///
-/// Only reads of entries with tags need tombstones. The cache remembers a commit without tombstones, so a read of that commit
-/// costs one load.
+/// The tombstones of the store, cached in this process. The cache remembers a commit without tombstones, so a read of that
+/// commit costs one load.
 final class KnownTombstones: Sendable {
   /// A commit without tombstones; 0 if no such commit is known.
   private let quiet = Atomic<UInt64>(0)
   private let listed = Mutex<(generation: UInt64, tombstones: [Tombstone])?>(nil)
 
-  /// The tombstones of a snapshot.
   func all(
     in transaction: borrowing ReadTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> [Tombstone] {

@@ -55,21 +55,18 @@ extension Store {
   }
 }
 
-/// Removes the entries that carry all of some tags, in bounded transactions.
-///
-/// A tombstone hides the entries that the first transaction does not remove, so reads do not find them. Later transactions
-/// continue at the position in the tombstone, in other processes too if this process is killed.
+/// Removes the entries that carry all of some tags, in bounded transactions. A tombstone hides the entries that the first
+/// transaction leaves. Later transactions continue at the position in the tombstone, in other processes too if this process is
+/// killed.
 struct TagInvalidation {
   /// The most records of the tag index that a write looks at beside its own work.
   static let perWrite = 32
-  /// The most records of the tag index that a transaction of an invalidation looks at.
   static let perBatch = 500
 
   private let engine: StoreEngine
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// - Parameter horizon: values written after the horizon stay; nil for the moment of the invalidation.
   func run(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
@@ -107,10 +104,8 @@ extension Store {
 }
 
 extension TagInvalidation {
-  /// Removes entries that carry all of some tags, in one namespace or in all.
-  ///
-  /// - Parameter limit: the most records of the tag index to look at.
-  /// - Returns: the result so far, and the key of the tombstone if entries are left.
+  /// Returns the result so far, and the key of the tombstone if entries are left. `limit` is the most records of the tag index
+  /// to look at.
   static func begin(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
     _ session: inout WriteSession
@@ -151,7 +146,11 @@ extension TagInvalidation {
     if tombstone.tags.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     if isDone {
-      try drop(key, &session)
+      try session.transaction.remove(key, from: .main)
+      session.ledger.updateStore { state in
+        state.tombstones -= min(state.tombstones, 1)
+        state.generation &+= 1
+      }
     } else {
       try put(tombstone, at: key, &session)
     }
@@ -177,7 +176,6 @@ extension TagInvalidation {
     _ = try resume(first, limit: limit, &session)
   }
 
-  /// A tombstone in place of a damaged tombstone, whose tag is unknown.
   private static func tombstoneOfEveryTag(
     _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
@@ -187,7 +185,6 @@ extension TagInvalidation {
     return tombstone
   }
 
-  /// The namespaces of an invalidation, each with the first version that stays.
   private static func versions(
     of namespace: String?, asOf horizon: WriteHorizon?, _ session: inout WriteSession
   ) throws(LarderError) -> [NamespaceID: UInt64] {
@@ -235,13 +232,5 @@ extension TagInvalidation {
   ) throws(LarderError) {
     let record = tombstone.record(at: key, seal: session.engine.seal)
     try session.transaction.put(record, for: key, in: .main)
-  }
-
-  private static func drop(_ key: [UInt8], _ session: inout WriteSession) throws(LarderError) {
-    try session.transaction.remove(key, from: .main)
-    session.ledger.updateStore { state in
-      state.tombstones -= min(state.tombstones, 1)
-      state.generation &+= 1
-    }
   }
 }

@@ -42,7 +42,6 @@ struct Tombstone: Equatable, Sendable {
     reached = bytes.extracting(start + 12 * count..<bytes.count).copied
   }
 
-  /// Every tombstone of a snapshot or a write, with a damaged tombstone for each unreadable record.
   static func all(
     in view: borrowing some DatabaseView & ~Copyable, _ seal: RecordSeal
   ) throws(LMDBError) -> [Tombstone] {
@@ -57,7 +56,6 @@ struct Tombstone: Equatable, Sendable {
     return found
   }
 
-  /// The record that is stored under `key`.
   func record(at key: [UInt8], seal: RecordSeal) -> [UInt8] {
     var content: [UInt8] = []
     let tag = Array(tags.joined(separator: [0]))
