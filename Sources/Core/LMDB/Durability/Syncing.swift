@@ -38,20 +38,13 @@ struct Syncing: Sendable {
 
   /// See ``Environment/sync()``.
   func sync() throws(LMDBError) {
-    switch level {
-    case .checkpointed: try checkpoints?.make(lockTimeout: handle.lockTimeout)
-    case .scratch: try scratch?.sync()
-    case .durable, .temporary: try syncAlone()
-    }
-  }
-
-  /// Syncs while no other commit is under way: if this sync failed, the commit's sync could succeed without the lost pages.
-  private func syncAlone() throws(LMDBError) {
+    if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }
+    // No other commit is under way: if this sync failed, the commit's sync could succeed without the lost pages.
     try handle.withWriter { () throws(LMDBError) in
       try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
       defer { handle.locks.write.release() }
-      try handle.sync()
+      if let scratch { try scratch.flush() } else { try handle.sync() }
     }
   }
 
@@ -148,17 +141,7 @@ final class ScratchMark: Sendable {
     try write(isDirty: true)
   }
 
-  /// Makes every commit so far survive a power failure. No process writes between the sync and its record.
-  func sync() throws(LMDBError) {
-    guard handle.locks.isWritable else { return }
-    try handle.withWriter { () throws(LMDBError) in
-      try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
-      defer { handle.locks.write.release() }
-      try flush()
-    }
-  }
-
-  /// Syncs the file unless it is certainly marked as clean. The caller holds `lock.write` or is alone.
+  /// Syncs the file unless the file is certainly marked as clean. No process writes before the record is on the disk: the caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
     try handle.sync(file)

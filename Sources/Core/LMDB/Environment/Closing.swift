@@ -91,17 +91,16 @@ final class Closing: Sendable {
   /// must not fail.
   private func closeAlone() {
     let locks = handle.locks
-    let failure: LMDBError?
+    var isLocked = true
     do throws(LMDBError) {
       try locks.opening.wait(lockTimeout: handle.lockTimeout)
-      failure = nil
     } catch {
-      failure = error
+      isLocked = false
     }
-    if failure == nil, isFlushed.load(ordering: .relaxed) { flushIfAlone() }
+    if isLocked, isFlushed.load(ordering: .relaxed) { flushIfAlone() }
     unsafe mdb_env_close(handle.pointer)
     locks.open.release()
-    if failure == nil { locks.opening.release() }
+    if isLocked { locks.opening.release() }
   }
 
   /// The attempt to take `lock.open` exclusively may release the shared lock; no process can open meanwhile.
@@ -117,34 +116,23 @@ final class Closing: Sendable {
   /// `lock.opening`, and is alone.
   func replaceData() throws(LMDBError) {
     let paths = files.paths
-    let result = handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) { () -> LMDBError? in
-      guard handle.change(ForkState.open, to: ForkState.released) else {
-        return handle.phaseError
-      }
+    let done: Void? = try handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) {
+      () throws(LMDBError) -> Void in
+      guard handle.change(ForkState.open, to: ForkState.released) else { throw handle.phaseError }
       handle.readers.abortAll()
       syncing.end()
-      let failure = failureToFlush()
-      unsafe mdb_env_close(handle.pointer)
-      EnvironmentTable.forget(files.identity)
-      if let failure { return failure }
-      do throws(LMDBError) {
-        try checkErrno { unsafe rename(paths.newData, paths.data) }
-        try FileStatus.syncDirectory(paths.directory)
-        return nil
-      } catch {
-        return error
-      }
+      try flushAndClose()
+      try checkErrno { unsafe rename(paths.newData, paths.data) }
+      try FileStatus.syncDirectory(paths.directory)
     }
-    guard let result else { throw .mapHeld }
-    if let error = result { throw error }
+    if done == nil { throw .mapHeld }
   }
 
-  private func failureToFlush() -> LMDBError? {
-    do throws(LMDBError) {
-      try syncing.flushForReplacing()
-      return nil
-    } catch {
-      return error
+  private func flushAndClose() throws(LMDBError) {
+    defer {
+      unsafe mdb_env_close(handle.pointer)
+      EnvironmentTable.forget(files.identity)
     }
+    try syncing.flushForReplacing()
   }
 }

@@ -69,8 +69,7 @@ enum EnvironmentTable {
     let lock = FileStatus.of(files.lock).map(FileIdentity.init)
     let deadline = ContinuousClock.now + lockTimeout
     while true {
-      let mine = ProcessTable.exclusively { contents.withLock { $0.entries } }
-        .filter { $0.value.process == getpid() }
+      let mine = own
       guard let data, let entry = mine[data] else {
         // With another data file but the same lock file, LMDB would clear the locks of the open environment.
         if let lock, mine.values.contains(where: { $0.lockIdentity == lock }) {
@@ -87,11 +86,12 @@ enum EnvironmentTable {
     }
   }
 
-  /// All environments that this process has opened itself.
-  static var all: [Environment] {
-    ProcessTable.exclusively { contents.withLock { $0.entries } }.values
-      .filter { $0.process == getpid() }.compactMap(\.environment)
+  /// The entries of the environments that this process has opened itself.
+  private static var own: [FileIdentity: Entry] {
+    update { $0.entries }.filter { $0.value.process == getpid() }
   }
+
+  static var all: [Environment] { own.values.compactMap(\.environment) }
 
   /// Removes an entry; called when LMDB has released the environment.
   static func forget(_ identity: FileIdentity) {

@@ -128,23 +128,21 @@ final class MapSize: Sendable {
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
     // LMDB unmaps the file before it maps the file again, and cannot go back.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }
-    let result = handle.readers.withAllIdle(lockTimeout: lockTimeout) { () -> LMDBError? in
-      if !handle.isOpen { return handle.phaseError }
+    let done: Void? = try handle.readers.withAllIdle(lockTimeout: lockTimeout) {
+      () throws(LMDBError) -> Void in
+      if !handle.isOpen { throw handle.phaseError }
       let next = min(max(wanted, size), largestSize)
-      if next == size { return nil }
+      if next == size { return }
       let code = unsafe mdb_env_set_mapsize(handle.pointer, next)
       if code != 0 {
         handle.noteBroken()
-        return LMDBError(code: code)
+        throw LMDBError(code: code)
       }
       var info = unsafe MDB_envinfo()
       unsafe mdb_env_info(handle.pointer, &info)
       // LMDB maps more if another process has just made the file larger.
       mapped.store(unsafe info.me_mapsize, ordering: .relaxed)
-      return nil
     }
-    guard let result else { return false }
-    if let error = result { throw error }
-    return true
+    return done != nil
   }
 }

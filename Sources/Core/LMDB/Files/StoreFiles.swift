@@ -104,9 +104,7 @@ extension StoreFiles {
   /// - Returns: whether the process may write all files; false only if `options.readOnly` is set.
   func inspect(_ options: EnvironmentOptions) throws(OpenError) -> Bool {
     guard let status = FileStatus.of(directory) else { throw systemError(directory) }
-    if status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) {
-      throw OpenError(.notADirectory, path: directory)
-    }
+    if !status.isDirectory { throw OpenError(.notADirectory, path: directory) }
     if unsafe larder_access(directory, R_OK | X_OK) != 0 { throw systemError(directory) }
     let present = ([data, lock, recovery] + StoreLocks.names.map { directory + "/" + $0 }).filter {
       FileStatus.of($0) != nil

@@ -46,10 +46,7 @@ final class StoreLocks: Sendable {
     func lock(_ name: String, busy: LMDBError = .busy) throws(OpenError) -> FileLock {
       let path = directory + "/" + name
       do throws(LMDBError) {
-        let lock =
-          isWritable
-          ? try FileLock(opening: path, in: owner, busy: busy)
-          : try FileLock(readingIfPresent: path, in: owner, busy: busy)
+        let lock = try FileLock(opening: path, readOnly: !isWritable, in: owner, busy: busy)
         files.append((name, lock))
         return lock
       } catch {

@@ -69,7 +69,7 @@ struct Opening {
   private func run(_ fill: Filling) throws(OpenError) -> Environment {
     try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: options.lockTimeout)
-      if locks.opening.isDeleted { throw .replaced }
+      if locks.opening.isDeleted { throw LMDBError.replaced }
     }
     defer { locks.opening.release() }
     let isAlone = try isAlone()

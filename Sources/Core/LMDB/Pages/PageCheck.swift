@@ -133,9 +133,6 @@ struct PageCheck {
   private func isPossible(_ keyCount: Int) -> Bool {
     numberKeys ? keyCount == 8 : keyCount >= 1 && keyCount <= 511
   }
-
-  /// The number in a key of the free list.
-  func number(_ key: Key) -> UInt64 { unsafe key.start.loadUnaligned(as: UInt64.self) }
 }
 
 /// Tells whether pieces fill a range of a page side by side: each piece begins at the start of the range or at the end of

@@ -63,14 +63,6 @@ func lookUp(
   throw LMDBError(code: result)
 }
 
-func readStatistics(
-  of database: Database, in transaction: OpaquePointer
-) throws(LMDBError) -> DatabaseStatistics {
-  var statistics = MDB_stat()
-  try check(unsafe mdb_stat(transaction, database.handle, &statistics))
-  return DatabaseStatistics(statistics)
-}
-
 /// The address and length of bytes in LMDB's map.
 ///
 /// ``ReadTransaction/bytes(of:)`` lends the bytes for the lifetime of the transaction that found them.

@@ -153,7 +153,9 @@ extension ReaderPool {
   /// outside the pool. They are excluded last, when only one caller is left.
   ///
   /// - Returns: nil if transactions remained after `lockTimeout`.
-  func withAllIdle<Result>(lockTimeout: Duration, _ body: () throws -> Result) rethrows -> Result? {
+  func withAllIdle<Result, Failure: Error>(
+    lockTimeout: Duration, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
     let deadline = ContinuousClock.now + lockTimeout
     var taken = 0
     defer {

@@ -84,7 +84,9 @@ extension PageCheck.Key {
 extension WriteTransaction {
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
     try willOpen(database)
-    return try unsafe readStatistics(of: database, in: live)
+    var statistics = MDB_stat()
+    try check(unsafe mdb_stat(live, database.handle, &statistics))
+    return DatabaseStatistics(statistics)
   }
 
   /// The number of pages in use: the pages of `databases`, of the main database and of the free lists, and the two meta pages.
@@ -92,9 +94,7 @@ extension WriteTransaction {
   /// After a commit, all other pages of the file are free. The time is proportional to the number of databases.
   package func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     var pages = 2
-    pages += try statistics(of: .main).pages
-    pages += try statistics(of: .free).pages
-    for database in databases where database != .main {
+    for database in [.main, .free] + databases.filter({ $0 != .main }) {
       pages += try statistics(of: database).pages
     }
     return pages

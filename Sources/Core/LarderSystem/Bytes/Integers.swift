@@ -22,7 +22,6 @@ extension [UInt8] {
     append(littleEndian: number)
   }
 
-  @inlinable package func u16(_ offset: Int) -> UInt16 { littleEndian(at: offset) }
   @inlinable package func u32(_ offset: Int) -> UInt32 { littleEndian(at: offset) }
   @inlinable package func u64(_ offset: Int) -> UInt64 { littleEndian(at: offset) }
 

@@ -13,29 +13,20 @@ package struct FileLock: Sendable {
   /// The error when a wait ends without the lock; the error names the lock.
   private let busy: SystemError
 
-  /// Opens the lock file, creating it if necessary. `descriptors` closes it.
+  /// Opens the lock file; `descriptors` closes the file. A writing process creates the file if necessary. For a process that
+  /// may only read, a lock without a file is always free: such a process relies on the file system being read-only.
   package init(
-    opening path: String, in descriptors: ForkGuard, busy: SystemError = .busy
-  ) throws(SystemError) {
-    let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW)
-    self.descriptors = descriptors
-    self.busy = busy
-    index = descriptors.adopt(file)
-  }
-
-  /// Opens a lock file that the process may only read. Without a file the lock is always free: a process that cannot create the
-  /// file relies on the file system being read-only.
-  package init(
-    readingIfPresent path: String, in descriptors: ForkGuard, busy: SystemError = .busy
+    opening path: String, readOnly: Bool = false, in descriptors: ForkGuard,
+    busy: SystemError = .busy
   ) throws(SystemError) {
     self.descriptors = descriptors
     self.busy = busy
-    guard FileStatus.of(path) != nil else {
+    if readOnly, FileStatus.of(path) == nil {
       index = nil
       return
     }
-    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    index = descriptors.adopt(file)
+    let flags = readOnly ? O_RDONLY : O_RDWR | O_CREAT
+    index = try descriptors.adopt(FileDescriptor(opening: path, flags | O_NOFOLLOW))
   }
 
   /// A lock without a file, which is always free.

@@ -35,10 +35,16 @@ extension SharedTable {
   ///
   /// - Returns: false if no such file exists, or if it cannot be mapped; the current map stays.
   @discardableResult
-  package func openExisting() -> Bool {
+  package func openExisting() -> Bool { openExisting(writable: true) }
+
+  /// Maps a usable file for reading; never creates or changes a file.
+  @discardableResult
+  package func openForReading() -> Bool { openExisting(writable: false) }
+
+  private func openExisting(writable: Bool) -> Bool {
     maps.withLock { maps in
-      if isSound(&maps, writable: true) { return true }
-      return unsafe install(find(writable: true), in: &maps)
+      if isSound(&maps, writable: writable) { return true }
+      return unsafe install(find(writable: writable), in: &maps)
     }
   }
 
@@ -57,15 +63,6 @@ extension SharedTable {
 
   /// The error of the last failed ``open(making:prepare:)``.
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
-
-  /// Maps a usable file for reading; never creates or changes a file.
-  @discardableResult
-  package func openForReading() -> Bool {
-    maps.withLock { maps in
-      if isSound(&maps, writable: false) { return true }
-      return unsafe install(find(writable: false), in: &maps)
-    }
-  }
 
   /// Replaces the file that is mapped for writing by a file with `count` words; `fill` copies the old words to the new words.
   /// Concurrent writes to the old file are lost.
@@ -105,9 +102,7 @@ extension SharedTable {
   }
 
   /// Whether the mapped file is still at its path. Another program may have deleted or replaced it.
-  package var isInPlace: Bool {
-    unsafe isInPlace(current.load(ordering: .acquiring))
-  }
+  package var isInPlace: Bool { unsafe isInPlace(current.load(ordering: .acquiring)) }
 
   private func isInPlace(_ region: UnsafeMutablePointer<MappedRegion>) -> Bool {
     let file = unsafe region.pointee.file

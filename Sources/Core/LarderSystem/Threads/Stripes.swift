@@ -93,13 +93,7 @@ public import Synchronization
     return sums
   }
 
-  package func total(_ counter: Int) -> UInt64 {
-    var sum: UInt64 = 0
-    for stripe in 0...Self.shared {
-      sum &+= unsafe words[stripe * Self.capacity + counter].load(ordering: .relaxed)
-    }
-    return sum
-  }
+  package func total(_ counter: Int) -> UInt64 { totals[counter] }
 }
 
 /// A fixed number of 64-bit words that threads read and write without a lock, as a cache. The words are 0 at first, and only
