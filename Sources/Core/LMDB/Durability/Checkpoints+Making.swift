@@ -13,8 +13,7 @@ import Synchronization
 /// every page of the recovery point as it was synced, with the free lists. Each writing process has a pin of its own. The
 /// recovery point only moves forward, so a valid pin stays valid.
 extension Checkpoints {
-  /// Makes every commit so far survive a power failure, and lets LMDB reuse the pages that were freed before. Writers wait only
-  /// while the checkpoint begins.
+  /// Writers wait only while the checkpoint begins.
   ///
   /// - Parameter lockTimeout: how long this call waits for other processes: at most once as it begins, and once as it ends.
   func make(lockTimeout: Duration) throws(LMDBError) {
@@ -25,8 +24,8 @@ extension Checkpoints {
     try finish(begun, lockTimeout: lockTimeout)
   }
 
-  /// Before each write: makes sure that a pin exists, and that the promised interval holds even if the timer thread is late.
-  /// The caller owns the writer lock and no lock between processes.
+  /// Before each write: makes sure that a pin exists, and that the interval holds even if the timer thread is late. The caller
+  /// owns the writer lock and no lock between processes.
   func prepareWrite(lockTimeout: Duration) throws(LMDBError) {
     let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
     if hasPin {
@@ -44,11 +43,11 @@ extension Checkpoints {
     do throws(LMDBError) {
       try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
     } catch {
-      // The commit stands. The next write makes the checkpoint first and throws the error.
+      // The next write makes the checkpoint first and throws the error.
     }
   }
 
-  /// For ``Environment/close()``: covers this process's commits since its last checkpoint. The caller owns the writer lock.
+  /// Covers this process's commits since its last checkpoint. The caller owns the writer lock.
   func makeForClosing() throws(LMDBError) {
     guard hasCommitted.load(ordering: .relaxed) else { return }
     waitForOther()
@@ -56,8 +55,8 @@ extension Checkpoints {
     try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
-  /// In the last process that closes the environment. Work is left only if a process was killed before its last checkpoint. The
-  /// caller is alone.
+  /// In the last process that closes the environment, which is alone. Work is left only if a process was killed before its
+  /// last checkpoint.
   func saveNewest() throws(LMDBError) {
     let newest = handle.meta.image(of: handle.meta.lastTransaction)
     if try isRecorded(newest) { return }
@@ -115,7 +114,7 @@ extension Checkpoints {
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)
   }
 
-  /// Clears the pins of killed processes, which block the reuse of pages, and begins a pin. The caller owns the writer lock.
+  /// Also clears the pins of killed processes. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Pin {
     // LMDB reads a meta page through its map. An opening with a limit, or a read, may move the map without the writer lock.
     handle.readers.enterWriter()

@@ -2,28 +2,25 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// The checkpoints of a process at the level checkpointed. It records which commits the last checkpoint covers, and when the
-/// next checkpoint is due: a fixed interval after the first commit that the last checkpoint does not cover.
-///
-/// `Checkpoints+Making` makes the checkpoints.
+/// When the next checkpoint of this process is due, at the level checkpointed: a fixed interval after the first commit that
+/// the last checkpoint does not cover. `Checkpoints+Making` makes the checkpoints.
 final class Checkpoints: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
   let file: RecoveryFile
   let boot: BootIdentity
   let writeGuard: WriteGuard
-  /// Nil if the system allowed no further thread when the environment was opened.
+  /// Nil if the system allowed no further thread.
   let timer: TimerThread?
   /// Milliseconds from a commit to the checkpoint that covers it.
   let interval: Int64
   /// Held by the thread of this process that makes a checkpoint; taken after the environment's writer lock.
   let lock = WriterLock()
   let state = Mutex(State())
-  /// Whether this process has made a commit.
   let hasCommitted = Atomic(false)
 
-  /// The bytes of freed pages, or of growth of the file, that cause an early checkpoint. While the pin stays, LMDB cannot reuse
-  /// pages freed after it, so small entries that change all the time would fill a large file.
+  /// The bytes of freed pages, or of growth of the file, that cause an early checkpoint: while the pin stays, LMDB cannot
+  /// reuse pages freed after it.
   static let mostUnusable = 16 << 20
 
   struct State: Sendable {
@@ -34,7 +31,7 @@ final class Checkpoints: Sendable {
     /// The pages of the file at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at that time.
     var pages = 0
     var freedPageCount = 0
-    /// A checkpoint is requested at once, because writes freed many pages or the file has grown.
+    /// Writes freed many pages or the file has grown, so a checkpoint is due at once.
     var isUrgent = false
   }
 
@@ -51,8 +48,7 @@ final class Checkpoints: Sendable {
     self.interval = max(1, interval.waitMilliseconds)
   }
 
-  /// A read transaction that is held only for its slot in LMDB's reader table. The slot belongs to this process, so it stays
-  /// when another process ends.
+  /// A read transaction that is held only for its slot in LMDB's reader table.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64
@@ -71,13 +67,12 @@ final class Checkpoints: Sendable {
     lock.leave()
   }
 
-  /// Called before LMDB releases the environment.
   func end() {
     waitForOther()
     setPin(nil)
   }
 
-  /// Replaces the pin. The former pin is released last, so that a pin always exists.
+  /// The former pin is released last, so that a pin always exists.
   func setPin(_ pin: Pin?) {
     let former = state.withLock { state in
       let former = state.pin
@@ -87,7 +82,7 @@ final class Checkpoints: Sendable {
     former?.release()
   }
 
-  /// After each commit. The caller owns the writer lock.
+  /// The caller owns the writer lock.
   func noteCommit() {
     hasCommitted.store(true, ordering: .relaxed)
     let delay = state.withLock { state -> Int64? in
@@ -103,7 +98,7 @@ final class Checkpoints: Sendable {
   }
 
   /// The bytes by which the file has grown since the last checkpoint, or the bytes of the pages freed since then if they are
-  /// more. The caller owns the writer lock.
+  /// more.
   private func unusableBytes(since last: State) -> Int {
     max(handle.meta.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
       * handle.meta.pageSize
@@ -130,7 +125,6 @@ final class Checkpoints: Sendable {
     }
   }
 
-  /// Called by the timer thread, at the requested times or earlier.
   func makeIfDue() {
     guard handle.isOpen else { return }
     let left = state.withLock { state -> Int64? in
@@ -143,11 +137,11 @@ final class Checkpoints: Sendable {
       return
     }
     do throws(LMDBError) {
-      // While this checkpoint waits for another process, writers of this process wait, too: at most for their own timeout.
+      // While this checkpoint waits, writers of this process wait, too: at most for their own timeout.
       try make(lockTimeout: min(.milliseconds(interval), handle.lockTimeout))
       releaseIdlePin()
     } catch {
-      // The commits stay unsaved. The next write tries again and throws the error.
+      // The next write tries again and throws the error.
       if handle.isOpen { timer?.schedule(in: error.isBusy ? 1 : interval) }
     }
   }
@@ -159,7 +153,6 @@ final class Checkpoints: Sendable {
     if handle.isOpen, state.withLock({ $0.unsavedSince == nil }) { setPin(nil) }
   }
 
-  /// Whether this process's pin keeps LMDB from reusing pages that were freed since its last checkpoint.
   var hasOutdatedPin: Bool {
     guard handle.isOpen, let pin = state.withLock({ $0.pin?.id }) else { return false }
     return pin < handle.meta.lastTransaction

@@ -20,10 +20,9 @@ struct DataStamp: Equatable {
 
   init(_ bytes: [UInt8]) { self.init(store: bytes.u64(0), file: bytes.u64(8)) }
 
-  /// The stamp of a new store.
   static var new: DataStamp { DataStamp(store: .random(in: 1...UInt64.max), file: 0).renewed }
 
-  /// The stamp of another data file of the same store.
+  /// For another data file of the same store.
   var renewed: DataStamp { DataStamp(store: store, file: .random(in: 1...UInt64.max)) }
 
   var encoded: [UInt8] {
@@ -32,14 +31,14 @@ struct DataStamp: Equatable {
     return bytes
   }
 
-  /// Reads the stamp of a data file; ``none`` if the file is too short for a stamp.
+  /// ``none`` if the file is too short for a stamp.
   init(of path: String) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
     let bytes = try file.contents(at: Self.place(in: file), count: Self.size)
     self = bytes.count == Self.size ? DataStamp(bytes) : .none
   }
 
-  /// Writes the stamp into a data file, without a sync.
+  /// Does not sync the file.
   func write(to path: String) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
     try file.write(encoded, at: Self.place(in: file))

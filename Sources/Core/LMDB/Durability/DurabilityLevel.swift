@@ -13,7 +13,6 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// Nothing survives, and damage is not detected: for environments that no other process uses later.
   case temporary = 3
 
-  /// The level of a new environment when none is requested.
   package static let standard = DurabilityLevel.checkpointed
 
   /// The key of the level's record in the main database. A namespace never has the id 0.

@@ -1,9 +1,8 @@
 import CLarderSystem
 import LarderSystem
 
-/// Restores the last state on the disk after a power failure or a failed sync; otherwise does nothing. The caller is alone.
-///
-/// The record that asks for recovery is replaced last, so the next opening repeats an interrupted recovery.
+/// Restores the last state on the disk after a power failure or a failed sync. The caller is alone. The record that asks for
+/// recovery is replaced last, so the next opening repeats an interrupted recovery.
 struct Recovery {
   let files: StoreFiles
   let options: EnvironmentOptions
@@ -79,7 +78,6 @@ struct Recovery {
       && MetaImage(pageSize: point.pageSize, bytes: other).transaction == point.transaction &- 1
   }
 
-  /// Makes LMDB choose the recovery point.
   private func restore(_ point: MetaImage) throws(LMDBError) {
     let file = try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW)
     try file.write(point.predecessor.bytes, at: point.predecessor.place)

@@ -59,8 +59,6 @@ final class RecoveryFile: Sendable {
     if try read()?.isFailed == true { throw .syncFailed }
   }
 
-  /// Flushes the data file to the disk.
-  ///
   /// After a failed sync a later sync proves nothing: the system may have dropped the pages that it could not write, and counts
   /// these pages as written. So the record tells every process of the failure, and only ``Recovery`` clears it.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
@@ -77,18 +75,16 @@ final class RecoveryFile: Sendable {
     }
   }
 
-  /// Writes `record` to the disk as the newest record, after a sync of the data file. Throws ``LMDBError/syncFailed`` if an
-  /// earlier sync failed: then the sync proves nothing.
+  /// Writes `record` as the newest record, after a sync of the data file. If an earlier sync failed, that sync proves nothing.
   func write(_ record: RecoveryRecord) throws(LMDBError) {
     try checkSynced()
     try replace(record)
   }
 
-  /// Writes `record` to the disk as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was
-  /// deleted: no opening would find the record.
+  /// Writes `record` as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was deleted: no
+  /// opening would find the record.
   ///
-  /// The number of records increases first. If the process is killed after that, other processes only read the file once more
-  /// than necessary.
+  /// The number of records increases first: after a kill, other processes only read the file once more than necessary.
   func replace(_ record: RecoveryRecord) throws(LMDBError) {
     if file.status?.st_nlink == 0 { throw .replaced }
     var record = record
@@ -99,7 +95,7 @@ final class RecoveryFile: Sendable {
     try file.write([UInt8](littleEndian: record.sequence), at: Self.synced)
   }
 
-  /// How many records were written so far; one system call.
+  /// How many records were written; one system call.
   func changes() throws(LMDBError) -> UInt64 {
     try word(at: Self.changes)
   }

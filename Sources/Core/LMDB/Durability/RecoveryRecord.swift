@@ -18,10 +18,10 @@ struct RecoveryRecord: Equatable {
   var recoveryPoint: MetaImage?
   /// The data file that the record is about.
   var data: DataStamp
-  /// The error code of a failed sync of the data file; 0 if no sync failed.
+  /// The error code of a failed sync; 0 if no sync failed.
   var failure: Int32 = 0
 
-  /// No boot has this value. After a failed sync of the data file it makes the next opening restore the recovery point.
+  /// No boot has this value. It marks a failed sync and makes the next opening restore the recovery point.
   static let noBoot = BootIdentity(0, 0)
 
   init(level: DurabilityLevel, boot: BootIdentity, data: DataStamp, recoveryPoint: MetaImage?) {
@@ -31,11 +31,9 @@ struct RecoveryRecord: Equatable {
     self.recoveryPoint = recoveryPoint
   }
 
-  /// Whether a sync of the data file failed.
   var isFailed: Bool { boot == Self.noBoot }
 
-  /// Whether the record is about a data file with this stamp and newest commit. Such a data file has no commit older than the
-  /// recovery point: its meta page was synced first.
+  /// A data file of the record has no commit older than the recovery point: its meta page was synced first.
   func isAbout(_ data: DataStamp, newest: MetaImage) -> Bool {
     guard self.data == data else { return false }
     guard let point = recoveryPoint else { return true }

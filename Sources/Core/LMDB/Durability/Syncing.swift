@@ -5,11 +5,8 @@ import Synchronization
 /// Syncs the data file of an environment to the disk whenever its durability level requires that.
 struct Syncing: Sendable {
   let level: DurabilityLevel
-  /// The file `recovery`, at the levels checkpointed and scratch.
   let recovery: RecoveryFile?
-  /// The checkpoints, at the level checkpointed.
   let checkpoints: Checkpoints?
-  /// The mark of unsynced writes, at the level scratch.
   let scratch: ScratchMark?
   private let handle: EnvironmentHandle
   private let isReadOnly: Bool
@@ -48,7 +45,7 @@ struct Syncing: Sendable {
     }
   }
 
-  /// Schedules a checkpoint for commits of killed processes; called at opening. Does nothing if the process may not write.
+  /// At opening. Does nothing if the process may not write.
   func noteFormerCommits() {
     if !isReadOnly { checkpoints?.noteFormerCommits() }
   }
@@ -72,16 +69,15 @@ struct Syncing: Sendable {
     return RecoveryRecord(level: level, boot: boot, data: data, recoveryPoint: nil)
   }
 
-  /// For ``Environment/close()``, while other processes may continue. The caller owns the writer lock, and the environment was
-  /// open.
+  /// While other processes may continue. The caller owns the writer lock, and the environment was open.
   func flushForClosing() throws(LMDBError) {
     if isReadOnly { return }
     try checkSynced()
     try checkpoints?.makeForClosing()
   }
 
-  /// Flushes before another data file, which is on the disk, replaces this file. After a power failure either file is complete,
-  /// and `recovery` asks for nothing. The caller holds `lock.opening`, is alone, and no write is possible any more.
+  /// Flushes before another data file, which is on the disk, replaces this file. After a power failure either file is
+  /// complete. The caller holds `lock.opening`, is alone, and no write is possible any more.
   func flushForReplacing() throws(LMDBError) {
     if level == .temporary { return }
     guard let recovery, let record = cleanRecord(of: handle.meta.stamp) else {
@@ -91,14 +87,13 @@ struct Syncing: Sendable {
     try recovery.write(record)
   }
 
-  /// For the last process that closes the environment. The caller holds `lock.opening` and is alone.
+  /// The caller holds `lock.opening` and is alone.
   func flushAsLastProcess() throws(LMDBError) {
     if isReadOnly { return }
     try scratch?.flush()
     try checkpoints?.saveNewest()
   }
 
-  /// Called before LMDB releases the environment.
   func end() { checkpoints?.end() }
 }
 
@@ -107,7 +102,7 @@ final class ScratchMark: Sendable {
   private let file: RecoveryFile
   let boot: BootIdentity
   private let handle: EnvironmentHandle
-  /// The number of recovery records when this process last saw the environment marked as dirty.
+  /// ``RecoveryFile/changes()`` when this process last saw the environment marked as dirty.
   private let markedAt = Mutex<UInt64?>(nil)
 
   init(file: RecoveryFile, boot: BootIdentity, handle: EnvironmentHandle) {
@@ -116,8 +111,7 @@ final class ScratchMark: Sendable {
     self.handle = handle
   }
 
-  /// Before the first change after a sync or close, records on the disk that a power failure makes the data file worthless. The
-  /// caller holds `lock.write`.
+  /// Before the first change after a sync or close. The caller holds `lock.write`.
   func markDirty() throws(LMDBError) {
     let changes = try file.changes()
     if markedAt.withLock({ $0 == changes }) { return }
@@ -141,7 +135,7 @@ final class ScratchMark: Sendable {
     try write(isDirty: true)
   }
 
-  /// Syncs the file unless the file is certainly marked as clean. No process writes before the record is on the disk: the caller holds `lock.write` or is alone.
+  /// Syncs the file unless the file is certainly marked as clean. The caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
     try handle.sync(file)

@@ -3,14 +3,13 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The end of this process's use of an environment. It flushes the files that the durability level requires. Then it releases
-/// the map, the locks and the entry in ``EnvironmentTable`` once.
+/// The end of this process's use of an environment: flushes what the durability level requires, and releases everything once.
 final class Closing: Sendable {
   private let handle: EnvironmentHandle
   private let files: OpenFiles
   private let syncing: Syncing
   private let timer: TimerThread?
-  /// Whether closing has flushed the files that the durability level requires of each process.
+  /// Whether closing has flushed what the durability level requires of each process.
   private let isFlushed = Atomic(false)
   /// The code of the first error that kept closing from flushing; 0 without an error.
   private let failure = Atomic<Int32>(0)
@@ -22,7 +21,6 @@ final class Closing: Sendable {
     self.timer = timer
   }
 
-  /// See ``Environment/close()``.
   func run() -> Bool {
     if handle.isForked { return true }
     // A failed precondition has no message in a release build.
@@ -55,7 +53,6 @@ final class Closing: Sendable {
     _ = handle.change(ForkState.broken, to: ForkState.closed)
   }
 
-  /// See ``Environment/takeClosingFailure()``.
   func takeFailure() -> LMDBError? {
     let code = failure.exchange(0, ordering: .relaxed)
     return code == 0 ? nil : LMDBError(code: code)
@@ -74,7 +71,7 @@ final class Closing: Sendable {
     }
   }
 
-  /// Releases everything once; returns whether everything is released. The caller owns the writer lock.
+  /// Returns whether everything is released. The caller owns the writer lock.
   private func release(lockTimeout: Duration) -> Bool {
     if !handle.isClosed { return true }
     let idle: Void? = handle.readers.withAllIdle(lockTimeout: lockTimeout) {

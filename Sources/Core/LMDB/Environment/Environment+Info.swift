@@ -34,10 +34,8 @@ extension Environment {
       readersUsed: Int(info.me_numreaders))
   }
 
-  /// The size of the data file in bytes.
   package var fileSize: Int { Self.fileSize(at: path) }
 
-  /// How long a call waits for other processes at most.
   package var lockTimeout: Duration { handle.lockTimeout }
 
   /// The size of the data file in `directory`, whether open or not; 0 if the file does not exist.
@@ -62,7 +60,7 @@ extension Environment {
   /// write throws ``LMDBError/mapHeld`` if a read prevents remapping for too long.
   package func setFileLimit(_ bytes: Int?) { mapSize.setFileLimit(bytes) }
 
-  /// Looks at the files' paths; nil if the files are as they were when the environment was opened.
+  /// Nil if the files are as they were when the environment was opened.
   package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
     files.problem(needsWriting: needsWriting, recovery: syncing.recovery)
   }
@@ -70,8 +68,8 @@ extension Environment {
   /// The first damage that a write of this process found. From then on the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }
 
-  /// Facts that only the environment can add to an error: the processes that hold a lock or fill the reader table, the thread
-  /// that keeps the writer lock, and why a sync failed.
+  /// Facts that only the environment can add: the processes that hold a lock or fill the reader table, the thread that keeps
+  /// the writer lock, and why a sync failed.
   package func details(of error: LMDBError) -> String {
     switch error {
     case .readersFull: readerTable.description
@@ -89,16 +87,16 @@ extension Environment {
   /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
   package func sync() throws(LMDBError) { try syncing.sync() }
 
-  /// Makes every commit so far survive a power failure, at the level checkpointed, and lets LMDB reuse the pages that were
-  /// freed before. Writers wait only while the checkpoint begins.
+  /// Like ``sync()``, at the level checkpointed, and lets LMDB reuse the pages that were freed before. Writers wait only while
+  /// the checkpoint begins.
   package func checkpoint() throws(LMDBError) {
     try syncing.checkpoints?.make(lockTimeout: handle.lockTimeout)
   }
 
-  /// Whether this process's pin keeps LMDB from reusing pages that were freed since its last checkpoint.
+  /// Whether this process keeps LMDB from reusing pages that were freed since its last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
 
-  /// Why closing could not make everything survive a power failure; nil without a failure, or if the failure was taken already.
+  /// Why closing could not make everything survive a power failure; nil if the failure was taken already.
   package func takeClosingFailure() -> LMDBError? { closing.takeFailure() }
 
   /// The reader that keeps LMDB from reusing the pages freed last: the oldest snapshot of any process, including this process,

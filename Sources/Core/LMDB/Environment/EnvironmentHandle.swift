@@ -3,15 +3,14 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// LMDB's handle of an environment that this process has open, with the parts that every use of the handle needs: the locks,
-/// the transactions in use, and whether LMDB may still be called.
+/// LMDB's handle of an environment, with the parts that every use of the handle needs.
 @safe struct EnvironmentHandle: Sendable {
   nonisolated(unsafe) let pointer: OpaquePointer
   nonisolated(unsafe) private let phase: UnsafeMutablePointer<ForkState>
   let files: StoreFiles
   let locks: StoreLocks
   let meta: MetaPages
-  /// The read transactions of this process. While a slot of this pool is taken, the map does not move.
+  /// While a slot of this pool is taken, the map does not move.
   let readers: ReaderPool
   /// Held by the thread that writes, or begins a checkpoint.
   let writer = WriterLock()
@@ -52,16 +51,14 @@ import Synchronization
 
   func markOpen() { unsafe phase.pointee.phase.store(ForkState.open, ordering: .releasing) }
 
-  /// Changes the phase `old` of ``ForkState`` to `new`; false if the environment is in another phase.
   func change(_ old: UInt32, to new: UInt32) -> Bool {
     unsafe phase.pointee.change(old, to: new)
   }
 
-  /// Records that LMDB cannot continue. Every later call throws, and ``Environment/open(at:options:fill:)`` opens the
-  /// environment again.
+  /// LMDB cannot continue: every later call throws, and the next opening opens the environment again.
   func noteBroken() { _ = change(ForkState.open, to: ForkState.broken) }
 
-  /// Runs `body` while the map is not moved and the environment is not closed.
+  /// Runs `body` while the map stays and the environment is not closed.
   func withMap<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
     while true {
       if !isOpen { throw phaseError }
@@ -85,7 +82,6 @@ import Synchronization
     return try body()
   }
 
-  /// Waits for the writer lock of this process; see ``LMDBError/writerKept``.
   func enterWriter() throws(LMDBError) {
     guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
   }
@@ -115,11 +111,11 @@ import Synchronization
     }
   }
 
-  /// Flushes the data file to the disk, at a level that has no file `recovery`.
+  /// At a level without a file `recovery`.
   func sync() throws(LMDBError) { try unsafe syncFile(of: pointer) }
 
-  /// Flushes the data file to the disk, at a level with a file `recovery`. A failed sync of any process ends the use of the
-  /// environment: pages that this process reads may be lost.
+  /// At a level with a file `recovery`. A failed sync of any process ends the use of the environment: pages that this process
+  /// reads may be lost.
   func sync(_ recovery: RecoveryFile) throws(LMDBError) {
     do throws(LMDBError) {
       try unsafe recovery.syncData(of: pointer)
@@ -129,7 +125,7 @@ import Synchronization
     }
   }
 
-  /// Records that nothing of the environment counts as synced. Every later call throws, as after ``noteBroken()``.
+  /// Nothing counts as synced any more: every later call throws, as after ``noteBroken()``.
   func noteSyncFailure() { _ = change(ForkState.open, to: ForkState.unsynced) }
 }
 
@@ -141,7 +137,7 @@ func beginTransaction(
   return unsafe transaction!
 }
 
-/// Flushes the data file to the disk. Repeats a sync that a signal interrupted: such a sync has lost nothing.
+/// Repeats a sync that a signal interrupted: such a sync has lost nothing.
 func syncFile(of handle: OpaquePointer) throws(LMDBError) {
   var code: Int32
   repeat { code = unsafe mdb_env_sync(handle, 1) } while code == EINTR

@@ -4,8 +4,7 @@ import Synchronization
 
 /// The environments that this process has open, by the identity of their data files: a process may open each file once.
 ///
-/// Each use of the table is inside `ProcessTable.exclusively`, so a forked child finds the table consistent. No use waits for a
-/// lock.
+/// Each use is inside `ProcessTable.exclusively`, so a forked child finds the table consistent. No use waits for a lock.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?
@@ -16,7 +15,7 @@ enum EnvironmentTable {
 
   private struct Contents {
     var entries: [FileIdentity: Entry] = [:]
-    /// The directories in which a thread opens an environment, with the process of the thread.
+    /// The directories in which a thread of a process opens an environment.
     var opening: [FileIdentity: pid_t] = [:]
   }
 
@@ -26,7 +25,6 @@ enum EnvironmentTable {
     ProcessTable.exclusively { contents.withLock(body) }
   }
 
-  /// The environment in `files` if it is open, otherwise the result of `open`.
   static func environment(
     in files: StoreFiles, lockTimeout: Duration, open: () throws(OpenError) -> Environment
   ) throws(OpenError) -> Environment {
@@ -93,7 +91,7 @@ enum EnvironmentTable {
 
   static var all: [Environment] { own.values.compactMap(\.environment) }
 
-  /// Removes an entry; called when LMDB has released the environment.
+  /// Called when LMDB has released the environment.
   static func forget(_ identity: FileIdentity) {
     update { $0.entries[identity] = nil }
   }

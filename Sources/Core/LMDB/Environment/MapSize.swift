@@ -3,17 +3,16 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The size of LMDB's map of the data file in this process, and when to change it.
+/// The size of LMDB's map in this process, and when to change it.
 final class MapSize: Sendable {
   private static let smallest = 64 << 20
 
   private let handle: EnvironmentHandle
-  /// The size at opening. The map is at least this large unless the file limit is lower.
+  /// The map is at least this large unless the file limit is lower.
   private let atOpening: Int
   private let mapped: Atomic<Int>
-  /// The limit of the file's size in bytes; `Int.max` without a limit.
   private let limit = Atomic<Int>(.max)
-  /// Whether a transaction found the map full: then the next write grows the map at once.
+  /// A transaction found the map full: the next write grows the map at once.
   private let isWanted = Atomic<Bool>(false)
   /// After a failed attempt to grow, the time of the next attempt; until then writes use the space left.
   private let nextTry = Atomic<Int64>(.min)
@@ -54,7 +53,6 @@ final class MapSize: Sendable {
     return max(atOpening, isTight ? max(size, usedSize) * 2 : size)
   }
 
-  /// The limit of the file's size in bytes, nil without a limit; see ``Environment/fileLimit``.
   var fileLimit: Int? {
     let bytes = limit.load(ordering: .relaxed)
     return bytes == .max ? nil : bytes
@@ -67,19 +65,17 @@ final class MapSize: Sendable {
     do throws(LMDBError) {
       _ = try resize(toHold: useful, lockTimeout: .zero)
     } catch {
-      // The environment is closed, forked or broken; every later call throws the same error.
+      // Every later call throws the same error.
     }
   }
 
-  /// Notes that a write found the map full.
   func noteFull() { isWanted.store(true, ordering: .relaxed) }
 
-  /// Resizes the map to the useful size. A writer calls this function before it takes the locks between processes, so no other
-  /// process waits for this process's reads.
+  /// A writer calls this function before it takes the locks between processes, so no other process waits for this process's
+  /// reads.
   ///
-  /// The map must not move during a read of this process. If a larger map is wanted and a read does not end in time, the write
-  /// uses the space left. A write one second later tries again, or the next write if little space is left. A smaller map is
-  /// mandatory.
+  /// The map must not move during a read. If a read prevents a larger map, the write uses the space left. A write one second
+  /// later tries again, or the next write if little space is left. A smaller map is mandatory.
   func prepare() throws(LMDBError) {
     if size > largestSize { return try fit() }
     let useful = usefulSize
@@ -97,7 +93,7 @@ final class MapSize: Sendable {
   }
 
   /// Adapts the map to a file that another process has made larger, and to a changed limit. The caller holds the locks between
-  /// processes, so the file keeps its size.
+  /// processes.
   func fit() throws(LMDBError) {
     guard usedSize > size || size > largestSize else { return }
     try checkUsedSize()

@@ -2,17 +2,15 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// LMDB's reader table: the slots of all processes that have the environment open. LMDB reuses no page that a snapshot in the
-/// table may need, so slots must not outlive their processes.
+/// LMDB's reader table. LMDB reuses no page that a snapshot in the table may need, so slots must not outlive their processes.
 package final class ReaderTable: Sendable {
-  /// The number of slots.
   static let size = 1022
   /// An unused slot of this process is released after one to two of these intervals.
   private static let sweepInterval: Int64 = 5000
 
   private let handle: EnvironmentHandle
   private let timer: TimerThread?
-  /// When to release idle slots, in milliseconds of the monotonic clock; 0 without a scheduled release.
+  /// In milliseconds of the monotonic clock; 0 without a scheduled release.
   private let nextSweep = Atomic<Int64>(0)
 
   init(of handle: EnvironmentHandle, timer: TimerThread?) {
@@ -26,7 +24,6 @@ package final class ReaderTable: Sendable {
     package var transaction: UInt64?
   }
 
-  /// The slots in use.
   package func readers() throws(LMDBError) -> [Reader] {
     try handle.withMap { () throws(LMDBError) in try list() }
   }
@@ -49,7 +46,7 @@ package final class ReaderTable: Sendable {
     }
   }
 
-  /// The processes with the most slots, for messages: `12 (larder): 16, 13 (editor): 8`.
+  /// For messages: `12 (larder): 16, 13 (editor): 8`.
   var description: String {
     do throws(LMDBError) {
       var counts: [Int: Int] = [:]
@@ -70,11 +67,8 @@ package final class ReaderTable: Sendable {
     try handle.withMap { () throws(LMDBError) in try handle.clearDeadReaders() }
   }
 
-  /// The oldest snapshot of any process, including this process, that is older than the newest commit: such a snapshot keeps
-  /// LMDB from reusing the pages freed last. Clears dead readers first.
-  ///
-  /// A reader is returned only if there was such a reader during all of `time`, because short reads block nothing. The cost is
-  /// proportional to the number of readers.
+  /// See ``Environment/blockingReader()``. Returns a reader only if there was such a reader during all of `time`: short reads
+  /// block nothing.
   func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
     try clearDead()
     let deadline = ContinuousClock.now + time
@@ -93,19 +87,19 @@ package final class ReaderTable: Sendable {
     }
   }
 
-  /// Releases slots of this process that were not used since the last call, so idle processes do not fill the table.
+  /// Releases slots that were not used since the last call, so idle processes do not fill the table.
   package func releaseIdle() {
     if handle.readers.sweep() { scheduleSweep() }
   }
 
-  /// Schedules the release of idle slots; called when a slot is taken.
+  /// Called when a slot is taken.
   func scheduleSweep() {
     let time = SystemTime.monotonicMilliseconds + Self.sweepInterval
     let isFirst = nextSweep.compareExchange(expected: 0, desired: time, ordering: .relaxed)
     if isFirst.exchanged { timer?.schedule(in: Self.sweepInterval) }
   }
 
-  /// Releases idle slots; the timer thread calls it, at the requested times or earlier.
+  /// Called by the timer thread, at the requested times or earlier.
   func sweepIfDue() {
     let time = nextSweep.load(ordering: .relaxed)
     if time == 0 { return }
