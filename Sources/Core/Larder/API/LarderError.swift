@@ -134,7 +134,6 @@ extension LarderError {
 }
 
 extension Environment {
-  /// The library's error for an error of LMDB, with the environment's facts about its cause.
   func larderError(_ error: LMDBError) -> LarderError {
     let found = LarderError(error, path: path, details: details(of: error))
     guard error == .damagedPage, let damage else { return found }
@@ -145,7 +144,6 @@ extension Environment {
 extension StoreEngine {
   func error(_ error: LMDBError) -> LarderError { environment.larderError(error) }
 
-  /// The library's error for any error that its own code throws.
   func larderError(_ error: any Error) -> LarderError {
     switch error {
     case let error as LarderError: error

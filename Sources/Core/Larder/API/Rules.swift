@@ -28,9 +28,7 @@ public struct Rules: Hashable, Sendable, Codable {
   /// ``Store/verify()`` warns if an operator's overrides nevertheless let the store remove them.
   public static let userData = Rules(expires: .never, eviction: .refuse, priority: .high)
 
-  /// 64 MB.
   package static let defaultLargestValue = Int.megabytes(64)
-  /// 1 GiB.
   package static let largestPossibleValue = 1 << 30
 
   /// By default, entries never expire, and only the size of a value is limited.
@@ -166,7 +164,6 @@ public struct Rules: Hashable, Sendable, Codable {
       return overrides
     }
 
-    /// The rules in force.
     package func applied(to declared: Rules) -> Rules {
       var rules = declared
       if let expires { rules.expires = expires }

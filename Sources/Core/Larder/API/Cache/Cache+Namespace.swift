@@ -76,7 +76,6 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       self.prefix = prefix
     }
 
-    /// The next entry; nil at the end. Blocks while it reads a batch.
     mutating func nextEntry() throws(LarderError) -> Element? {
       while true {
         while next == pairs.count {

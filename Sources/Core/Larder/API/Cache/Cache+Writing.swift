@@ -105,8 +105,6 @@ extension Cache where Value: FixedWidthInteger {
   }
 }
 
-// MARK: Without blocking
-
 /// Writes for tasks. A write that needs a transaction suspends the task until its commit.
 ///
 /// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
@@ -117,7 +115,6 @@ extension Cache {
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
   ) async throws {
-    // The value is encoded here, so that other writers do not wait for the codec.
     let bytes = try encode(value)
     try namespace.store.checkWritable()
     let attributes = attributes.expiring(expires)
@@ -141,10 +138,7 @@ extension Cache {
     return try await namespace.engine.commit(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
-  /// removes the entry.
-  ///
-  /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result; see the blocking form.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -177,11 +171,7 @@ extension Cache {
 }
 
 extension Cache where Value: FixedWidthInteger {
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between.
-  ///
-  /// An existing entry keeps its attributes. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
-  ///
-  /// - Parameter expires: the lifetime of a new entry; nil takes the namespace's rule.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum; see the blocking form.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil

@@ -40,7 +40,6 @@ public struct Cache<Value: Sendable>: Sendable {
 
   /// The namespace's name.
   public var name: String { namespace.name }
-  /// The number of the cache's codec. The header of each entry that the cache writes has this number.
   var codecID: CodecID { codec.id }
 
   package func encode(_ value: Value) throws(LarderError) -> [UInt8] {
@@ -75,7 +74,6 @@ public struct Cache<Value: Sendable>: Sendable {
     }
   }
 
-  /// Keeps in memory a value that the entry has in a snapshot.
   func keep(
     _ value: Value, for key: Span<UInt8>, size: Int, id: NamespaceID, header: EntryHeader,
     snapshot: UInt64

@@ -38,10 +38,7 @@ extension Store.Namespace {
     try await engine.commit(putting(value, for: key, attributes, over: version, if: condition))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
-  /// removes the entry.
-  ///
-  /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result; see the blocking form.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),

@@ -29,7 +29,6 @@ extension Store.Namespace {
     }
   }
 
-  /// Puts a value in place of version `version` of the entry; nil expects no entry.
   func replacing(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws -> SharedWrite<Bool> {
@@ -47,7 +46,6 @@ extension Store.Namespace {
     }
   }
 
-  /// Puts a value if `condition` holds in the transaction, and if the entry has `version`; nil allows any version.
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64?, if condition: @escaping @Sendable () -> Bool

@@ -110,12 +110,7 @@ extension Store.Namespace {
   public func unpin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, false))
   }
-}
 
-// MARK: Removing
-
-/// Removals of many entries.
-extension Store.Namespace {
   /// Removes every entry at once. O(1): later writes and ``purge()`` reclaim the space in steps.
   ///
   /// When the call returns, no new read in any process finds an earlier entry. A load that began before the call stores no

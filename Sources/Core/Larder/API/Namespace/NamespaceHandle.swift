@@ -23,8 +23,8 @@ final class NamespaceHandle: Sendable {
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared. An opening declares rules once. So programs that declare different rules do not
-  /// overwrite each other's rules with every write.
+  /// The rules that this opening has declared, each once: otherwise programs would overwrite each other's rules with every
+  /// write.
   private let declared = Mutex<[Rules]>([])
 
   private struct Merged {
@@ -78,7 +78,6 @@ final class NamespaceHandle: Sendable {
     return id
   }
 
-  /// Records a declaration that a batch has committed.
   func noteDeclared(_ rules: Rules) {
     declared.withLock { declared in
       if !declared.contains(rules) { declared.append(rules) }
@@ -93,10 +92,8 @@ final class NamespaceHandle: Sendable {
     list()
   }
 
-  /// Counts a stale value that was served.
   func countServed() { count(.served, stripe: StripedCounters.shared) }
 
-  /// Counts a value that its codec could not decode. Such a read is a miss.
   func countUndecodable() { count(.undecodable, stripe: StripedCounters.shared) }
 
   /// Adds the counters of a memory tier that counts its hits for this handle.

@@ -7,15 +7,13 @@ struct NamespaceHandles {
 
   private let counted: CountedHandles
   private var byName: [ExactString: NamespaceHandle] = [:]
-  /// With this many handles, a new handle first releases the unused handles. The number is then at least twice that of the
-  /// remaining handles, so the release costs O(1) for each new handle.
+  /// At this many handles, a new handle first releases the unused handles: O(1) for each new handle, because the bound doubles.
   private var most = Self.fewest
 
   init(listedIn counted: CountedHandles) { self.counted = counted }
 
   var all: [NamespaceHandle] { Array(byName.values) }
 
-  /// The handle of a name. All holders share one handle.
   mutating func handle(for name: String) -> NamespaceHandle {
     let exact = ExactString(name)
     if let handle = byName[exact] { return handle }
@@ -28,7 +26,6 @@ struct NamespaceHandles {
     return handle
   }
 
-  /// O(names).
   private mutating func releaseUnused() {
     // Takes the handles without unmerged counts and without a memory tier off the list.
     _ = counted.unmerged

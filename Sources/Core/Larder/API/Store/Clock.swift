@@ -57,7 +57,6 @@ public final class ManualClock: LarderClock {
     sleepers.resume(at: steady.advance(by: duration))
   }
 
-  /// Whether a task sleeps until the clock has advanced.
   var isAwaited: Bool { !sleepers.isEmpty }
 
   /// Waits until ``advance(by:)`` has reached `moment`.
@@ -130,7 +129,6 @@ struct StoreClock: LarderClock {
     isSystem ? SystemTime.coarseMilliseconds : source.now.milliseconds
   }
 
-  /// Minutes since 1970.
   var coarseMinute: Int64 { coarseNow / 60_000 }
 
   /// Milliseconds of the monotonic clock and the wall clock, for a check with each read. They are never behind the exact times,

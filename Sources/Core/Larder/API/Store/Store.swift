@@ -63,7 +63,6 @@ public struct Store: Sendable {
     var changesDurability = false
     /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
-    /// The parts that tests replace.
     package var hooks = TestHooks()
 
     /// Options. An option without a value has the default of its property.
@@ -116,7 +115,6 @@ public struct Store: Sendable {
     return try temporary(in: memory, options)
   }
 
-  /// A temporary store in `folder`, whose name begins with `prefix`.
   package static func temporary(
     in folder: String, _ options: Options = Options(), prefix: String = "larder-"
   ) throws(LarderError) -> Store {
@@ -184,9 +182,7 @@ public struct Store: Sendable {
         hint: "open it without readOnly to change it")
     }
   }
-}
 
-extension Store {
   /// 16 random bytes for keyed digests; no other store has the same bytes.
   package var secret: [UInt8] { engine.identity }
 

@@ -11,25 +11,20 @@ import Synchronization
 /// The state that all handles of one store in this process share, and the services that work on that state.
 final class StoreEngine: Sendable {
   let environment: Environment
-  /// Finds and lends entries.
   let reader: EntryReader
   let chunksAbove: Int?
   let pageSize: Int
   /// Whether this process has had a handle for writing. Without such a handle, closing makes no waiting writes.
   let isWritable = Atomic(false)
-  /// The wall clock and the monotonic clock at the opening of the store.
   let opened: (now: Timestamp, monotonic: Duration)
   /// The last minute in which resizing the access table failed.
   let accessFailure = Atomic<Int64>(.min)
   let writes = Writes()
   let loads: Loads
-  /// The last removals; writes record them, and loads ask for them.
   let removalTable: RemovalTable
-  /// Decoded values.
   let memory: MemoryRegistry
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
-  /// Runs a closure once, after a delay, on another thread.
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   /// The longest time from a write in the write buffer to its commit and checkpoint.
   let checkpointInterval: Duration
@@ -86,7 +81,6 @@ final class StoreEngine: Sendable {
 
   var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }
 
-  /// The handles with unmerged counts of reads.
   var handlesWithCounts: [NamespaceHandle] { counted.unmerged }
 
   /// A snapshot with every entry written so far: first commits the entries of the write buffer.
@@ -99,10 +93,8 @@ final class StoreEngine: Sendable {
     if state.end == 0 { transaction.stamp = state.stamp }
     return transaction
   }
-}
 
-// Parts of the reader that writers also use.
-extension StoreEngine {
+  // Parts of the reader that writers also use.
   var indexes: Indexes { reader.indexes }
   var identity: [UInt8] { reader.identity }
   var metadata: MetadataReader { reader.metadata }

@@ -54,11 +54,7 @@ struct NamespaceRepair {
     case .chunks: indexes.chunks
     }
   }
-}
 
-// MARK: Reading a view
-
-extension NamespaceRepair {
   /// The next keys that lead nowhere, and the position behind which to continue; nil at the end.
   ///
   /// - Parameter most: the most records to read.

@@ -51,9 +51,7 @@ enum Fault: Hashable, Sendable {
   case damagedPage(PageDamage)
   /// The text is the message of the error that the commit got.
   case uncommittedRecords(String)
-}
 
-extension Fault {
   struct Window: Hashable {
     let pinned, entries, bytes: UInt64
 

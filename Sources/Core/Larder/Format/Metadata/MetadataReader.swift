@@ -61,9 +61,7 @@ struct MetadataReader: Sendable {
       throw environment.larderError(error)
     }
   }
-}
 
-extension MetadataReader {
   /// Every namespace, in the order of names.
   func namespaces(
     in transaction: borrowing ReadTransaction

@@ -57,9 +57,7 @@ struct StoreFormat {
     bytes.append(word: Checksum.of(bytes.span, seed: 4))
     return bytes
   }
-}
 
-extension StoreFormat {
   /// The format of the store in an environment.
   ///
   /// - Throws: an error that names the kind of the file if this version cannot read it.

@@ -83,9 +83,7 @@ package enum Checksum {
 
   /// The checksum of bytes, for other modules.
   package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 { of(bytes.span, seed: seed) }
-}
 
-extension Checksum {
   /// The checksum of bytes that come in pieces; it equals ``of(_:seed:)`` of all bytes together.
   struct Stream {
     private var state: UInt64

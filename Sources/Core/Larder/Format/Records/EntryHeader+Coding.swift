@@ -5,8 +5,6 @@ import LarderSystem
 // follows from another field is left out. A bit field, the form, tells which numbers exist and how long they are.
 
 extension EntryHeader {
-  // MARK: Reading
-
   /// Reads the header of a record; nil if the record cannot have a header.
   @inline(__always)
   init?(_ record: Span<UInt8>) {
@@ -97,8 +95,6 @@ extension EntryHeader {
       deadline: deadline, sequence: sequence, version: version, fieldsCount: fieldsCount,
       checksum: record.word(at: 0), size: size)
   }
-
-  // MARK: Writing
 
   /// The stored form of this header.
   var form: Form {

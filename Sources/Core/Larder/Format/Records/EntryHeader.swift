@@ -118,9 +118,7 @@ struct EntryHeader: Equatable {
     }
     return staleUntil == Self.never ? Self.never : min(max(staleUntil, 0), ExpiryRecord.latest)
   }
-}
 
-extension EntryHeader {
   /// The numbers in a header and their lengths: 16 bits. The low 8 bits are the entry's flags, ``wide`` and ``hasFields``.
   struct Form: Equatable {
     var bits: UInt16

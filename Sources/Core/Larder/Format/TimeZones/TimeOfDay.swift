@@ -41,9 +41,7 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
     self.init(numbers[0], numbers[1], numbers.count == 3 ? numbers[2] : 0)
     guard isPossible else { return nil }
   }
-}
 
-extension TimeOfDay {
   /// The time that wall clocks in the zone show at `time`, in whole seconds.
   ///
   /// Throws ``LarderError/Code/invalidArgument`` for a zone that is not in the system's time zone database.

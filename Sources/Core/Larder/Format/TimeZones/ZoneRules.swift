@@ -49,9 +49,7 @@ struct ZoneRules: Sendable, Hashable {
     }
     return low
   }
-}
 
-extension ZoneRules {
   /// The rules by zone: each zone is read once per process, and there are a few hundred zones.
   private static let known = Mutex<[String: ZoneRules]>([:])
 

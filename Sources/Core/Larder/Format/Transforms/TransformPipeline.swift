@@ -73,11 +73,7 @@ struct TransformPipeline: Sendable {
         || steps?.all.contains { $0.id == transform.id } == true
     }
   }
-}
 
-// MARK: Running transforms
-
-extension TransformPipeline {
   /// The bytes after all transforms, with the steps that changed them; nil if no transform changed them.
   func apply(
     _ transforms: [any ValueTransform], to value: Span<UInt8>, _ context: TransformContext

@@ -11,7 +11,6 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   typealias Missing = [(key: Key, stored: CachedValue<Value>?)]
   typealias InFlight = InFlightLoad<LoadedValue<Value>>
 
-  /// A key whose turn has come.
   private struct Member: Sendable {
     let load: CacheLoad<Value>
     let running: InFlight
@@ -37,9 +36,6 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   var callers: Int { 0 }
   var isComplete: Bool { false }
 
-  // MARK: Keys
-
-  /// Starts the load of one key.
   func start(_ load: CacheLoad<Value>, _ running: InFlight, priority: TaskPriority?) {
     _ = LoadDependencies.add(from: running, to: self)
     do {
@@ -75,8 +71,6 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     LoadDependencies.remove(from: running, to: self)
     load.complete(running, result)
   }
-
-  // MARK: Calls
 
   /// Starts the first call; all keys are known now.
   func begin() {

@@ -107,8 +107,6 @@ extension Cache {
     }
   }
 
-  // MARK: The stored value, then a load
-
   /// The stored value, if the request needs no load. Allocates nothing for a load.
   package func stored(
     _ key: some StoreKey, _ options: LoadOptions

@@ -2,14 +2,12 @@ import LarderSystem
 
 /// One request. The stored value is known at once, and a load is entered before any caller waits for it.
 extension CacheLoad {
-  /// The place of a caller at a load.
   struct Place {
     let load: InFlight
     /// Whether another caller began the load.
     let isJoined: Bool
   }
 
-  /// A request that has begun.
   enum Request {
     case known(CacheResult<Value>?)
     /// - Parameters:
@@ -53,7 +51,6 @@ extension CacheLoad {
     }
   }
 
-  /// The value of one of many requests, or the error of that request.
   func outcome(
     of request: Result<Request, any Error>
   ) async -> Result<CacheResult<Value>?, any Error> {
@@ -64,8 +61,6 @@ extension CacheLoad {
     }
   }
 
-  /// Waits for a load.
-  ///
   /// - Parameter softTimeout: how long the caller waits before it gets the stored value, while the load continues; nil without
   ///   a limit.
   private func result(
@@ -93,7 +88,6 @@ extension CacheLoad {
     }
   }
 
-  /// Joins the load of the key, or starts it.
   private func enter(after lookup: CacheLookup<Value>?) throws -> Place {
     try engine.loads.running.checkCycle(name)
     var isJoined = true
@@ -144,8 +138,6 @@ extension CacheLoad {
     return loaded.mayAnswer(
       than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now)
   }
-
-  // MARK: In the background
 
   /// Loads in the background, unless the table has a load that may be shared.
   private func refresh(after lookup: CacheLookup<Value>) {

@@ -8,7 +8,6 @@ struct LoadName: Hashable, Sendable {
   var type: ObjectIdentifier
 }
 
-/// The outcome of a load.
 struct LoadedValue<Value: Sendable>: Sendable {
   /// The result; nil if the key has no value.
   var result: CacheResult<Value>?
@@ -36,11 +35,9 @@ struct LoadedValue<Value: Sendable>: Sendable {
 
 /// The load of one request: it joins a running load, or starts a load and writes its outcome.
 struct CacheLoad<Value: Sendable>: Sendable {
-  /// The origin of the value.
   enum Source: Sendable {
     /// A closure that loads only this key and gets the stored value.
     case key(@Sendable (CachedValue<Value>?) async throws -> Loaded<Value>)
-    /// A load of several keys.
     case bulk(BulkLoad<Value>)
   }
 
@@ -76,7 +73,6 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// Gives the outcome of the load to its callers.
   func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
     // A caller that comes after the error starts a new load, and does not get the error.
     if case .failure = result { engine.loads.running.remove(running, name) }
@@ -169,7 +165,6 @@ extension LarderError {
 }
 
 extension CacheLookup {
-  /// The stored value for the closure of a load.
   var cachedValue: CachedValue<Value>? {
     guard let entry = found.entry, let value else { return nil }
     return CachedValue(

@@ -71,7 +71,6 @@ extension EntryReader {
     return try withValue(of: found, key: key, in: transaction, body) ? cached : nil
   }
 
-  /// The entry of a lookup; nil without an entry, or for an expired or damaged entry.
   private func cachedEntry(_ found: borrowing Lookup, at now: Int64) -> CachedEntry? {
     let state: Store.Entry.State
     switch found.outcome {
@@ -83,7 +82,6 @@ extension EntryReader {
     return CachedEntry(id: found.id, header: found.header, state: state)
   }
 
-  /// The fields of a lookup's entry; nil if they cannot be read.
   private func readableFields(_ found: borrowing Lookup, key: Span<UInt8>) -> EntryFields? {
     guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
       return nil

@@ -17,7 +17,6 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     /// The number of joined callers, whether or not they wait yet.
     var callers = 0
     var outcome: Result<Outcome, any Error>?
-    /// Called when every caller has given up.
     var cancel: (@Sendable () -> Void)?
     var isDetached: Bool
     var isAbandoned = false
@@ -40,7 +39,6 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
 
   var isComplete: Bool { state.withLock { $0.outcome != nil } }
 
-  /// Whether every caller has given up.
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
   /// The moment before the load last looked its key up; nil before its first lookup.
@@ -70,7 +68,6 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     if isAbandoned { cancel() }
   }
 
-  /// Resumes every caller with the outcome.
   func complete(_ outcome: Result<Outcome, any Error>) {
     state.withLock { state in
       state.outcome = outcome
@@ -98,7 +95,6 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     return try outcome.get()
   }
 
-  /// Removes a caller that gives up.
   func leave(abandon: () -> Void) {
     let isLast = state.withLock { state in
       state.callers -= 1

@@ -22,7 +22,6 @@ struct LeaseTable {
     case held
     /// Another key has a lease in this word.
     case occupied
-    /// The file cannot be written.
     case unavailable
   }
 

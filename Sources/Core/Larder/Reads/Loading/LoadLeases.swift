@@ -30,7 +30,6 @@ final class LoadLeases: Sendable {
   }
 
   private struct State {
-    /// The held leases by their places.
     var held: [Int: Held] = [:]
     var number: UInt64 = 0
     var isRenewing = false
@@ -54,16 +53,13 @@ final class LoadLeases: Sendable {
 
   enum Attempt {
     case granted(LoadLease)
-    /// Another process is loading the key.
     case held
-    /// This process may load without a lease.
     case unneeded
 
     var lease: LoadLease? { if case .granted(let lease) = self { lease } else { nil } }
     var isHeld: Bool { if case .held = self { true } else { false } }
   }
 
-  /// Tries to take the lease on a key for a new load.
   func take(_ hash: UInt64) -> Attempt {
     guard now >= pauseEnd.load(ordering: .relaxed) else { return .unneeded }
     guard table.open() else {

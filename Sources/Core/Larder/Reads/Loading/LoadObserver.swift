@@ -2,13 +2,11 @@ import Synchronization
 
 /// Runs the calls of the origin. Each call loads one key or several keys. The observer sees no read without a load.
 package protocol LoadObserver: Sendable {
-  /// Runs `call` and returns its result or throws its error.
   func run<Result>(_ load: ObservedLoad, _ call: () async throws -> Result) async throws -> Result
 }
 
 /// The facts of a load for an observer, without its keys and values.
 package struct ObservedLoad: Sendable {
-  /// The name of the namespace.
   package var namespace: String
   /// The number of keys that one call loads; nil for the load of one key.
   package var keys: Int?

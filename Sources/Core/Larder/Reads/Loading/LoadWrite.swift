@@ -18,7 +18,6 @@ final class LoadWrite: QueuedWrite {
     var lease: LoadLease?
   }
 
-  /// The version that the load's lookup found.
   let base: BaseVersion
   let size: Int
   /// Whether the callers of the load may continue before the commit.

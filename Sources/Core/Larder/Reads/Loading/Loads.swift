@@ -2,9 +2,7 @@ import Synchronization
 
 /// The loads of a store in this process; all caches of the store share the loads.
 struct Loads: ~Copyable, Sendable {
-  /// The loads in flight, one for each key.
   let running = SingleFlight<LoadName>()
-  /// Loaded values that are not committed yet.
   let writes = LoadWrites()
   let observer = Mutex<(any LoadObserver)?>(nil)
   /// The leases on loads; nil for a temporary store, which no other process opens.

@@ -178,7 +178,6 @@ extension Cache {
   }
 }
 
-/// The keys for which a source was called.
 package final class AskedKeys: Sendable {
   private let keys = Mutex<Set<Key>>([])
 
@@ -216,7 +215,6 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
     }
   }
 
-  /// Loads keys until no key is left or the task is cancelled.
   func work(
     _ clock: any LarderClock, pause: (Int) -> Duration,
     load: ([Key]) async throws -> [Prefetch<Key>.Step.Outcome]
@@ -244,7 +242,6 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
 
   private var hasNext: Bool { state.withLock { $0.next < keys.count } }
 
-  /// Records an outcome and returns the number of finished keys.
   private func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {
     // The step is reported under the lock, so that the steps come in the order of their numbers.
     state.withLock { state in

@@ -9,7 +9,6 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   package init() {}
 
-  /// The number of loads in the table.
   package var count: Int { loads.withLock { $0.count } }
 
   /// The number of callers of all loads whose names satisfy `isCounted`, whether or not the callers wait yet.
@@ -18,8 +17,6 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
       loads.reduce(0) { sum, load in isCounted(load.key) ? sum + load.value.callers : sum }
     }
   }
-
-  // MARK: Loads with their own task
 
   /// Throws ``LoadCycle`` if the caller runs inside a load for which the load `name` waits. This is checked even if the caller
   /// joins no load: a load that reloads its own key would never end.
@@ -47,7 +44,6 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     return try await wait(load, name)
   }
 
-  /// Waits for a load that the caller has joined.
   func wait<Outcome: Sendable>(
     _ load: InFlightLoad<Outcome>, _ name: Name
   ) async throws -> Outcome {
@@ -92,8 +88,6 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   func removeAll(where passes: (Name) -> Bool) {
     loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
   }
-
-  // MARK: Loads that the caller runs itself
 
   /// A place among the callers of a load that another task runs.
   package struct Joined<Outcome: Sendable>: Sendable {

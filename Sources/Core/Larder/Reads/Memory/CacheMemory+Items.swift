@@ -58,9 +58,7 @@ extension CacheMemory {
 
   func countMiss() { counters.count(MemoryCounts.Kind.misses.rawValue) }
 
-  /// Keeps a value that an entry has in a snapshot.
-  ///
-  /// A present value of a later snapshot stays.
+  /// Keeps a value that an entry has in a snapshot; a present value of a later snapshot stays.
   func keep<Value: Sendable>(
     _ value: Value, for key: Span<UInt8>, cost: Int, id: NamespaceID, header: EntryHeader,
     snapshot: UInt64, now: Int64

@@ -17,7 +17,6 @@ public final class CacheMemory: Sendable {
   let budget: MemoryBudget
   private let handle: NamespaceHandle
   // A hit reads these properties here: access through the store would cost reference counting.
-  /// Tells the mark of the newest state of the store.
   let reader: EntryReader
   let clock: StoreClock
   let keyHash = KeyHash()
@@ -62,7 +61,6 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// The cost and the number of the values that are kept now.
   var usage: MemoryUsage { state.withLock { $0.policy.usage } }
 
   /// Whether no cache uses the memory and it keeps no value.
@@ -85,7 +83,6 @@ public final class CacheMemory: Sendable {
     trim { usage in usage.scaled(by: fraction) }
   }
 
-  /// Drops all values. The entries stay in the store, and are decoded at their next read.
   func removeAll() {
     change { policy, leaving in leaving = policy.removeAll() }
   }

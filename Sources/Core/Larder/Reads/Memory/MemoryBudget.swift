@@ -53,7 +53,6 @@ final class MemoryBudget: Sendable {
     for memory in gone { memory.removeAll() }
   }
 
-  /// The memories that share the budget.
   var members: [CacheMemory] { state.withLock { $0.members } }
 
   /// Reserves a cost for a value of `memory`. Returns the cost that is left in the budget, or nil without room.

@@ -109,10 +109,8 @@ class MemoryItem: @unchecked Sendable {
     get { storedPlace.load(ordering: .relaxed) }
     set { storedPlace.store(newValue, ordering: .relaxed) }
   }
-}
 
-/// The access statistics of an item, in seven bits: clock, frequency, and whether it was ever used.
-extension MemoryItem {
+  /// The access statistics of an item, in seven bits: clock, frequency, and whether it was ever used.
   private final var word: UInt8 {
     get { storedStats.load(ordering: .relaxed) }
     set { storedStats.store(newValue, ordering: .relaxed) }

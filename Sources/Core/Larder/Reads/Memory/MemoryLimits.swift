@@ -46,7 +46,6 @@ public struct MemoryUsage: Hashable, Sendable {
   /// The number of values.
   public var entries: Int
 
-  /// A usage with this cost and this number of values.
   init(cost: Int = 0, entries: Int = 0) {
     self.cost = cost
     self.entries = entries
@@ -69,7 +68,6 @@ public struct MemoryUsage: Hashable, Sendable {
       entries: Int(Int64(saturating: Double(entries) * fraction)))
   }
 
-  /// The smaller cost and the smaller number of the two usages.
   func limited(to other: MemoryUsage) -> MemoryUsage {
     MemoryUsage(cost: min(cost, other.cost), entries: min(entries, other.entries))
   }

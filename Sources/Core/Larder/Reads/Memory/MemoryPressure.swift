@@ -22,9 +22,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
     case .critical: 0.1
     }
   }
-}
 
-extension MemoryPressure {
   /// Computes the pressure from the files of Linux.
   ///
   /// - Parameters:

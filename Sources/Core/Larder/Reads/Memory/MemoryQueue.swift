@@ -81,7 +81,6 @@ struct MemoryQueue {
     return place
   }
 
-  /// Removes and returns all items.
   mutating func removeAll() -> [MemoryItem] {
     let items = nodes.compactMap(\.item)
     for item in items { item.place = Self.end }
@@ -126,7 +125,6 @@ struct MemoryGhosts {
     place(word, print: print, at: now)
   }
 
-  /// Makes room for the ghosts of `count` entries.
   mutating func grow(to count: Int) {
     guard count > entries || words.isEmpty else { return }
     entries = max(entries, count)

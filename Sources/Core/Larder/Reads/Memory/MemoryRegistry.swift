@@ -115,10 +115,7 @@ final class MemoryRegistry: Sendable {
   private static func isEqual<T: Equatable>(_ one: T, _ other: any Sendable) -> Bool {
     (other as? T) == one
   }
-}
 
-extension MemoryRegistry {
-  /// The usage and the counts of each namespace in this process.
   var statistics: [ExactString: MemoryStatistics] {
     Dictionary(budget.members.map { ($0.namespace, $0.statistics) }, uniquingKeysWith: +)
   }
@@ -135,7 +132,6 @@ extension MemoryRegistry {
 }
 
 extension StoreSettings {
-  /// The limit ``StoreLimits/memory`` that is in force.
   var memoryLimit: Int {
     limits.memory ?? (overrides.memory == Limits.unlimited ? .max : MemoryBudget.defaultLimit)
   }

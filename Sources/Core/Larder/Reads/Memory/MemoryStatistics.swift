@@ -48,7 +48,6 @@ public struct MemoryStatistics: Hashable, Sendable {
   }
 }
 
-/// The outcomes of reads of a memory.
 struct MemoryCounts: Equatable {
   enum Kind: Int, CaseIterable {
     case hits, revalidatedHits, misses, evictions
@@ -82,7 +81,6 @@ struct MemoryTallies {
     live.reduce(into: gone) { sum, counters in sum += MemoryCounts(counters) }
   }
 
-  /// Whether no memory is in use.
   var isEmpty: Bool { live.isEmpty }
 
   mutating func add(_ counters: StripedCounters) { live.append(counters) }

@@ -28,7 +28,6 @@ struct MemoryTable {
     }
   }
 
-  /// The item that has the same key as `item`.
   func item(withKeyOf item: MemoryItem) -> MemoryItem? {
     index(of: item).flatMap { slots[$0].item }
   }

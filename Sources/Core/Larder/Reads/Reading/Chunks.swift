@@ -6,7 +6,6 @@ struct ChunkedPayload {
   var count: Int
   var checksum: UInt64
 
-  /// The number of bytes of the payload.
   static let size = 16
   /// The seed of ``checksum``; it differs from the seeds of other checksums.
   static let seed: UInt64 = 3

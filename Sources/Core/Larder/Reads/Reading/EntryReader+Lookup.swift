@@ -8,7 +8,6 @@ import LarderSystem
 /// only inspects reports nothing. ``EntryReader/withValue(of:key:in:_:)`` lends the value, and
 /// ``EntryReader/entry(_:key:of:in:)`` makes the facts. The snapshot lends the record.
 struct Lookup: ~Escapable {
-  /// The kinds of result.
   enum Outcome {
     /// A fresh value.
     case fresh

@@ -55,9 +55,7 @@ final class EntryReader: Sendable {
       throw environment.larderError(error)
     }
   }
-}
 
-extension EntryReader {
   /// The facts of the entry under `key`, even if it is expired; nil for a missing or damaged entry.
   func entry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
@@ -68,7 +66,6 @@ extension EntryReader {
     return try entry(found, key: key, of: handle, in: transaction)
   }
 
-  /// The facts of the entry of a lookup; nil for a missing or damaged entry.
   func entry(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,
     in transaction: borrowing ReadTransaction

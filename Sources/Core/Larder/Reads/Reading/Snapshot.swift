@@ -97,8 +97,6 @@ extension Store {
   }
 }
 
-// The facts of an entry together with its value, in one lookup.
-
 extension Store.Namespace {
   /// Lends the entry under `key`, even an expired entry, and its value to `body`, in one lookup; returns nil without an entry.
   ///
@@ -120,8 +118,6 @@ extension Store.Namespace {
 
 extension Snapshot {
   /// Lends the entry under `key` and its value, like ``Store/Namespace/withEntry(for:_:)``.
-  ///
-  /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails.
   package func withEntry<Result>(
     for key: some StoreKey, in namespace: Store.Namespace,
     _ body: (Store.Entry, Span<UInt8>) throws -> Result
