@@ -11,8 +11,23 @@ extension Command {
       Example("count @departures", "a namespace"),
       Example("count @* --older 30d", "entries written a month ago or earlier"),
       Example("count @departures --by .track", "for each value of a field"),
-    ],
-    run: countEntries)
+    ]
+  ) { call, session in
+    let scope = try Scope(of: call, in: session)
+    if let group = call.operand("--by") { return try countGroups(scope, by: group) }
+    let tally = try scope.tally()
+    // Expired entries are counted separately. With --expired, the first count has expired entries, too.
+    let counted = scope.selection.wantsExpired ? tally.fresh + tally.expired : tally.fresh
+    let expired = tally.expired.entries
+    let words = counted.words
+    try session.output.answer(
+      Reply(
+        [
+          "entries": .number(counted.entries), "bytes": .size(counted.bytes),
+          "expired": .number(expired),
+        ],
+        sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
+  }
 
   static let sumUp = aggregate(.sum, "Adds up numbers.", "sum .track @departures")
   static let minimum = aggregate(.min, "Shows the smallest value.", "min written @articles")
@@ -34,24 +49,7 @@ extension Command {
     ) { call, session in try answer(kind, call, in: session) }
   }
 
-  private static func countEntries(_ call: Invocation, in session: Session) throws {
-    let scope = try Scope(of: call, in: session)
-    if let group = call.operand("--by") { return try count(scope, by: group) }
-    let tally = try scope.tally()
-    // Expired entries are counted separately. With --expired, the first count has expired entries, too.
-    let counted = scope.selection.wantsExpired ? tally.fresh + tally.expired : tally.fresh
-    let expired = tally.expired.entries
-    let words = counted.words
-    try session.output.answer(
-      Reply(
-        [
-          "entries": .number(counted.entries), "bytes": .size(counted.bytes),
-          "expired": .number(expired),
-        ],
-        sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
-  }
-
-  private static func count(_ scope: Scope, by group: QueryColumn) throws {
+  private static func countGroups(_ scope: Scope, by group: QueryColumn) throws {
     var groups: [QueryValue: Tally] = [:]
     let (scope, limit) = scope.grouped
     try scope.forEachQueried([group.operand]) { entry, values in

@@ -13,10 +13,8 @@ extension Command {
     examples: [
       Example("diff backup.jsonl", "since an export"),
       Example("diff @articles 000017 000018", "two values, by field, line or byte"),
-    ],
-    run: showChanges)
-
-  private static func showChanges(_ call: Invocation, in session: Session) throws -> Outcome {
+    ]
+  ) { call, session -> Outcome in
     let words = call.allBytes("FILE|KEY KEY")
     if words.count == 2 { return try compare(words, call, in: session) }
     guard words.count == 1, call.namespaces == .unnamed else {

@@ -8,10 +8,8 @@ extension Command {
     examples: [
       Example("edit @departures \"Malm\u{F6} C:07\"", "in $VISUAL, $EDITOR or vi"),
       Example("edit note", "a key of the namespace in use; an absent one is created"),
-    ],
-    run: editValue)
-
-  private static func editValue(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     guard [.prompt, .command].contains(call.line.source), let open = session.host.edit,
       session.host.ask != nil
     else {

@@ -15,36 +15,8 @@ extension Command {
       Example("expire @articles 000017 1h30m", "from now"),
       Example("expire @articles 000017 +2h", "two hours after the present expiry"),
       Example("expire @* --tag news 1d --at-most", "within a day, or earlier"),
-    ],
-    run: setExpiry)
-
-  static let touch = Command(
-    "touch", .changing, .changes, "Restarts the lifetime of entries.",
-    selection: .required,
-    options: [
-      .value("--ttl", .duration, "the new lifetime; default: that of their rule, if there is one")
     ]
-      + BulkOptions.all,
-    plain: BulkOptions.plain,
-    examples: [
-      Example("touch @departures --yes", "a whole namespace, by its rule"),
-      Example("touch 'Kiruna:'* --ttl 2h", "with another lifetime"),
-    ],
-    run: touchEntries)
-
-  static let persist = Command(
-    "persist", .changing, .changes, "Makes entries never expire.",
-    selection: .required, options: BulkOptions.all,
-    plain: BulkOptions.plain,
-    examples: [
-      Example("persist \"Kiruna:07\"", "one key"),
-      Example("persist @articles --tag front", "all with a tag"),
-    ],
   ) { call, session in
-    try setExpiries("persist", past: "persisted", call, session) { _ in .never }
-  }
-
-  private static func setExpiry(_ call: Invocation, in session: Session) throws {
     let change = call.expiryChange("TIME|+D")!
     let clock = session.wallClock
     var note: SafeText = ""
@@ -70,6 +42,55 @@ extension Command {
       if call.has("--at-most"), after > before { return before }
       return after
     }
+  }
+
+  static let touch = Command(
+    "touch", .changing, .changes, "Restarts the lifetime of entries.",
+    selection: .required,
+    options: [
+      .value("--ttl", .duration, "the new lifetime; default: that of their rule, if there is one")
+    ]
+      + BulkOptions.all,
+    plain: BulkOptions.plain,
+    examples: [
+      Example("touch @departures --yes", "a whole namespace, by its rule"),
+      Example("touch 'Kiruna:'* --ttl 2h", "with another lifetime"),
+    ]
+  ) { call, session in
+    var change = try EntryChange("touch", past: "touched", call, in: session)
+    try checkLastKey(change) {
+      ("unexpected time \($1)", "`\($0)--ttl \(String(decoding: $1, as: UTF8.self))`")
+    }
+    let lifetime = call.duration("--ttl")
+    if lifetime == nil { try checkRules(of: change) }
+    guard try !change.isPreview(where: { $0.state != .expired }) else { return }
+    let isOver = lifetime == .zero
+    try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "") {
+      $0.state != .expired
+    }
+    var report = ExpiryReport()
+    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
+      guard
+        try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) }),
+        let after = try batch.entry(for: entry.key, in: namespace)
+      else { return nil }
+      return .changed(from: entry.expires?.unix, to: after.expires?.unix)
+    } record: {
+      report.add($0)
+    }
+    try change.answer(report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
+  }
+
+  static let persist = Command(
+    "persist", .changing, .changes, "Makes entries never expire.",
+    selection: .required, options: BulkOptions.all,
+    plain: BulkOptions.plain,
+    examples: [
+      Example("persist \"Kiruna:07\"", "one key"),
+      Example("persist @articles --tag front", "all with a tag"),
+    ],
+  ) { call, session in
+    try setExpiries("persist", past: "persisted", call, session) { _ in .never }
   }
 
   /// - Parameter target: Makes the new expiry from the present expiry; nil leaves an entry that never expires as it is.
@@ -103,31 +124,6 @@ extension Command {
         guard try batch.touch(entry.key, in: namespace, expires: expires) else { return nil }
       }
       return effect
-    } record: {
-      report.add($0)
-    }
-    try change.answer(report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
-  }
-
-  private static func touchEntries(_ call: Invocation, in session: Session) throws {
-    var change = try EntryChange("touch", past: "touched", call, in: session)
-    try checkLastKey(change) {
-      ("unexpected time \($1)", "`\($0)--ttl \(String(decoding: $1, as: UTF8.self))`")
-    }
-    let lifetime = call.duration("--ttl")
-    if lifetime == nil { try checkRules(of: change) }
-    guard try !change.isPreview(where: { $0.state != .expired }) else { return }
-    let isOver = lifetime == .zero
-    try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "") {
-      $0.state != .expired
-    }
-    var report = ExpiryReport()
-    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
-      guard
-        try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) }),
-        let after = try batch.entry(for: entry.key, in: namespace)
-      else { return nil }
-      return .changed(from: entry.expires?.unix, to: after.expires?.unix)
     } record: {
       report.add($0)
     }

@@ -29,10 +29,8 @@ extension Command {
       Example("get @thumbs 0113 --as hex --head 1kB", "the first bytes"),
       Example("get \"Malm\u{F6} C:07\" .track", "a field of a JSON value"),
       Example("get @departures 'Kiruna:'*", "the values of a selection"),
-    ],
-    run: getValues)
-
-  private static func getValues(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let selection = call.selection!
     try checkDestination(call)
     if session.output.presentation.mode == .raw {

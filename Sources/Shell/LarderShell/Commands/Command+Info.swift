@@ -9,10 +9,8 @@ extension Command {
     examples: [
       Example("info @departures \"Malm\u{F6} C:07\"", "one entry"),
       Example("info hex:00ff", "a key that is not text"),
-    ],
-    run: showFacts)
-
-  private static func showFacts(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let namespace = try session.namespace(call.namespaces)
     let entries = try call.allBytes("KEY").map { key in
       // An expired entry has its facts until a purge removes the entry.

@@ -67,10 +67,8 @@ extension Command {
     examples: [
       Example("exists @articles 000017", "yes or no"),
       Example("exists @articles 000017 000018", "of several"),
-    ],
-    run: sayWhetherThere)
-
-  private static func sayWhetherThere(_ call: Invocation, in session: Session) throws -> Outcome {
+    ]
+  ) { call, session -> Outcome in
     let namespace = try session.namespace(call.namespaces)
     func answer(_ key: [UInt8]) throws -> (key: [UInt8], isThere: Bool) {
       try session.host.checkInterruption()

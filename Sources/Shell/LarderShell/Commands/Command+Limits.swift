@@ -33,14 +33,8 @@ extension Command {
       Example("limits @thumbs --bytes 50MB --policy fifo", "over what code declared"),
       Example("limits @thumbs --guaranteed 10MB", "a share that other namespaces cannot take"),
       Example("limits --disk 1GB", "the data file never grows beyond it"),
-    ],
-    run: showOrSetLimits)
-
-  private static let ofNamespace = ["--entry-size", "--guaranteed", "--policy", "--priority"]
-  private static let ofStore = ["--disk", "--memory"]
-  private static let ofBoth = ["--entries", "--bytes", "--reset"]
-
-  private static func showOrSetLimits(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     if let wrong = (call.meansStore ? ofNamespace : ofStore).first(where: call.has) {
       throw ShellError(
         .usage, "\(wrong) belongs to \(call.meansStore ? "a namespace" : "the store")",
@@ -79,6 +73,10 @@ extension Command {
     try session.afterCommit { try LimitReport(of: name, in: session) }
       .map { try session.output.acknowledge($0.reply(evicted: evicted, plain: done)) }
   }
+
+  private static let ofNamespace = ["--entry-size", "--guaranteed", "--policy", "--priority"]
+  private static let ofStore = ["--disk", "--memory"]
+  private static let ofBoth = ["--entries", "--bytes", "--reset"]
 
   /// The namespace that the command names. If the command sets limits, the namespace need not exist yet.
   private static func name(_ call: Invocation, in session: Session) throws -> String {

@@ -13,10 +13,8 @@ extension Command {
     examples: [
       Example("compact", "while no other process has the store open"),
       Example("compact --to backup", "a copy, at any time"),
-    ],
-    run: compactStore)
-
-  private static func compactStore(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let copy = try call.bytes("--to").map { try LocalFile($0, of: session).directory() }
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
     let compaction = try ProgressLine.showSteps("compacting", unit: Wording.records, in: session) {
@@ -65,10 +63,8 @@ extension Command {
       Example("verify", "every record, checksum, index and count"),
       Example("verify --deep", "and whether JSON is JSON"),
       Example("verify --repair", "indexes and counts again, damaged entries removed"),
-    ],
-    run: verifyStore)
-
-  private static func verifyStore(_ call: Invocation, in session: Session) throws -> Outcome {
+    ]
+  ) { call, session -> Outcome in
     var looked = 0
     let verified = try ProgressLine.showSteps("checking", unit: Wording.records, in: session) {
       shouldContinue in

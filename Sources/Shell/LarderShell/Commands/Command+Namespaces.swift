@@ -12,10 +12,8 @@ extension Command {
     examples: [
       Example("namespaces", "all of them, by name"),
       Example("ns --sort size", "the largest first"),
-    ],
-    run: listNamespaces)
-
-  private static func listNamespaces(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let names =
       call.meansStore
       ? nil : Set(try session.namespaces(call.namespaces).map { ExactString($0.name) })
@@ -88,10 +86,8 @@ extension Command {
     examples: [
       Example("rename @articles @news", "entries, rules and counts stay"),
       Example("rename @thumbs @pictures", "the new name must be free"),
-    ],
-    run: renameNamespace)
-
-  private static func renameNamespace(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let old = call.namespaceNames("@OLD")[0]
     let new = call.namespaceNames("@NEW")[0].text
     let existing = try session.store.namespaces().map(\.name)

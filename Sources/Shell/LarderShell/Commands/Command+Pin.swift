@@ -30,40 +30,8 @@ extension Command {
     examples: [
       Example("invalidate front --yes", "in all namespaces"),
       Example("invalidate @articles sport weather --dry-run", "in one, with either tag"),
-    ],
-    run: invalidateTags)
-
-  private static func change(_ call: Invocation, in session: Session, isPinned: Bool) throws {
-    let (verb, past) = isPinned ? ("pin", "pinned") : ("unpin", "unpinned")
-    var change = try EntryChange(verb, past: past, call, in: session)
-    var unchanged = 0
-    func wouldChange(_ entry: Store.Entry) -> Bool {
-      entry.isPinned != isPinned && entry.state != .expired
-    }
-    func count(_ isChange: Bool) -> Bool {
-      if !isChange { unchanged += 1 }
-      return isChange
-    }
-    func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
-    guard
-      try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields)
-    else { return }
-    try change.confirm(where: wouldChange)
-    try change.apply { batch, namespace, entry -> Bool? in
-      guard wouldChange(entry) else { return false }
-      return isPinned
-        ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
-    } record: {
-      count($0)
-    }
-    let changed = change.summary.total.entries
-    let rest: SafeText = unchanged == 0 ? "" : "; \(Wording.count(unchanged)) unchanged"
-    try change.answer(
-      "\(past) \(Wording.entries(changed))\(rest)", fields(),
-      unmatched: changed + unchanged == 0)
-  }
-
-  private static func invalidateTags(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let tags = try call.allBytes("TAG").map(tag)
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
@@ -99,6 +67,36 @@ extension Command {
     let words: SafeText =
       done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"
     try session.output.acknowledge(done.reply(words, found.keyFields))
+  }
+
+  private static func change(_ call: Invocation, in session: Session, isPinned: Bool) throws {
+    let (verb, past) = isPinned ? ("pin", "pinned") : ("unpin", "unpinned")
+    var change = try EntryChange(verb, past: past, call, in: session)
+    var unchanged = 0
+    func wouldChange(_ entry: Store.Entry) -> Bool {
+      entry.isPinned != isPinned && entry.state != .expired
+    }
+    func count(_ isChange: Bool) -> Bool {
+      if !isChange { unchanged += 1 }
+      return isChange
+    }
+    func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
+    guard
+      try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields)
+    else { return }
+    try change.confirm(where: wouldChange)
+    try change.apply { batch, namespace, entry -> Bool? in
+      guard wouldChange(entry) else { return false }
+      return isPinned
+        ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
+    } record: {
+      count($0)
+    }
+    let changed = change.summary.total.entries
+    let rest: SafeText = unchanged == 0 ? "" : "; \(Wording.count(unchanged)) unchanged"
+    try change.answer(
+      "\(past) \(Wording.entries(changed))\(rest)", fields(),
+      unmatched: changed + unchanged == 0)
   }
 
   private static func tag(_ bytes: [UInt8]) throws(ShellError) -> String {

@@ -10,10 +10,8 @@ extension Command {
     examples: [
       Example("clear @thumbs --dry-run", "a preview"),
       Example("clear @* --yes", "everything, in a script"),
-    ],
-    run: clearNamespaces)
-
-  private static func clearNamespaces(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
@@ -133,21 +131,8 @@ extension Command {
       Example("evict 'Malm\u{F6} C:'*", "what keys lists with the same words"),
       Example("evict @articles --older 7d --larger 10kB --dry-run", "a preview"),
       Example("evict @articles --stdin -0 --yes", "keys that another command wrote"),
-    ],
-    run: evictEntries)
-
-  static let purge = Command(
-    "purge", .changing, .changes, "Removes entries that have expired and are still in the file.",
-    namespaces: .oneOrAll,
-    options: [BulkOptions.dryRun],
-    plain: BulkOptions.plain,
-    examples: [
-      Example("purge @*", "in all namespaces"),
-      Example("purge @departures --dry-run", "a preview"),
-    ],
-    run: purgeExpired)
-
-  private static func evictEntries(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     var change = try EntryChange("evict", past: "evicted", call, in: session)
     guard try !change.isPreview() else { return }
     try change.confirm()
@@ -164,7 +149,16 @@ extension Command {
     try change.answer("evicted \(change.summary.total.words)\(left ?? "")")
   }
 
-  private static func purgeExpired(_ call: Invocation, in session: Session) throws {
+  static let purge = Command(
+    "purge", .changing, .changes, "Removes entries that have expired and are still in the file.",
+    namespaces: .oneOrAll,
+    options: [BulkOptions.dryRun],
+    plain: BulkOptions.plain,
+    examples: [
+      Example("purge @*", "in all namespaces"),
+      Example("purge @departures --dry-run", "a preview"),
+    ]
+  ) { call, session in
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let name = isWhole ? "@*" : namespaces[0].name

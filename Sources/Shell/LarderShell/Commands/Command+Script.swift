@@ -7,13 +7,8 @@ extension Command {
     examples: [
       Example("source nightly.larder", "they do not go into the history"),
       Example("source 'my commands.larder'", "a name with a space"),
-    ],
-    run: runFile)
-
-  /// The most files that run within each other: a file may run itself.
-  private static let deepest = 16
-
-  private static func runFile(_ call: Invocation, in session: Session) throws -> Outcome {
+    ]
+  ) { call, session -> Outcome in
     let file = try LocalFile(call.bytes("FILE")!, of: session)
     guard session.sourceDepth < deepest else {
       throw ShellError(
@@ -32,6 +27,9 @@ extension Command {
     }
     return .done
   }
+
+  /// The most files that run within each other: a file may run itself.
+  private static let deepest = 16
 
   static let echo = Command(
     "echo", .shell, .reads, "Prints its words.",

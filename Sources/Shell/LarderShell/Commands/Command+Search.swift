@@ -16,10 +16,8 @@ extension Command {
       Example("search Kiruna @departures", "in keys and values"),
       Example("search '\"track\": *4' --regex --in values", "an expression"),
       Example("search ERROR @logs --case --limit 10", "at most ten entries"),
-    ],
-    run: findText)
-
-  private static func findText(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let place = call.choice("--in") ?? "both"
     let finder = try finder(call, in: session)
     var scope = try Scope(of: call, in: session, wholeByDefault: true)

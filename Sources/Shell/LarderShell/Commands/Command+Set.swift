@@ -26,10 +26,8 @@ extension Command {
       Example("set @departures \"Malm\u{F6} C:07\" '{\"track\":4}' --ttl 15m", "for 15 minutes"),
       Example("set @articles 000017 --from page.html --until monday", "a file"),
       Example("set @flags beta on --if-absent", "unless it exists"),
-    ],
-    run: storeValue)
-
-  private static func storeValue(_ call: Invocation, in session: Session) throws -> Outcome {
+    ]
+  ) { call, session -> Outcome in
     let namespace = try session.namespaceToWrite(call.namespaces)
     let key = call.bytes("KEY")!
     let value = try value(of: call, for: namespace, in: session)

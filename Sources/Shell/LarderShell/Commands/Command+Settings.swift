@@ -12,10 +12,8 @@ extension Command {
       Example("option", "all of them"),
       Example("option timing on", "for this session; in the rc file for all"),
       Example("option limit 200", "rows of a list"),
-    ],
-    run: showOrSetOption)
-
-  private static func showOrSetOption(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let named = call.choice("NAME").flatMap(ShellOption.init)
     if let named, let value = call.bytes("VALUE") {
       let word = String(decoding: value, as: UTF8.self).lowercased()
@@ -48,10 +46,8 @@ extension Command {
     examples: [
       Example("output", "the forms"),
       Example("output jsonl", "one object a line from now on"),
-    ],
-    run: setOutput)
-
-  private static func setOutput(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     if let name = call.choice("MODE"), let mode = OutputMode(rawValue: name) {
       session.settings.mode = mode
     } else {
@@ -80,10 +76,8 @@ extension Command {
       Example("history", "the last 20"),
       Example("history 100 evict", "the last 100 that contain a word"),
       Example("history --clear", "forget all lines"),
-    ],
-    run: listHistory)
-
-  private static func listHistory(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     if call.has("--clear") { return try clearHistory(call, in: session) }
     var words = [call.bytes("N"), call.bytes("TEXT")].compactMap(\.self)
     var count = 20

@@ -22,10 +22,8 @@ extension Command {
       Example("sizes", "the namespaces, at once"),
       Example("sizes @articles --by key --top 3", "the largest values"),
       Example("sizes @departures --by prefix --separator :", "by what keys begin with"),
-    ],
-    run: showSizes)
-
-  private static func showSizes(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let isWhole = call.namespaces == .unnamed && session.current == nil
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let grouping =
@@ -63,10 +61,8 @@ extension Command {
     examples: [
       Example("expiring", "within the hour"),
       Example("soon @departures --within 15m", "sooner"),
-    ],
-    run: showExpiring)
-
-  private static func showExpiring(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let now = session.clock.now.unix
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
@@ -117,10 +113,8 @@ extension Command {
       Example("plot @thumbs", "how large values are"),
       Example("plot expiry @* --log", "when entries expire"),
       Example("plot age @articles --bins 5", "how long ago they were written"),
-    ],
-    run: drawPlot)
-
-  private static func drawPlot(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let measure = call.choice("WHAT").flatMap(Histogram.Measure.init(word:)) ?? .sizes
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)

@@ -10,10 +10,8 @@ extension Command {
     examples: [
       Example("stats", "the store"),
       Example("stats @departures --every 2s", "a namespace as it changes"),
-    ],
-    run: showStatistics)
-
-  private static func showStatistics(_ call: Invocation, in session: Session) throws -> Outcome {
+    ]
+  ) { call, session -> Outcome in
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     let interval = call.duration("--every")
     guard interval == nil || session.output.presentation.mode != .json else {
@@ -56,10 +54,8 @@ extension Command {
     examples: [
       Example("report store.html", "the whole store"),
       Example("report articles.html @articles --force", "a namespace"),
-    ],
-    run: writeReport)
-
-  private static func writeReport(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let name = call.bytes("FILE")!
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     // The file is opened first, so that a refusal shows before the whole store is read.

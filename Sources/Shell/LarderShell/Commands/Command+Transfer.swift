@@ -18,10 +18,8 @@ extension Command {
       Example("export backup.jsonl @*", "everything"),
       Example("export - @departures --newer 1h", "into a pipe"),
       Example("export sizes.csv @articles --format csv --force", "for other programs"),
-    ],
-    run: exportEntries)
-
-  private static func exportEntries(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let path = call.bytes("FILE")!
     // In a pipe, a summary must not follow the entries.
     let isPipe = session.isOutput(path)
@@ -88,10 +86,8 @@ extension Command {
       Example("import - --on-conflict keep", "from a pipe, only absent keys"),
       Example("import backup.jsonl --dry-run", "a preview"),
       Example("import prices.csv @prices", "columns key and value, all in one namespace"),
-    ],
-    run: importEntries)
-
-  private static func importEntries(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")

@@ -10,10 +10,8 @@ extension Command {
       Example(
         "undo", "after evict, clear, expire, touch, persist, set, edit, import, pin or unpin"),
       Example("UNDO", "commands may be written in capitals"),
-    ],
-    run: undoLast)
-
-  private static func undoLast(_ call: Invocation, in session: Session) throws -> Outcome {
+    ]
+  ) { _, session -> Outcome in
     let log = session.undo
     guard !log.isTooLarge else {
       throw ShellError(

@@ -23,10 +23,8 @@ extension Command {
       Example("watch @departures --events set,evicted --for 1m", "a namespace, for a minute"),
       Example("watch 'Malm\u{F6} C:'* --values", "a pattern, with the values"),
       Example("watch --count 1", "wait for the next change"),
-    ],
-    run: watchChanges)
-
-  private static func watchChanges(_ call: Invocation, in session: Session) throws -> Outcome {
+    ]
+  ) { call, session -> Outcome in
     guard session.output.presentation.mode != .json || call.has("--for") || call.has("--count")
     else {
       throw ShellError(
@@ -70,10 +68,8 @@ extension Command {
     examples: [
       Example("browse", "the namespace in use, or all"),
       Example("browse @articles", "a namespace; ? lists the keys, q leaves"),
-    ],
-    run: browseStore)
-
-  private static func browseStore(_ call: Invocation, in session: Session) throws {
+    ]
+  ) { call, session in
     guard [.prompt, .command].contains(call.line.source), session.output.presentation.isTerminal,
       let open = session.host.openScreen
     else {
