@@ -35,6 +35,7 @@ struct BufferLayout {
   let slots: Int
 
   var log: Int { Place.table + slots }
+  /// In words.
   var logSize: Int { 8 * slots }
   var wideCount: Int { log + logSize }
   var count: Int { 2 * wideCount }
@@ -67,6 +68,7 @@ struct BufferState: Equatable {
 
   static let first = BufferState(word: 1 << generationShift)
 
+  /// The end of the visible records, in words.
   var end: Int { Int(word & Self.endMask) }
   /// A transaction commits the records, or has committed them. No process appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }

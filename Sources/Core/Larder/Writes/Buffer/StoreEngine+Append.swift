@@ -40,8 +40,7 @@ extension StoreEngine {
     else { return nil }
     let now = clock.now
     try SpaceBudget(limits).checkSize(value.count, in: namespace, named: handle.name)
-    let lifetime = try Lifetime(
-      attributes.expires, stale: attributes.stale, in: namespace, at: now)
+    let lifetime = try Lifetime(attributes.expires, stale: attributes.stale, in: namespace, at: now)
     if lifetime.idle != nil { return nil }
     let terms = PutTerms(attributes: attributes, owners: [], lifetime: lifetime)
     let stored = try change(key, of: handle, (generation, namespace), buffer) {
@@ -60,9 +59,7 @@ extension StoreEngine {
           former.keyHash, isNew: before == nil, sequence: header.sequence, of: namespace.id,
           in: now.milliseconds / 60_000)
         return .done(
-          Stored(
-            id: namespace.id, header: header,
-            moment: former.snapshot &+ former.state.stamp))
+          Stored(id: namespace.id, header: header, moment: former.snapshot &+ former.state.stamp))
       case .outdated: return .outdated
       case .refused: return .refused
       }
@@ -101,9 +98,7 @@ extension StoreEngine {
   }
 
   /// Nil if only a transaction can remove the entry, otherwise whether an unexpired entry existed.
-  func appendRemoval(
-    of key: Span<UInt8>, in handle: NamespaceHandle
-  ) throws(LarderError) -> Bool? {
+  func appendRemoval(of key: Span<UInt8>, in handle: NamespaceHandle) throws(LarderError) -> Bool? {
     guard let (buffer, generation, namespace) = buffered(key, of: handle) else { return nil }
     let now = clock.now.milliseconds
     return try change(key, of: handle, (generation, namespace), buffer) { former in

@@ -16,9 +16,7 @@ extension WriteBuffer {
     /// The counters of the namespace, for its first record in a generation; nil if the namespace has a slot.
     var counters: NamespaceCounters?
 
-    fileprivate func record(
-      _ keyCount: Int, in id: NamespaceID, entryCount: Int
-    ) -> BufferRecord {
+    fileprivate func record(_ keyCount: Int, in id: NamespaceID, entryCount: Int) -> BufferRecord {
       var kind: BufferRecord.Kind = entryCount == 0 ? .removal : []
       if let former = found?.record {
         kind.formUnion(former.kind.subtracting(.removal))

@@ -33,8 +33,7 @@ extension WriteBuffer {
     let (record, table) = (found.record, table)
     let view = table.view
     transaction.overlay(record.keyHash, count: record.entryCount) { output in
-      view.copy(
-        record.entryCount, wide: layout.log + found.offset + record.entryStart, to: &output)
+      view.copy(record.entryCount, wide: layout.log + found.offset + record.entryStart, to: &output)
     }
   }
 

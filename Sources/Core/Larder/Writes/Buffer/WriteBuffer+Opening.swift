@@ -89,9 +89,7 @@ extension WriteBuffer {
     try Store(at: path, options: options).close()
   }
 
-  private static func origin(
-    of environment: Environment, _ boot: BootIdentity
-  ) -> [UInt64]? {
+  private static func origin(of environment: Environment, _ boot: BootIdentity) -> [UInt64]? {
     guard let data = FileStatus.of(environment.path + "/data.mdb") else { return nil }
     let file = FileIdentity(data)
     return [boot.high, boot.low, file.device, file.inode]

@@ -132,9 +132,7 @@ extension WriteBuffer {
         view.copy(record.entryCount, wide: start + record.entryStart, to: &$0)
       },
       { (bytes) throws(Failure) -> Result? in
-        let (key, entry) = (
-          bytes.extracting(0..<keyEnd), bytes.extracting(keyEnd..<bytes.count)
-        )
+        let (key, entry) = (bytes.extracting(0..<keyEnd), bytes.extracting(keyEnd..<bytes.count))
         guard Checksum.keyHash(of: key, in: record.id) == record.keyHash else { return nil }
         if record.isRemoval { return try body(record, key, entry, nil) }
         guard EntryHeader.isIntact(entry, keyHash: record.keyHash),

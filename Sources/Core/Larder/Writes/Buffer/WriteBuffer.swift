@@ -35,9 +35,7 @@ final class WriteBuffer: Sendable {
 
   /// Nil if the directory has no file `buffer`. Throws ``LarderError/Code/cannotOpen`` if the file cannot be mapped: this
   /// process would lose its records.
-  init?(
-    of environment: Environment, store: [UInt8], _ options: Store.Options
-  ) throws(LarderError) {
+  init?(of environment: Environment, store: [UInt8], _ options: Store.Options) throws(LarderError) {
     // A durable store, and a store opened without a buffer, has no file to map.
     guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
     let table = Self.table(of: environment, store)

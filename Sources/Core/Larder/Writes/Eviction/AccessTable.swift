@@ -33,9 +33,7 @@ struct AccessTable: Sendable {
   /// Records a use of an entry, in a minute since 1970.
   ///
   /// - Parameter sequence: the entry's position in the queue of namespace `id`; 0 without a position.
-  func touch(
-    _ hash: UInt64, sequence: UInt64 = 0, of id: NamespaceID = .store, in minute: Int64
-  ) {
+  func touch(_ hash: UInt64, sequence: UInt64 = 0, of id: NamespaceID = .store, in minute: Int64) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
     view.touch(

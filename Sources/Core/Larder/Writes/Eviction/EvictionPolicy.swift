@@ -45,8 +45,7 @@ protocol EvictionQueue: ~Copyable {
   /// Removes and returns the ghost of a key; nil once about 4 n evictions have followed in a cache of n entries.
   mutating func takeGhost(of hash: UInt64) -> Ghost?
   /// Keeps a ghost of an entry that was just removed from a cache of `entries` entries.
-  mutating func putGhost(
-    of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64)
+  mutating func putGhost(of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64)
 
   /// Whether the entry can no longer be read, so that it leaves before all other entries.
   func isExpired(_ entry: Entry) -> Bool

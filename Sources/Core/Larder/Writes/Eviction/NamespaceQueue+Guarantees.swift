@@ -40,8 +40,7 @@ extension NamespaceQueue {
     var found: [StoredEntry] = []
     for key in try session.transaction.keys(in: session.engine.indexes.tags, from: prefix) {
       guard
-        case .entry(let entry) = try session.contents(
-          of: Array(key.dropFirst(prefix.count))),
+        case .entry(let entry) = try session.contents(of: Array(key.dropFirst(prefix.count))),
         try session.isLive(entry.id)
       else { continue }
       var owners = entry.owners

@@ -224,9 +224,7 @@ enum LimitWords {
 
 extension LarderError {
   /// The error of a full namespace in which nothing may be evicted.
-  package static func full(
-    _ name: String, _ rules: Rules, pinned: UInt64 = 0
-  ) -> LarderError {
+  package static func full(_ name: String, _ rules: Rules, pinned: UInt64 = 0) -> LarderError {
     let refuses = rules.eviction == .refuse
     return LarderError(
       .full,

@@ -49,14 +49,6 @@ extension Expiration {
   }
 }
 
-extension EntryHeader {
-  /// The entry's stale window; nil for an entry that never expires.
-  var stale: Duration? {
-    if expires == Self.never { return nil }
-    return Timestamp(milliseconds: expires).duration(to: Timestamp(milliseconds: staleUntil))
-  }
-}
-
 /// A time to idle in milliseconds; more than zero. The header of such an entry holds the end after the last use that moved the
 /// expiration. That is a sixteenth of the interval later than necessary, so a use within the first sixteenth needs no write.
 struct IdleInterval: Hashable, Sendable {
@@ -105,6 +97,12 @@ extension EntryFields {
 }
 
 extension EntryHeader {
+  /// The entry's stale window; nil for an entry that never expires.
+  var stale: Duration? {
+    if expires == Self.never { return nil }
+    return Timestamp(milliseconds: expires).duration(to: Timestamp(milliseconds: staleUntil))
+  }
+
   /// The time to idle of an entry, from its record, without a copy of the fields.
   func idle(in record: Span<UInt8>) -> IdleInterval? {
     guard let range = field(.idleInterval, in: record), range.count == 8 else { return nil }

@@ -36,9 +36,7 @@ struct SpaceBudget {
     }
     return disk.map { session.usesMore(than: $0.usable - $0.usable / 32) } ?? false
   }
-}
 
-extension SpaceBudget {
   /// Refuses guarantees that add up to more than the store may hold: `guaranteed` for `changed`, and the others.
   /// O(namespaces).
   func checkGuarantees(

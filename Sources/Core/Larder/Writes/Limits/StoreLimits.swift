@@ -39,9 +39,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public static let unlimited = StoreLimits(disk: Limits.unlimited)
 
   /// Limits; nil for no limit. With a nil ``disk`` the store keeps the disk limit of its creation.
-  public init(
-    entries: Int? = nil, bytes: Int? = nil, disk: Int? = nil, memory: Int? = nil
-  ) {
+  public init(entries: Int? = nil, bytes: Int? = nil, disk: Int? = nil, memory: Int? = nil) {
     self.entries = entries
     self.bytes = bytes
     self.disk = disk
@@ -66,6 +64,11 @@ public struct StoreLimits: Hashable, Sendable, Codable {
         .invalidArgument, "a disk limit of \(disk) bytes is not possible",
         hint: "say \(Self.smallestDisk) bytes or more")
     }
+  }
+
+  /// The bytes of the data file that entries may use: the disk limit without its reserve. Nil without a limit.
+  package func usableDisk(pageSize: Int) -> Int? {
+    disk.map { BatchPages.usable(of: $0, pageSize: pageSize) * pageSize }
   }
 }
 
@@ -127,13 +130,6 @@ public struct StoreLimitInfo: Sendable, Hashable {
   public var effective: StoreLimits {
     StoreLimits().overridden(by: StoreLimits(disk: defaultDisk)).overridden(by: declared)
       .overridden(by: overrides)
-  }
-}
-
-extension StoreLimits {
-  /// The bytes of the data file that entries may use: the disk limit without its reserve. Nil without a limit.
-  package func usableDisk(pageSize: Int) -> Int? {
-    disk.map { BatchPages.usable(of: $0, pageSize: pageSize) * pageSize }
   }
 }
 

@@ -136,9 +136,7 @@ package struct RemovalTable {
       if known >= number || view.exchange(known, for: number, at: Place.finished) { return }
     }
   }
-}
 
-extension RemovalTable {
   /// The hash of all entries of a namespace. ``Checksum/keyHash(of:in:)`` is the hash of one entry.
   static func hash(ofNamespace name: String) -> UInt64 {
     Checksum.of(Array(name.utf8).span, seed: 0x6E61_6D65_0000_0000)

@@ -189,8 +189,7 @@ extension TagInvalidation {
     of namespace: String?, asOf horizon: WriteHorizon?, _ session: inout WriteSession
   ) throws(LarderError) -> [NamespaceID: UInt64] {
     var versions: [NamespaceID: UInt64] = [:]
-    let affected =
-      if let namespace { [namespace] } else { try session.namespaceNames() }
+    let affected = if let namespace { [namespace] } else { try session.namespaceNames() }
     for name in affected {
       guard let id = try session.namespace(name)?.id else { continue }
       if let horizon {

@@ -1,5 +1,5 @@
 /// A small table by namespace that finds the last changed namespace without hashing: most batches use only one namespace.
-struct ByNamespace<Value> {
+struct ByNamespace<Value: Sendable>: Sendable {
   // Separate from the value, and the value is not optional. So no comparison and no read copies the value.
   private var latestID: NamespaceID?
   private var latest: Value
@@ -55,9 +55,7 @@ struct ByNamespace<Value> {
     latestID == id || !others.isEmpty && others[id] != nil
   }
 
-  func visit<Failure>(
-    _ body: (NamespaceID, Value) throws(Failure) -> Void
-  ) throws(Failure) {
+  func visit<Failure>(_ body: (NamespaceID, Value) throws(Failure) -> Void) throws(Failure) {
     if let latestID { try body(latestID, latest) }
     for (id, value) in others { try body(id, value) }
   }
@@ -66,5 +64,3 @@ struct ByNamespace<Value> {
     if let latestID { others[latestID] = latest }
   }
 }
-
-extension ByNamespace: Sendable where Value: Sendable {}

@@ -206,8 +206,7 @@ extension WriteBatch {
       }
       if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
     }
-    let count = try buffered.begin(
-      &self, on: commit, lockTimeout: engine.environment.lockTimeout)
+    let count = try buffered.begin(&self, on: commit, lockTimeout: engine.environment.lockTimeout)
     let shares = min(1 + count, Self.mostShares)
     let storesRecords = mode.needsEmptyBuffer && buffered.hasRecords
     try buffered.evictAhead(&self)

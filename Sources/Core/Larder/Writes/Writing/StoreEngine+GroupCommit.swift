@@ -64,15 +64,10 @@ extension StoreEngine {
 
   /// Returns the member that must run alone, if nothing was committed; nil if every caller got its outcome.
   private func commitTogether(_ members: [any QueuedWrite]) -> Int? {
-    var failures: [Int: any Error] = [:]
-    var mode = CommitMode.standard
-    mode.needsEmptyBuffer = members.contains { $0.mode.needsEmptyBuffer }
+    let mode = CommitMode(needsEmptyBuffer: members.contains { $0.mode.needsEmptyBuffer })
     do {
-      let outcome = try commitOrRollBack(mode) { batch in
-        failures = try batch.run(members)
-      }
-      switch outcome {
-      case .committed:
+      switch try commitOrRollBack(mode, { batch in try batch.run(members) }) {
+      case .committed(let failures):
         for (index, member) in members.enumerated() { member.finish(failures[index]) }
       case .rolledBack(.memberFailed(let index)):
         return index

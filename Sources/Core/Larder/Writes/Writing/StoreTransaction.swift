@@ -51,9 +51,7 @@ struct StoreTransaction: ~Copyable {
   ) throws(LarderError) -> Result {
     do throws(LMDBError) { return try body(&lmdb) } catch { throw fail(error) }
   }
-}
 
-extension StoreTransaction {
   mutating func contains(_ key: [UInt8], in database: Database) throws(LarderError) -> Bool {
     try read { lmdb throws(LMDBError) in try lmdb.value(for: key, in: database) != nil }
   }
@@ -68,9 +66,7 @@ extension StoreTransaction {
     do throws(LMDBError) { try lmdb.put(value, for: key, in: database) } catch { throw fail(error) }
   }
 
-  mutating func put(
-    _ value: [UInt8], for key: [UInt8], in database: Database
-  ) throws(LarderError) {
+  mutating func put(_ value: [UInt8], for key: [UInt8], in database: Database) throws(LarderError) {
     try put(value.span, for: key.span, in: database)
   }
 

@@ -69,9 +69,7 @@ struct StoredEntry {
 
   /// Whether a record is too large to be read completely before its replacement or removal.
   var isLarge: Bool { recordCount > 1 << 16 }
-}
 
-extension StoredEntry {
   func isIndexed(
     in transaction: borrowing WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> Bool {

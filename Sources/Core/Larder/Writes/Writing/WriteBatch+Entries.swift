@@ -58,8 +58,7 @@ extension WriteBatch {
       try countChange(ofBytes: 0)
       let isExpired = session.state(of: entry) == .expired
       let isHidden = try session.isHidden(entry)
-      try session.remove(
-        entry, reason: isHidden ? .invalidated : isExpired ? .expired : .removed)
+      try session.remove(entry, reason: isHidden ? .invalidated : isExpired ? .expired : .removed)
       return !isExpired && !isHidden
     }
   }

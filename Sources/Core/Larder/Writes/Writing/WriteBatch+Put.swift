@@ -18,8 +18,7 @@ extension WriteBatch {
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
     // Namespaces of owners that may be absent are made together with the entry.
-    let owners =
-      attributes.awaitsOwners ? [] : try resolve(attributes.owners)
+    let owners = attributes.awaitsOwners ? [] : try resolve(attributes.owners)
     let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
     if session.engine.transforms.isEmpty { return try put(value, for: key, in: name, known, terms) }
     // A transform gets the namespace and the version of the entry, and may refuse; so neither is taken yet.

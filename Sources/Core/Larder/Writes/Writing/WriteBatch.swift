@@ -65,8 +65,7 @@ extension WriteBatch {
     _ value: Value, for key: some StoreKey, in cache: Cache<Value>, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
   ) throws(LarderError) {
-    try set(
-      encoded: try cache.encode(value), for: key, in: cache, attributes.expiring(expires))
+    try set(encoded: try cache.encode(value), for: key, in: cache, attributes.expiring(expires))
   }
 
   @discardableResult

@@ -39,11 +39,9 @@ extension WriteSession {
     try recordDamage(entryKey)
     try transaction.remove(entryKey, from: .entries)
   }
-}
 
-// MARK: Owners
+  // MARK: Owners
 
-extension WriteSession {
   /// Whether an owner is stored, in a namespace that was not cleared.
   mutating func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
     guard case .entry(let entry) = try contents(of: owner.entryKey), entry.has(owner.key.span)
