@@ -1,9 +1,7 @@
 import CLarderSystem
 
-/// The result of a failed system call: an `errno` value.
-///
-/// The error is one word, so throwing functions on the read path stay cheap. The LMDB target adds its own codes, all
-/// negative, and the description of every code.
+/// The result of a failed system call: an `errno` value. The error is one word, so throwing functions on the read path stay
+/// cheap. The LMDB target adds its own codes, all negative, and the description of every code.
 @usableFromInline package struct SystemError: Error, Equatable {
   @usableFromInline package let code: Int32
 

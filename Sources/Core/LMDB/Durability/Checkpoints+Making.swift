@@ -145,10 +145,8 @@ extension Checkpoints {
     setPin(checkpoint.pin)
   }
 
-  /// Waits for `lock.checkpoint`, or until a checkpoint of another process covers `checkpoint`: on a slow disk, other processes
-  /// may hold the lock nearly all the time.
-  ///
-  /// - Returns: whether this process holds the lock.
+  /// Waits for `lock.checkpoint`, or until a checkpoint of another process covers `checkpoint`: on a slow disk, other
+  /// processes may hold the lock nearly all the time. Returns whether this process holds the lock.
   private func lockUnlessCovered(
     _ checkpoint: Checkpoint, lockTimeout: Duration
   ) throws(LMDBError) -> Bool {

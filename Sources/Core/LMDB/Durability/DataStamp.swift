@@ -2,7 +2,6 @@ import CLarderSystem
 import LarderSystem
 
 /// Two numbers that identify a data file, in the last bytes of its first page. LMDB writes only the beginning of that page.
-///
 /// The file `recovery` names the stamp of the data that it belongs to. A byte copy of the data has the stamp, too.
 struct DataStamp: Equatable {
   /// A data file made from this file has the same number; 0 in files of earlier versions.

@@ -18,7 +18,6 @@ final class RecoveryFile: Sendable {
 
   private let file: FileDescriptor
 
-  /// - Throws: `ENOENT` if there is no file.
   init(opening path: String, readOnly: Bool = false) throws(LMDBError) {
     file = try FileDescriptor(opening: path, (readOnly ? O_RDONLY : O_RDWR) | O_NOFOLLOW)
   }
@@ -46,7 +45,7 @@ final class RecoveryFile: Sendable {
     return newest
   }
 
-  /// The newest valid record, if it is certainly on the disk; nil if its writer was killed before the sync.
+  /// The newest valid record; nil if its writer was killed before the sync.
   func readSynced() throws(LMDBError) -> RecoveryRecord? {
     guard let record = try read(),
       try word(at: Self.synced) == record.sequence
@@ -81,9 +80,7 @@ final class RecoveryFile: Sendable {
     try replace(record)
   }
 
-  /// Writes `record` as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was deleted: no
-  /// opening would find the record.
-  ///
+  /// Writes `record` as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was deleted.
   /// The number of records increases first: after a kill, other processes only read the file once more than necessary.
   func replace(_ record: RecoveryRecord) throws(LMDBError) {
     if file.status?.st_nlink == 0 { throw .replaced }
@@ -100,7 +97,7 @@ final class RecoveryFile: Sendable {
     try word(at: Self.changes)
   }
 
-  /// The number at `offset`; 0 if the file ends before it.
+  /// 0 if the file ends before `offset`.
   private func word(at offset: Int) throws(LMDBError) -> UInt64 {
     let bytes = try file.contents(at: offset, count: 8)
     return bytes.count == 8 ? bytes.u64(0) : 0

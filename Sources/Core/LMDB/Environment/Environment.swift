@@ -2,11 +2,8 @@ import CLMDB
 package import LarderSystem
 package import Synchronization
 
-/// One LMDB environment. A process opens it once, however often it is requested.
-///
-/// Its parts protect LMDB from its known hazards: ``Opening`` and ``Closing``, ``MapSize``, ``ReaderTable``, ``OpenFiles``,
-/// ``Syncing``, ``WriteGuard``, and the locks in ``EnvironmentHandle``. `Environment+Transactions` uses them for each read and
-/// write.
+/// One LMDB environment. A process opens each environment once, however often it is requested. The parts protect LMDB from its
+/// known hazards; `Environment+Transactions` uses the parts for each read and write.
 @safe package final class Environment: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
@@ -16,11 +13,11 @@ package import Synchronization
   let writeGuard: WriteGuard
   let syncing: Syncing
   let closing: Closing
-  /// The named databases, in the order of ``EnvironmentOptions/databases``.
+  /// In the order of ``EnvironmentOptions/databases``.
   package let databases: [Database]
   let databaseNames: [String]
 
-  /// An object that the layer above shares between all users of this environment.
+  /// Shared by all users of this environment in the layer above.
   package let attachment = Mutex<WeakAttachment>(WeakAttachment())
 
   package struct WeakAttachment: Sendable {
@@ -66,7 +63,7 @@ package import Synchronization
     self.databases = databases
     databaseNames = options.databases
     writeGuard = WriteGuard(names: options.databases)
-    // Nothing throws from here on, so the thread always ends.
+    // Nothing throws from here on, so the timer thread always ends.
     let target = WeakReference()
     let timer = Self.startTimer(target)
     readerTable = ReaderTable(of: handle, timer: timer)
@@ -80,7 +77,6 @@ package import Synchronization
 
   deinit { closing.runForGood() }
 
-  /// The directory, with links resolved.
   package var path: String { handle.files.directory }
 
   package var durability: DurabilityLevel { syncing.level }
@@ -89,7 +85,7 @@ package import Synchronization
     @inline(__always) get { handle.isOpen }
   }
 
-  /// Why the environment cannot be used; only valid while it is not open.
+  /// Only valid while the environment is not open.
   package var phaseError: LMDBError { handle.phaseError }
 
   package var isForked: Bool { handle.isForked }
@@ -146,16 +142,14 @@ extension Environment {
     }
   }
 
-  /// Called by the timer thread, at the requested times or earlier.
+  /// At the requested times or earlier.
   private func runTimer() {
     syncing.checkpoints?.makeIfDue()
     readerTable.sweepIfDue()
   }
 }
 
-/// How an environment is opened.
 package struct EnvironmentOptions: Sendable {
-  /// Creates the environment if it does not exist.
   package var create = true
   /// Never repairs, restores or empties the environment, and needs no permission to write its files.
   package var readOnly = false
@@ -165,7 +159,7 @@ package struct EnvironmentOptions: Sendable {
   package var changesDurability = false
   /// At the level checkpointed, the time from a commit to the checkpoint that covers it.
   package var checkpointInterval = Duration.milliseconds(200)
-  /// The current boot of the machine; nil asks the system.
+  /// Nil asks the system.
   package var boot: BootIdentity?
 
   var currentBoot: BootIdentity {
@@ -175,15 +169,12 @@ package struct EnvironmentOptions: Sendable {
     }
   }
 
-  /// The named databases that the environment must have.
   package var databases: [String] = []
   /// The first size of the map, if the process has that much address space. The map grows when half of it is used.
   package var mapSize = 16 << 30
   /// How long an open or a write waits for other processes.
   package var lockTimeout = Duration.seconds(10)
-  /// Also opens an environment that belongs to another user.
   package var foreignOwner = false
-  /// Also opens an environment on a network file system.
   package var networkFileSystem = false
   /// The key of a record in the main database that only Larder's files have.
   package var signature: [UInt8] = []

@@ -12,7 +12,6 @@ import Synchronization
   let meta: MetaPages
   /// While a slot of this pool is taken, the map does not move.
   let readers: ReaderPool
-  /// Held by the thread that writes, or begins a checkpoint.
   let writer = WriterLock()
   let lockTimeout: Duration
 
@@ -39,7 +38,7 @@ import Synchronization
   var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
   var isClosed: Bool { unsafe phase.pointee.current == ForkState.closed }
 
-  /// Why the environment is unusable; only valid while it is not open.
+  /// Only valid while the environment is not open.
   var phaseError: LMDBError {
     switch unsafe phase.pointee.current {
     case ForkState.forked: .forked
@@ -72,7 +71,7 @@ import Synchronization
     }
   }
 
-  /// Runs `body` as the only writer of this process, outside a write of the same thread.
+  /// Outside a write of the same thread.
   func withWriter<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
     if !isOpen { throw phaseError }
     if writer.isMine { throw .insideWrite }

@@ -2,9 +2,8 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The environments that this process has open, by the identity of their data files: a process may open each file once.
-///
-/// Each use is inside `ProcessTable.exclusively`, so a forked child finds the table consistent. No use waits for a lock.
+/// The environments that this process has open, by the identity of their data files: a process may open each file once. Each
+/// use is inside `ProcessTable.exclusively`, so a forked child finds the table consistent. No use waits for a lock.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?

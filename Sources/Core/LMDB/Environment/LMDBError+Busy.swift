@@ -8,7 +8,6 @@ extension LMDBError {
   package static let checkpointBusy = LMDBError(code: -31_023)
   package static let mapsBusy = LMDBError(code: -31_024)
 
-  /// The lock file and its purpose; nil for another error.
   var busyLock: (name: String, purpose: String)? {
     switch self {
     case .busy: ("lock.write", "writers")
@@ -26,7 +25,7 @@ extension LMDBError {
     busyLock.map { "another process holds \($0.name), the lock of \($0.purpose)" }
   }
 
-  /// The message of LMDB or the system, without the name of the C code at its beginning.
+  /// Without the name of LMDB's C code at the beginning.
   var systemWords: String {
     let words = unsafe String(cString: mdb_strerror(code))
     guard words.hasPrefix("MDB_"), let name = words.firstIndex(of: " ") else { return words }
@@ -57,7 +56,6 @@ extension OpenError {
     }
   }
 
-  /// For an environment that cannot be used because another process holds one of its locks, or the system refuses.
   init(_ cause: LMDBError, in directory: String) {
     self.init(
       cause.isBusy ? .busy : .system, path: directory,

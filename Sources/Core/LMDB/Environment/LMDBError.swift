@@ -2,7 +2,7 @@ import CLMDB
 import CLarderSystem
 package import LarderSystem
 
-/// The error of a call into LMDB or the system: an `errno` value, one of LMDB's codes, or one of this layer's own codes.
+/// An `errno` value, one of LMDB's codes, or one of this layer's own codes.
 package typealias LMDBError = SystemError
 
 extension SystemError: CustomStringConvertible {
@@ -24,7 +24,7 @@ extension SystemError: CustomStringConvertible {
   package static let stopped = LMDBError(code: -31_008)
   package static let insideWrite = LMDBError(code: -31_009)
   package static let syncFailed = LMDBError(code: -31_020)
-  /// A thread has kept this process's writer lock for the lock timeout. That thread may wait for the thread with this error.
+  /// A thread kept this process's writer lock for the lock timeout; it may wait for the thread with this error.
   package static let writerKept = LMDBError(code: -31_011)
 
   package var description: String {
@@ -106,7 +106,6 @@ extension LMDBError {
   }
 }
 
-/// Why an environment could not be opened: the kind, the path, and the cause if the system or LMDB named a cause.
 package struct OpenError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case absent, absentParent, danglingLink, invalidPath, notADirectory, notAFile, linked
@@ -228,7 +227,6 @@ package struct OpenError: Error, CustomStringConvertible {
   private var suggestionOfCause: String { cause?.recoverySuggestion ?? "see the message" }
 }
 
-/// A damaged page of the data file, with the reason.
 package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
   package let page: UInt64
   package let reason: String
@@ -237,6 +235,6 @@ package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LMDBError {
-  /// A page of the data file is damaged; nothing was read from the page or written to it.
+  /// Nothing was read from the page or written to it.
   package static let damagedPage = LMDBError(code: -31_010)
 }

@@ -71,11 +71,9 @@ final class MapSize: Sendable {
 
   func noteFull() { isWanted.store(true, ordering: .relaxed) }
 
-  /// A writer calls this function before it takes the locks between processes, so no other process waits for this process's
-  /// reads.
-  ///
-  /// The map must not move during a read. If a read prevents a larger map, the write uses the space left. A write one second
-  /// later tries again, or the next write if little space is left. A smaller map is mandatory.
+  /// A writer calls this function before it takes the locks between processes. If a read prevents a larger map, the write uses
+  /// the space left. A write one second later tries again, or the next write if little space is left. A smaller map is
+  /// mandatory.
   func prepare() throws(LMDBError) {
     if size > largestSize { return try fit() }
     let useful = usefulSize
@@ -101,9 +99,7 @@ final class MapSize: Sendable {
     if try !resize(toHold: needed, lockTimeout: handle.lockTimeout) { throw .mapHeld }
   }
 
-  /// Lets a read see a file that another process has made larger.
-  ///
-  /// - Returns: false if reads of this process prevent remapping.
+  /// Lets a read see a file that another process has made larger. Returns false if reads of this process prevent remapping.
   func adopt(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= size { return true }
@@ -118,9 +114,8 @@ final class MapSize: Sendable {
     if handle.meta.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
   }
 
-  /// Makes the map hold `wanted` bytes, but no more than the limit.
-  ///
-  /// - Returns: false if the map is unchanged: address space is missing, or reads of this process continue.
+  /// Makes the map hold `wanted` bytes, but no more than the limit. Returns false if the map is unchanged: address space is
+  /// missing, or reads of this process continue.
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
     // LMDB unmaps the file before it maps the file again, and cannot go back.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }

@@ -4,12 +4,11 @@ import LarderSystem
 
 /// Writes a snapshot of an environment's records into a new data file without free pages.
 struct Compaction {
-  /// Called with the number of copied records and the number of all records; false stops the copy with ``LMDBError/stopped``.
+  /// False stops the copy with ``LMDBError/stopped``.
   typealias Progress = (_ done: Int, _ all: Int) -> Bool
 
   let environment: Environment
 
-  /// Creates a directory `path` with the new data file. Other threads and processes may read and write meanwhile.
   func copy(to path: String, _ shouldContinue: Progress) throws(OpenError) {
     let unfinished = try UnfinishedStore(for: path)
     let data = unfinished.path + "/data.mdb"
@@ -31,7 +30,7 @@ struct Compaction {
     }
   }
 
-  /// Replaces the data file by a new, compact file and closes the environment; see ``Environment/closeCompacting(_:)``.
+  /// See ``Environment/closeCompacting(_:)``.
   func replace(_ shouldContinue: Progress) throws(LMDBError) {
     let handle = environment.handle
     let (files, locks) = (handle.files, handle.locks)

@@ -3,7 +3,7 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The files that an environment has open, with a check whether these files are still at the environment's path.
+/// The open files of an environment, and whether they are still at its path.
 package final class OpenFiles: Sendable {
   let paths: StoreFiles
   private let locks: StoreLocks
@@ -23,13 +23,9 @@ package final class OpenFiles: Sendable {
     directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
   }
 
-  /// Throws unless the open files are still at the path. The caller owns the writer lock.
-  ///
-  /// - Parameter handle: LMDB's environment.
-  /// - Returns: the size of the data file.
+  /// Throws unless the open files are still at the path; returns the size of the data file. The caller owns the writer lock.
   @discardableResult
   func check(_ handle: OpaquePointer) throws(LMDBError) -> Int {
-    // LMDB's own descriptor; LMDB closes it with the environment.
     var descriptor: Int32 = -1
     unsafe mdb_env_get_fd(handle, &descriptor)
     guard let data = FileStatus.of(descriptor), data.st_nlink == 1,
@@ -45,7 +41,6 @@ package final class OpenFiles: Sendable {
     return !locks.areDeleted
   }
 
-  /// The last change of the directory; nil without an open directory.
   private var directoryChange: DirectoryStamp.Change? {
     switch directory {
     case .some(let directory): directory.status.map(DirectoryStamp.Change.init)
@@ -53,12 +48,10 @@ package final class OpenFiles: Sendable {
     }
   }
 
-  /// Whether another data file is at the path.
   var isDataReplaced: Bool {
     FileStatus.of(paths.data).map { FileIdentity($0) != identity } ?? false
   }
 
-  /// A change of the files by another program.
   package enum Problem: Sendable, Equatable {
     /// The directory, the data file, a lock file or the file `recovery` is no longer at its path.
     case missing
@@ -68,7 +61,7 @@ package final class OpenFiles: Sendable {
     case unwritable(LMDBError)
   }
 
-  /// Looks at the files' paths; nil if the files are as they were when the environment was opened.
+  /// Nil if the files are as they were when the environment was opened.
   func problem(needsWriting: Bool, recovery: RecoveryFile?) -> Problem? {
     guard let data = FileStatus.of(paths.data) else { return Self.unreachable(.last) }
     guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
@@ -90,7 +83,6 @@ package final class OpenFiles: Sendable {
     return nil
   }
 
-  /// Why the process cannot look at a path or write there.
   private static func unreachable(_ reason: LMDBError) -> Problem {
     [ENOENT, ENOTDIR].contains(reason.code) ? .missing : .unwritable(reason)
   }
@@ -99,16 +91,14 @@ package final class OpenFiles: Sendable {
 /// Tells a writer whether it must compare the open files with the files at the environment's path.
 ///
 /// The system sets the change time of a directory when a file in it, or the directory itself, is created, removed or renamed.
-/// While that time is the time of the last comparison, the comparison still holds, and a write needs one system call, not four.
-/// A parent directory may be renamed without a new change time here: so a comparison holds for ``longestTrust`` at most.
+/// While that time is unchanged, the comparison holds, and a write needs one system call, not four. A parent directory may be
+/// renamed without a new change time here, so a comparison holds for ``longestTrust`` at most.
 package final class DirectoryStamp: Sendable {
-  /// How long a comparison holds, in milliseconds.
+  /// In milliseconds.
   package static let longestTrust: Int64 = 100
-  /// Milliseconds. A directory that changed less than this time ago can change again with the same change time: the clock of a
-  /// file system advances every 1 to 10 ms.
+  /// In milliseconds. A directory that changed less than this time ago can change again with the same change time.
   package static let clockStep: Int64 = 50
 
-  /// The time of a directory's last change, since 1970.
   package struct Change: Equatable, Sendable {
     package var seconds: Int64
     package var nanoseconds: Int64
@@ -126,13 +116,13 @@ package final class DirectoryStamp: Sendable {
       self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 
-    /// Whether a later change has another time. A file system without fractions of seconds gives no such certainty.
+    /// Whether a later change has another time; never certain without fractions of seconds.
     func isSettled(at wall: Int64) -> Bool {
       nanoseconds != 0 && wall - (seconds &* 1000 &+ nanoseconds / 1_000_000) > clockStep
     }
   }
 
-  /// The milliseconds of the monotonic clock and the milliseconds since 1970.
+  /// In milliseconds; `wall` counts from 1970.
   package struct Times: Sendable {
     package var monotonic: Int64
     package var wall: Int64
@@ -151,10 +141,7 @@ package final class DirectoryStamp: Sendable {
 
   package init() {}
 
-  /// Runs `compare` unless its last success still holds.
-  ///
-  /// - Parameter change: the present change time of the directory; nil if the system does not tell it.
-  /// - Returns: whether the files are still at the path.
+  /// Runs `compare` unless its last success still holds; returns whether the files are still at the path.
   package func check(
     _ change: Change?, at now: Times, _ compare: () throws -> Bool
   ) rethrows -> Bool {

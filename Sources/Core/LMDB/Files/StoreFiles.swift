@@ -1,7 +1,6 @@
 import CLarderSystem
 import LarderSystem
 
-/// The files of one environment, and whether they are safe to use.
 struct StoreFiles: Sendable {
   let directory: String
   // Every write needs these two paths, so they are stored.
@@ -53,7 +52,7 @@ struct StoreFiles: Sendable {
       path: path, cause: cause)
   }
 
-  /// Whether the data file has bytes. Throws if the system refuses to look: such a file must not be made again.
+  /// Throws if the system refuses to look: such a file must not be made again.
   var hasData: Bool {
     get throws(OpenError) {
       guard let status = FileStatus.of(data) else {
@@ -64,7 +63,7 @@ struct StoreFiles: Sendable {
     }
   }
 
-  /// Removes a store that could not be completed, and its directory if it holds nothing else.
+  /// Also removes the directory if it holds nothing else.
   static func removeUnfinished(_ directory: String) {
     removeFiles(in: directory)
     unsafe rmdir(directory)
@@ -99,9 +98,8 @@ struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-  /// Refuses links, files that another user owns or can change, and file systems without reliable locks.
-  ///
-  /// - Returns: whether the process may write all files; false only if `options.readOnly` is set.
+  /// Refuses links, files that another user owns or can change, and file systems without reliable locks. Returns whether the
+  /// process may write all files; false only if `options.readOnly` is set.
   func inspect(_ options: EnvironmentOptions) throws(OpenError) -> Bool {
     guard let status = FileStatus.of(directory) else { throw systemError(directory) }
     if !status.isDirectory { throw OpenError(.notADirectory, path: directory) }

@@ -12,7 +12,7 @@ package import LarderSystem
 /// - `lock.checkpoint` is held while a process makes a checkpoint, so an older checkpoint never replaces a newer one.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///
-/// `lock.slots` is an eighth lock file, for ``ProcessSlots``: no process waits for a lock on it.
+/// No process waits for `lock.slots`, the file of ``ProcessSlots``.
 ///
 /// A thread that takes several locks waits in this order, to prevent deadlocks: the writer lock of its process, `lock.opening`,
 /// the checkpoint lock of its process, `lock.write`, `lock.readers`, the lock of the write buffer. The holder of
@@ -35,9 +35,7 @@ final class StoreLocks: Sendable {
   let maps: GuardedFileLock
   /// `lock.write`; a process without permission to write holds it shared.
   let reading: FileLock
-  /// Whether the process may write the store's files.
   let isWritable: Bool
-  /// All locks, with the names of their files.
   private let files: [(name: String, lock: FileLock)]
 
   init(in directory: String, isWritable: Bool) throws(OpenError) {
@@ -72,18 +70,18 @@ final class StoreLocks: Sendable {
   /// Whether a lock file that excludes other writers was deleted; two system calls.
   var areDeleted: Bool { open.isDeleted || reading.isDeleted }
 
-  /// Whether a lock file was deleted, moved or replaced: then other processes lock other files.
+  /// Other processes would lock other files.
   func areDisplaced(in directory: String) -> Bool {
     files.contains { !$1.isAt(directory + "/" + $0) }
   }
 
-  /// The other processes that hold the lock for which a call waited too long, for a message. Empty for other errors, and if the
-  /// system names no process.
+  /// The other processes that hold the lock for which a call waited too long; empty for other errors, and if the system names
+  /// none.
   static func holders(of error: LMDBError, in directory: String) -> String {
     error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
   }
 
-  /// Like ``holders(of:in:)``, for the processes that have the environment open. They also hold LMDB's lock on lock.mdb.
+  /// The processes that have the environment open. They also hold LMDB's lock on lock.mdb.
   static func users(in directory: String) -> String {
     let known = holders(of: directory + "/lock.open")
     return known.isEmpty ? holders(of: directory + "/lock.mdb") : known
@@ -96,7 +94,6 @@ final class StoreLocks: Sendable {
 }
 
 extension SharedTable {
-  /// A table in the environment's directory, protected by the environment's locks.
   package convenience init(_ format: Format, of environment: Environment) {
     self.init(
       format, in: environment.path, replacing: environment.handle.locks.maps,

@@ -3,8 +3,8 @@ import LarderSystem
 
 /// The directory in which a process makes a new store until the store is complete: beside its place, under a hidden name.
 ///
-/// The process that makes the store holds a lock on the directory. A directory without a lock is left from a killed process;
-/// the next process that makes a store at the place empties it. Files under other names are not touched.
+/// The process holds a lock on the directory. A directory without a lock is left from a killed process; the next process
+/// empties it.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String
@@ -34,7 +34,7 @@ package struct UnfinishedStore: ~Copyable {
       .exists, path: place, detail: "a symbolic link to \(link.target), which does not exist")
   }
 
-  /// The kind of file that has the hidden name; nil for a directory or no file.
+  /// Nil for a directory or no file.
   private static func obstacle(at path: String) -> String? {
     guard let status = FileStatus.of(path), !status.isDirectory else { return nil }
     return status.isLink ? "a symbolic link" : "a file"
@@ -47,11 +47,10 @@ package struct UnfinishedStore: ~Copyable {
     return place[..<start] + "." + name + ".unfinished"
   }
 
-  /// Makes the directory if it does not exist, and locks it.
   private static func claim(
     _ path: String, for place: String
   ) throws(OpenError) -> FileDescriptor {
-    // A process that completes its store renames the directory, perhaps before this process has opened or locked it.
+    // A process that completes its store renames the directory, perhaps before this process has locked it.
     for _ in 0..<100 {
       do throws(OpenError) {
         try StoreFiles.makeDirectory(path)
@@ -85,7 +84,7 @@ package struct UnfinishedStore: ~Copyable {
     throw OpenError(.busy, path: place, detail: "another process makes a store there")
   }
 
-  /// Renames the store, which is closed and flushed, to its place. A store that appeared there meanwhile stays.
+  /// Renames the closed and flushed store to its place. A store that appeared there meanwhile stays.
   package func finish() throws(OpenError) {
     do throws(LMDBError) {
       try FileStatus.syncDirectory(path)

@@ -4,7 +4,7 @@ import LarderSystem
 
 /// LMDB's environment of a data file that no other process uses: the file is written without locks.
 @safe struct UnlockedFile: ~Copyable {
-  /// The bytes of the records in one transaction: LMDB keeps its pages in memory. The copy can be stopped between transactions.
+  /// LMDB keeps the pages of a transaction in memory, and a copy can be stopped between transactions.
   private static let bytesPerTransaction = 8 << 20
 
   let handle: OpaquePointer
@@ -43,7 +43,6 @@ import LarderSystem
     try transaction.commit()
   }
 
-  /// Opens the main database, or creates the database `name`.
   func open(_ name: String?) throws(LMDBError) -> Database {
     let transaction = try unsafe beginTransaction(in: handle, name == nil ? UInt32(MDB_RDONLY) : 0)
     var database: MDB_dbi = 0
@@ -57,10 +56,8 @@ import LarderSystem
     return Database(handle: database)
   }
 
-  /// Copies the next records of the cursor, as many as fit into one transaction.
-  ///
-  /// - Parameter skipped: keys that are not copied.
-  /// - Returns: the number of records read; 0 at the end.
+  /// Copies as many next records as fit into one transaction, except those with a key in `skipped`. Returns the number of
+  /// records read; 0 at the end.
   func append(
     from cursor: inout Cursor, to database: Database, leavingOut skipped: [[UInt8]]
   ) throws(LMDBError) -> Int {
@@ -81,7 +78,7 @@ import LarderSystem
     return count
   }
 
-  /// Syncs the file; returns the number of the newest commit.
+  /// Returns the number of the newest commit.
   func sync() throws(LMDBError) -> UInt64 {
     try unsafe syncFile(of: handle)
     var info = unsafe MDB_envinfo()
@@ -89,10 +86,8 @@ import LarderSystem
     return unsafe UInt64(info.me_last_txnid)
   }
 
-  /// Raises the commit numbers of a closed file to at least `number`. Then a number still identifies one state of the store,
-  /// and later states have higher numbers than the states of the source file.
-  ///
-  /// Even numbers stay in page 0 and odd numbers in page 1.
+  /// Raises the commit numbers of a closed file to at least `number`, so that a number still identifies one state of the
+  /// store. Even numbers stay in page 0 and odd numbers in page 1.
   static func renumber(
     _ path: String, from newest: UInt64, to number: UInt64
   ) throws(LMDBError) {

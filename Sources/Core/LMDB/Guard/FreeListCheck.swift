@@ -1,7 +1,5 @@
-/// Reads the whole tree of free pages, with its lists.
-///
-/// LMDB uses the pages of a list without a check. So each page must exist, be on one list only, and not belong to the tree of
-/// the lists. The time is proportional to the number of free pages.
+/// Reads the whole tree of free pages, with its lists. LMDB uses the pages of a list without a check. So each page must exist,
+/// be on one list only, and not belong to the tree of the lists. The time is proportional to the number of free pages.
 struct FreeListCheck {
   let pages: SnapshotPages
   private(set) var free: PageSet

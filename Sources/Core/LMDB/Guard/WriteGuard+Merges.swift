@@ -1,7 +1,5 @@
-/// Checks before a removal after which LMDB may merge pages.
-///
-/// A merge removes a page, so the neighbour in the next merge below the same branch can lie one page further: after *n*
-/// removals it is at most *n* + 1 pages away.
+/// Checks before a removal after which LMDB may merge pages. A merge removes a page, so the neighbour in the next merge below
+/// the same branch can lie one page further: after *n* removals it is at most *n* + 1 pages away.
 extension WriteGuard {
   /// From this removal below a branch on, all pages below the branch are checked, not only the neighbours.
   private static let removalsBeforeAll = 4

@@ -1,9 +1,7 @@
 /// The paths from a tree's root to a record. Each page on a path is checked once.
 extension WriteGuard: PageOpener {
   /// Takes the path to the record of `key`, or to the record behind which `key` would be inserted, and remembers it in
-  /// ``recentPaths``.
-  ///
-  /// - Returns: the path's number in ``recentPaths``.
+  /// ``recentPaths``. Returns the path's number in ``recentPaths``.
   func newPath(to key: SearchKey, in database: Database, _ tree: Tree) throws(PageDamage) -> Int {
     let index = recentPaths.reuseOlder(in: database, tree)
     try unsafe recentPaths[index].seek(key, by: self)
@@ -28,9 +26,8 @@ extension WriteGuard: PageOpener {
     return path
   }
 
-  /// The page to which a record leads. Checks the page unless this was done before.
-  ///
-  /// A damaged page number may name a sound page that is free or belongs elsewhere. LMDB would free that page twice.
+  /// The page to which a record leads. Checks the page unless this was done before. A damaged page number may name a sound
+  /// page that is free or belongs elsewhere. LMDB would free that page twice.
   @inline(__always)
   func open(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) -> TreePage {
     let number = reference.page

@@ -59,9 +59,8 @@ extension Opening {
     }
   }
 
-  /// Checks the pages on the paths to the named databases and the durability level, before LMDB reads them.
-  ///
-  /// ``QuickCheck`` checks more, for a file that no process has open.
+  /// Checks the pages on the paths to the named databases and the durability level, before LMDB reads them. ``QuickCheck``
+  /// checks more, for a file that no process has open.
   private func checkPaths(_ handle: OpaquePointer) throws(LMDBError) {
     // A writer may be overwriting the meta page during the check. Then the next attempt sees a newer commit.
     for _ in 0..<50 {
@@ -138,9 +137,8 @@ extension Opening {
     return unsafe mdb_txn_id(transaction) <= info.me_last_txnid
   }
 
-  /// LMDB writes lock.mdb through a map; a hole in the file on a full disk would raise SIGBUS.
-  ///
-  /// Another program may have made the file longer while a process has it open. Nobody writes to the added part.
+  /// LMDB writes lock.mdb through a map; a hole in the file on a full disk would raise SIGBUS. Another program may have made
+  /// the file longer while a process has it open. Nobody writes to the added part.
   private func allocateLockFile() throws(LMDBError) {
     let length = ReaderTable.fileSize
     if let status = FileStatus.of(files.lock), status.st_size == length,

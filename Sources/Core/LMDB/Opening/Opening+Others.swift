@@ -41,9 +41,8 @@ extension ReaderTable {
   private static let firstSlot = 2 * slotSize
   static let fileSize = firstSlot + size * slotSize
 
-  /// Frees the slots of an ended process, as LMDB does. The caller holds `lock.readers`.
-  ///
-  /// A slot has the number of its commit in bytes 0 to 7, and its process in bytes 8 to 11 (`mdb.c`: MDB_rxbody).
+  /// Frees the slots of an ended process, as LMDB does. The caller holds `lock.readers`. A slot has the number of its commit
+  /// in bytes 0 to 7, and its process in bytes 8 to 11 (`mdb.c`: MDB_rxbody).
   fileprivate static func freeSlots(
     of process: pid_t, in table: borrowing FileDescriptor
   ) throws(LMDBError) {

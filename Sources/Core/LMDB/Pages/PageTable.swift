@@ -1,6 +1,5 @@
-/// The pages that a snapshot may use: all pages up to its last page, as far as the file has them.
-///
-/// Bytes outside these pages are never read, whatever a page contains.
+/// The pages that a snapshot may use: all pages up to its last page, as far as the file has them. Bytes outside these pages
+/// are never read, whatever a page contains.
 @safe struct PageTable {
   let start: UnsafeRawPointer
   /// One more than the number of the last existing page.

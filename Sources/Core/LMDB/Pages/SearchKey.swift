@@ -1,6 +1,5 @@
-/// A key to search for, with its first 16 bytes as two big-endian words; zeros fill the words behind the end of the key.
-///
-/// The two words decide nearly every comparison. If they are equal, the following bytes decide, and then the lengths.
+/// A key to search for, with its first 16 bytes as two big-endian words; zeros fill the words behind the end of the key. The
+/// two words decide nearly every comparison. If they are equal, the following bytes decide, and then the lengths.
 @unsafe struct SearchKey {
   let start: UnsafeRawPointer
   let count: Int

@@ -1,9 +1,8 @@
 import CLarderSystem
 import LarderSystem
 
-/// A position in a tree that moves from record to record. Each page is checked before its use.
-///
-/// Keys must ascend strictly in a move forward, and descend strictly in a move back, so a walk through damage always ends.
+/// A position in a tree that moves from record to record. Each page is checked before its use. Keys must ascend strictly in a
+/// move forward, and descend strictly in a move back, so a walk through damage always ends.
 @safe struct TreeCursor: ~Copyable {
   /// A record, as addresses in the map.
   @safe struct Record {

@@ -1,8 +1,7 @@
 import LarderSystem
 
-/// Visits all records of a tree that can be reached through sound pages, and collects the damage of the other pages.
-///
-/// Each page is visited once, so the walk ends even if damaged pages form a cycle.
+/// Visits all records of a tree that can be reached through sound pages, and collects the damage of the other pages. Each page
+/// is visited once, so the walk ends even if damaged pages form a cycle.
 struct TreeWalk {
   private let table: PageTable
   private let numberKeys: Bool

@@ -1,9 +1,8 @@
 import CLMDB
 import LarderSystem
 
-/// A position in a database's key order.
-///
-/// A cursor cannot outlive its transaction, and a write transaction cannot change anything while a cursor exists.
+/// A position in a database's key order. A cursor cannot outlive its transaction, and a write transaction cannot change
+/// anything while a cursor exists.
 @safe package struct Cursor: ~Copyable, ~Escapable {
   /// LMDB's cursor, in a write transaction; nil in a read transaction.
   private let handle: OpaquePointer?

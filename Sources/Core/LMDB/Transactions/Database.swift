@@ -63,9 +63,8 @@ func lookUp(
   throw LMDBError(code: result)
 }
 
-/// The address and length of bytes in LMDB's map.
-///
-/// ``ReadTransaction/bytes(of:)`` lends the bytes for the lifetime of the transaction that found them.
+/// The address and length of bytes in LMDB's map. ``ReadTransaction/bytes(of:)`` lends the bytes for the lifetime of the
+/// transaction that found them.
 @safe @usableFromInline package struct Region {
   @usableFromInline let start: UnsafePointer<UInt8>?
   @usableFromInline package let count: Int

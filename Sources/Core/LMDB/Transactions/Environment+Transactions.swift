@@ -3,9 +3,8 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
-  /// Begins a snapshot. Once the pool of reader slots is filled, this needs no lock, no allocation and no system call.
-  ///
-  /// The caller keeps the environment alive during the read.
+  /// Begins a snapshot. Once the pool of reader slots is filled, this needs no lock, no allocation and no system call. The
+  /// caller keeps the environment alive during the read.
   @inline(__always)
   package func beginRead() throws(LMDBError) -> ReadTransaction {
     if !handle.isOpen { throw handle.phaseError }

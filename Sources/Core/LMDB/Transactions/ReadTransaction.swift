@@ -2,9 +2,8 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// A snapshot of the environment, with a slot of the reader pool.
-///
-/// The snapshot ends when the value goes out of scope. The compiler ties the lent bytes to that lifetime.
+/// A snapshot of the environment, with a slot of the reader pool. The snapshot ends when the value goes out of scope. The
+/// compiler ties the lent bytes to that lifetime.
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
@@ -134,9 +133,8 @@ import Synchronization
   }
 }
 
-/// A reusable read transaction with the flag that tells whether a thread uses the transaction.
-///
-/// Slots are 384 bytes apart, a multiple of 128, so two reading threads do not share a pair of cache lines.
+/// A reusable read transaction with the flag that tells whether a thread uses the transaction. Slots are 384 bytes apart, a
+/// multiple of 128, so two reading threads do not share a pair of cache lines.
 @safe struct ReaderSlot: ~Copyable {
   static let stride = 384
   static let idle: UInt32 = 0

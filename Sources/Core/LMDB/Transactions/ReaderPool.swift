@@ -115,9 +115,8 @@ import Synchronization
 }
 
 extension ReaderPool {
-  /// Ends the transactions that were not used since the last sweep, and so frees their slots in LMDB's reader table.
-  ///
-  /// - Returns: whether transactions are left.
+  /// Ends the transactions that were not used since the last sweep, and so frees their slots in LMDB's reader table. Returns
+  /// whether transactions are left.
   func sweep() -> Bool {
     var anyIsOpen = false
     for index in 0..<Self.slotCount {

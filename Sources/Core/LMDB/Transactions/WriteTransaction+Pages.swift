@@ -90,7 +90,6 @@ extension WriteTransaction {
   }
 
   /// The number of pages in use: the pages of `databases`, of the main database and of the free lists, and the two meta pages.
-  ///
   /// After a commit, all other pages of the file are free. The time is proportional to the number of databases.
   package func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     var pages = 2

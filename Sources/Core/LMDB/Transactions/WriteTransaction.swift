@@ -1,9 +1,8 @@
 import CLMDB
 import LarderSystem
 
-/// The only write transaction of the environment: all of its changes become visible together, or no change does.
-///
-/// Without ``commit()``, the transaction is rolled back at the end of its scope. It belongs to the thread that began it.
+/// The only write transaction of the environment: all of its changes become visible together, or no change does. Without
+/// ``commit()``, the transaction is rolled back at the end of its scope. It belongs to the thread that began it.
 @safe package struct WriteTransaction: ~Copyable {
   private var handle: OpaquePointer?
 
@@ -131,9 +130,8 @@ import LarderSystem
     }
   }
 
-  /// Stores `value` under a key greater than all existing keys, without a search.
-  ///
-  /// - Returns: false if an existing key is not smaller; then nothing is stored.
+  /// Stores `value` under a key greater than all existing keys, without a search. Returns false if an existing key is not
+  /// smaller; then nothing is stored.
   package mutating func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {

@@ -1,6 +1,5 @@
-/// A string that equals another string only if both have the same bytes, like the names and tags in a store.
-///
-/// Swift's own strings are also equal if Unicode treats them as the same text: an accented letter can have one scalar or two.
+/// A string that equals another string only if both have the same bytes, like the names and tags in a store. Swift's own
+/// strings are also equal if Unicode treats them as the same text: an accented letter can have one scalar or two.
 package struct ExactString: Hashable, Sendable {
   package let string: String
 

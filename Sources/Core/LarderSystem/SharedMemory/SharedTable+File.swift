@@ -31,9 +31,8 @@ extension SharedTable {
     }
   }
 
-  /// Maps a usable file for reading and writing; never makes a file.
-  ///
-  /// - Returns: false if no such file exists, or if it cannot be mapped; the current map stays.
+  /// Maps a usable file for reading and writing; never makes a file. Returns false if no such file exists, or if it cannot be
+  /// mapped; the current map stays.
   @discardableResult
   package func openExisting() -> Bool { openExisting(writable: true) }
 

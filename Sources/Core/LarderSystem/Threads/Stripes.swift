@@ -97,9 +97,7 @@ public import Synchronization
 }
 
 /// A fixed number of 64-bit words that threads read and write without a lock, as a cache. The words are 0 at first, and only
-/// touched pages use memory.
-///
-/// If the system refuses the memory, `count` is 0 and every word reads as 0.
+/// touched pages use memory. If the system refuses the memory, `count` is 0 and every word reads as 0.
 @safe package final class AtomicWords: Sendable {
   /// The number of words; 0 if the system refused the memory.
   package let count: Int
