@@ -124,7 +124,7 @@ extension ArticleReader {
   private func keep(_ edit: PendingEdit, _ key: Key, _ updated: String) async throws -> String? {
     var edit = edit
     (edit.sent, edit.updated) = (storage.store.now, updated)
-    let kept: Void? = try await ifRoomSuspending {
+    let kept: Void? = try await ifRoom {
       try await storage.outbox.set(edit, for: key, expires: .after(.days(30)))
     }
     if kept == nil { try await storage.outbox.remove(key) }

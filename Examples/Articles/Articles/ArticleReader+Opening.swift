@@ -8,7 +8,7 @@ extension ArticleReader {
   ///
   /// If several tasks and processes open the article at the same time, one of them asks the service.
   public func article(_ id: String) async throws -> Article {
-    _ = try ifRoom { try storage.applySettings() }
+    _ = try await ifRoom { try storage.applySettings() }
     let opened = Mutex(try storage.article(id)?.bookmark)
     let loaded = try await load(id) { [self] in
       let bookmark = try await readeck.bookmark(id).value
@@ -72,7 +72,7 @@ extension ArticleReader {
     readeck.service.note(id, in: storage.articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
       // The new version may lack some of the images.
-      _ = try ifRoom {
+      _ = try await ifRoom {
         try storage.store.write { try storage.settle(known.images, of: id, in: &$0) }
       }
     }
@@ -86,6 +86,6 @@ extension ArticleReader {
       let oldest = try storage.list().last(where: { !listed.contains($0.bookmark.id) })
     else { return }
     // If this removal finds no room, the article cannot be stored either, and its error is reported.
-    _ = try await ifRoomSuspending { try await storage.articles.remove(oldest.bookmark.id) }
+    _ = try await ifRoom { try await storage.articles.remove(oldest.bookmark.id) }
   }
 }

@@ -61,7 +61,7 @@ public final class ArticleReader: Sendable {
     do {
       let listed = try await readeck.unread(limit: limit)
       // If there is no room to mark articles as edited, the next sync compares the dates again.
-      _ = try await ifRoomSuspending { try await noteEdits(in: listed, before: requested) }
+      _ = try await ifRoom { try await noteEdits(in: listed, before: requested) }
       return listed
     } catch let error as ServiceError where error.isOffline {
       let stored = try stored().map(\.bookmark).filter { !$0.isArchived }

@@ -66,7 +66,7 @@ public struct DeparturesCache: Sendable {
           try batch.set(ships, for: "\(other)", in: cache)
         }
       }
-      _ = try ifRoom { try store.write(keep) }
+      _ = try await ifRoom { try store.write(keep) }
       return .value(days[day] ?? [:])
     }
   }
@@ -105,7 +105,7 @@ public struct DeparturesCache: Sendable {
       var (row, failure): (LakeReport.Row?, (any Error)?)
       do { row = try await client.measured(lake) } catch { failure = error }
       if let level = row?.level {
-        _ = try await ifRoomSuspending { try await levels.set(level, for: lake.id) }
+        _ = try await ifRoom { try await levels.set(level, for: lake.id) }
       }
       if let celsius = row?.celsius {
         return .value(WaterTemperature(celsius: celsius, origin: .report))

@@ -53,13 +53,18 @@ import ExampleTesting
   func `app and widget are two processes on one store`() async throws {
     let program = try TestedProgram("larder-departures", store: "store")
     #expect(try await program.run("board 8503651 --offline").code == 0)
-    let widget = try Running(of: [
-      "larder-departures", "widget", "8503651", "--rows", "1", "--offline", "--store",
-      program.store, "--watch",
-    ])
-    #expect(try widget.line() == Data("no departures".utf8))
+    let (widget, output) = (Process(), Pipe())
+    widget.executableURL = URL(filePath: ProgramFixture.programs + "/larder-departures")
+    widget.arguments = [
+      "widget", "8503651", "--rows", "1", "--offline", "--store", program.store, "--watch",
+    ]
+    widget.standardOutput = output
+    try widget.run()
+    defer { widget.terminate() }
+    let lines = LineCollector(output.fileHandleForReading)
+    #expect(lines.next(within: 600) == "no departures")
     #expect(try await program.run("publish 8503651 --offline").code == 0)
-    let shown = try String(decoding: widget.line(), as: UTF8.self)
+    let shown = try #require(lines.next(within: 600))
     #expect(shown.contains("BAT 102") && shown.contains("(Linth)"))
     try Store(at: program.store).finish()
   }

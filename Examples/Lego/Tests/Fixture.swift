@@ -7,15 +7,15 @@ struct Fixture: TestFixture {
   let server: LocalServer
   let clock = ManualClock()
   let folder: TemporaryDirectory
-  private let stores = Lines<Store>()
+  let stores: TestedStores
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
-      let fixture = Fixture(server: server, folder: try TemporaryDirectory())
-      try fixture.recover()
-      try await body(fixture)
-      for store in fixture.stores.all {
-        do { try store.finish() } catch let error as LarderError where error.code == .closed {}
+      let folder = try TemporaryDirectory()
+      try await TestedStores.run { stores in
+        let fixture = Fixture(server: server, folder: folder, stores: stores)
+        try fixture.recover()
+        try await body(fixture)
       }
     }
   }

@@ -4,7 +4,7 @@ import ExampleTesting
 
 /// The presets of lifetimes, memory and plans, and their effect. Tests of Larder cover entities that expire to the
 /// millisecond, limits of memory, and a file that never grows beyond its limit.
-@Suite(.fixture(Fixture.self), .checkedStores) struct RulesTests {
+@Suite(.fixture(Fixture.self)) struct RulesTests {
   private let fixture = Fixture.current
 
   /// The lifetimes in hours, in the order of `EntityKind.allCases`; nil for entities that never expire.
@@ -50,7 +50,7 @@ import ExampleTesting
     limits: MemoryLimits, entries: Int, seconds: Int
   ) throws {
     #expect(limits == MemoryLimits(entries: entries, lifetime: .seconds(seconds)))
-    let lego = try LegoCache(Store.tested(), plan: CachePlan(memory: limits))
+    let lego = try fixture.client(CachePlan(memory: limits)).cache
     #expect(lego.entities(Color.self)?.memory?.limits == limits)
   }
 

@@ -1,6 +1,6 @@
 public import ArgumentParser
 import Foundation
-public import Larder
+import Larder
 import Service
 
 /// Ends a program with a message, a hint and an exit code.
@@ -44,11 +44,6 @@ public struct Failure: Error {
     do { return try await body() } catch let error as ServiceError where error.status == 404 {
       throw Failure(.noSuchKey, "\(error)")
     }
-  }
-
-  /// The failure to open a store.
-  public init(opening error: LarderError) {
-    self.init(.cannotOpen, error.message, hint: error.hint)
   }
 
   private static func code(of error: LarderError) -> Code {

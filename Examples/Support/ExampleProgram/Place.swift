@@ -1,5 +1,5 @@
 public import ArgumentParser
-public import Foundation
+import Foundation
 public import Larder
 public import LarderHTTP
 import Service
@@ -57,26 +57,16 @@ public struct Place: ParsableArguments {
     isLogged ? { @Sendable in Console.complain($0) } : nil
   }
 
-  /// - Parameters:
-  ///   - sample: the folder with the recording, beside the folder of the program's sources.
-  ///   - file: a source file of the program.
-  public func transport(
-    sample: String = "Sample", of file: String = #filePath
-  ) throws -> any HTTPTransport {
+  private func transport(of file: String) throws -> any HTTPTransport {
     if noNetwork { return Disconnected() }
     if !offline { return networkTransport() }
-    return try Recording(folder: Self.folder(sample, of: file).path)
-  }
-
-  /// A folder beside the folder of the program's sources.
-  public static func folder(_ name: String = "Sample", of file: String = #filePath) -> URL {
-    URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: name)
+    let example = URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
+    return try Recording(folder: example.appending(path: "Sample").path)
   }
 
   /// Opens the store, calls `body`, and closes the store.
   ///
-  /// - Parameter file: a source file of the program.
+  /// - Parameter file: a source file of the program. The folder `Sample` beside the sources has the recording.
   public func open<Result>(
     _ options: Store.Options = Store.Options(), of file: String = #filePath,
     _ body: (Store, any HTTPTransport) async throws -> Result
@@ -85,7 +75,7 @@ public struct Place: ParsableArguments {
     let store: Store
     do throws(LarderError) {
       store = try Store(at: path, options: options)
-    } catch { throw Failure(opening: error) }
+    } catch { throw Failure(.cannotOpen, error.message, hint: error.hint) }
     let result = try await body(store, transport)
     try store.close()
     return result

@@ -29,21 +29,19 @@ public struct FixtureTrait<Fixture: TestFixture>: SuiteTrait, TestTrait, TestSco
     for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
   ) async throws {
     try await Fixture.run { fixture in
-      let all = CurrentFixtures.all.merging([ObjectIdentifier(Fixture.self): fixture]) { $1 }
-      try await CurrentFixtures.$all.withValue(all) { try await body() }
+      try await CurrentFixture.$value.withValue(fixture) { try await body() }
     }
   }
 }
 
-/// The fixtures of the running test, by type.
-private enum CurrentFixtures {
-  @TaskLocal static var all: [ObjectIdentifier: any TestFixture] = [:]
+private enum CurrentFixture {
+  @TaskLocal static var value: (any TestFixture)?
 }
 
 extension TestFixture {
   /// The fixture of the running test.
   public static var current: Self {
-    guard let fixture = CurrentFixtures.all[ObjectIdentifier(Self.self)] as? Self else {
+    guard let fixture = CurrentFixture.value as? Self else {
       preconditionFailure("the suite has no trait .fixture(\(Self.self).self)")
     }
     return fixture
@@ -56,14 +54,15 @@ extension Trait {
   ) -> Self where Self == FixtureTrait<Fixture> { FixtureTrait() }
 }
 
-/// The stores that a test made with ``Store/tested(clock:)``. They are checked and closed after the test.
-public final class TestedStores: TestFixture {
-  fileprivate let all = Mutex<[Store]>([])
+/// The stores that a test made, which are checked and closed after the test: ``Store/tested(clock:)`` makes a store for a
+/// suite with the trait `.checkedStores`.
+public typealias TestedStores = Lines<Store>
 
+extension TestedStores: TestFixture {
   public static func run(_ body: (TestedStores) async throws -> Void) async throws {
     let stores = TestedStores()
     try await body(stores)
-    for store in stores.all.withLock({ $0 }) {
+    for store in stores.all {
       do { try store.finish() } catch let error as LarderError where error.code == .closed {}
     }
   }
@@ -74,10 +73,9 @@ extension Trait where Self == FixtureTrait<TestedStores> {
 }
 
 extension Store {
-  /// A temporary store that is checked after the test; its suite has the trait `.checkedStores`.
   public static func tested(clock: any LarderClock = ManualClock()) throws -> Store {
     let store = try Store.temporary(options: Store.Options(clock: clock))
-    TestedStores.current.all.withLock { $0.append(store) }
+    TestedStores.current.add(store)
     return store
   }
 

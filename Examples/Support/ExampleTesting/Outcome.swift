@@ -1,5 +1,6 @@
-public import Foundation
+import Foundation
 import Synchronization
+import TestSupport
 
 /// The result of a built program.
 ///
@@ -11,8 +12,7 @@ public struct Outcome: Sendable {
 
   /// Runs a shell command line with the built programs in the PATH: `larder my.larder -e keys`.
   public init(line: String) async throws {
-    let programs = try Self.built("larder").deletingLastPathComponent().path
-    let arguments = ["-c", "PATH=\"$1:$PATH\"; \(line)", "sh", programs]
+    let arguments = ["-c", "PATH=\"$1:$PATH\"; \(line)", "sh", ProgramFixture.programs]
     self = try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread {
         continuation.resume(with: Result { try Outcome(ofShell: arguments) })
@@ -44,18 +44,5 @@ public struct Outcome: Sendable {
       decoding: try error.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
     code = process.terminationStatus
-  }
-
-  /// The path of a program that was built with these tests.
-  public static func built(_ name: String) throws -> URL {
-    var folder = Bundle.main.bundleURL
-    for bundle in Bundle.allBundles where bundle.bundlePath.hasSuffix(".xctest") {
-      folder = bundle.bundleURL.deletingLastPathComponent()
-    }
-    let program = folder.appending(path: name)
-    guard FileManager.default.isExecutableFile(atPath: program.path) else {
-      throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: program.path])
-    }
-    return program
   }
 }

@@ -3,6 +3,10 @@ public import HTTPTypes
 public import Larder
 public import LarderHTTP
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// A web service for an adapter: a base address, the fields of every request, and an HTTP cache. The cache also applies the
 /// time limit, waits for a service that asks for it, and distinguishes a login page from an answer.
 public struct Service: Sendable {
@@ -58,7 +62,9 @@ public struct Service: Sendable {
       log?("\(method) \(reply.path.prefix { $0 != "?" }): \(reply.words)")
       return reply
     } catch {
-      throw ServiceError(after: error) ?? error
+      guard let failure = error as? any TransportFailure else { throw error }
+      throw ServiceError.failed(
+        failure.failure, (error as? URLError)?.localizedDescription ?? "\(error)")
     }
   }
 
@@ -139,12 +145,7 @@ public struct Service: Sendable {
 }
 
 /// Calls `body`, which stores an optional value; nil if the store has no room for it.
-public func ifRoom<Result>(_ body: () throws -> Result) throws -> Result? {
-  do { return try body() } catch let error as LarderError where error.code == .full { return nil }
-}
-
-/// Works like ``ifRoom(_:)`` for a `body` that suspends the task.
-public func ifRoomSuspending<Result>(_ body: () async throws -> Result) async throws -> Result? {
+public func ifRoom<Result>(_ body: () async throws -> Result) async throws -> Result? {
   do { return try await body() } catch let error as LarderError where error.code == .full {
     return nil
   }

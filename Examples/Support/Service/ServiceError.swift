@@ -1,10 +1,6 @@
 import Foundation
 public import LarderHTTP
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// The reason why a service gave no usable answer.
 public enum ServiceError: Error, Sendable, CustomStringConvertible {
   /// There is no complete answer, or no answer of use: no network, a time limit, an invalid certificate, a body that is too large.
@@ -44,12 +40,6 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     case .wrongContent(let path, let type):
       "the answer to \(path.prefix { $0 != "?" }) is \(type); a login page of this network may have sent it"
     }
-  }
-
-  /// The reason of an error; nil for an error that is not about the exchange.
-  init?(after error: any Error) {
-    guard let failure = error as? any TransportFailure else { return nil }
-    self = .failed(failure.failure, (error as? URLError)?.localizedDescription ?? "\(error)")
   }
 }
 
