@@ -88,7 +88,6 @@ struct BufferState: Equatable {
   var frozen: BufferState { BufferState(word: word | Self.frozenBit) }
   var thawed: BufferState { BufferState(word: stamp) }
   var empty: BufferState { BufferState(word: epoch & ~Self.frozenBit) }
-  /// The next generation, which is empty.
   var next: BufferState {
     let next = (generation &+ 1) & 0xFFFF == 0 ? generation &+ 2 : generation &+ 1
     return BufferState(word: next &<< Self.generationShift | ~word & Self.baseBit)

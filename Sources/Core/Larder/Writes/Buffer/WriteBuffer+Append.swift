@@ -9,7 +9,6 @@ extension WriteBuffer {
     var metadata: UInt64
     var snapshot: UInt64
     var keyHash: UInt64
-    /// The key's record on top of the snapshot, if it exists.
     var found: Found?
     /// The header of the entry, and the bytes of its value; nil without an entry.
     var entry: (header: EntryHeader, size: Int)?

@@ -19,7 +19,6 @@ final class WriteBuffer: Sendable {
   /// Whether this process may append. A process that may not append still reads and commits records.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
-  /// Whether the last scheduled commit failed, so that the next write must report the error.
   private let isSuspended = Atomic(false)
   /// The generation that the file had when this process opened the store, if its records lie on other data; otherwise 0.
   private let foreignGeneration: UInt64

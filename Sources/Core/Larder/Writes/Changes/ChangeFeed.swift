@@ -57,9 +57,8 @@ final class ChangeFeed: Sendable {
 
   // MARK: Batches
 
-  /// Collects the changes of a batch inside write transaction `transaction`; nil without the file or a subscription.
-  ///
-  /// Costs one comparison in a store that never had a subscription, otherwise a few loads.
+  /// Collects the changes of a batch inside write transaction `transaction`; nil without the file or a subscription. Costs one
+  /// comparison in a store that never had a subscription.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {

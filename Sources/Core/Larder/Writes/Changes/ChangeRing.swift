@@ -21,7 +21,6 @@ struct ChangeRing {
   static let mostSlots = 65_536
   private static let share = 16
 
-  /// The 64-bit words in front of the slots.
   private enum Place {
     static let head = 0
     /// The head after the commit of `transaction`; 0 if no commit is under way.

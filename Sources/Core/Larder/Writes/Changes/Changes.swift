@@ -46,7 +46,6 @@ public struct Change: Sendable, Hashable {
   /// The id of the process that made the change.
   public var process: Int?
 
-  /// The most bytes of a key in a change.
   static let longestKey = 64
 
   init(_ kind: Kind) { self.kind = kind }
@@ -82,7 +81,6 @@ public struct Changes: AsyncSequence, Sendable {
     }
   }
 
-  /// Ends the subscription at the end of the loop.
   private final class Loop: Sendable {
     let subscription: Subscription
     init(subscription: Subscription) { self.subscription = subscription }

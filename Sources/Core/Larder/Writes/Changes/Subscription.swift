@@ -2,7 +2,6 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// A reader of the change ring: its index and its filter.
 final class Subscription: Sendable {
   private let engine: StoreEngine
   private let filter: [UInt8]?

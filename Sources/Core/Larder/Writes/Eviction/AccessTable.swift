@@ -30,9 +30,7 @@ struct AccessTable: Sendable {
     static let entries = 2
   }
 
-  /// Records a use of an entry, in a minute since 1970.
-  ///
-  /// - Parameter sequence: the entry's position in the queue of namespace `id`; 0 without a position.
+  /// Records a use in a minute since 1970; `sequence` is 0 for an entry without a position in the queue.
   func touch(_ hash: UInt64, sequence: UInt64 = 0, of id: NamespaceID = .store, in minute: Int64) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

@@ -4,7 +4,6 @@ enum QueuePart: UInt8 {
 
 /// The record of an evicted entry, which the policy keeps for some time.
 struct Ghost: Equatable {
-  /// The number of evictions since this eviction.
   var age: UInt64
   var part: QueuePart
   var frequency: UInt32

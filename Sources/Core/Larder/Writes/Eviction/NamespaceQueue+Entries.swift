@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// Finds and evicts entries of the queue.
 extension NamespaceQueue {
   /// The first entry at `position` or behind it. Skips records without their entry; only damage leaves such records.
   mutating func entry(from position: UInt64) throws(LarderError) -> StoredEntry? {

@@ -88,7 +88,6 @@ extension QueueState {
 struct PolicyState: Equatable {
   var target = WindowTarget()
   var returns = ReturnRates()
-  /// The number of evictions so far; ghosts count their age in evictions.
   var evictions: UInt64 = 0
 
   mutating func evicted(from part: QueuePart, of entries: UInt64) {
@@ -109,7 +108,6 @@ struct PolicyState: Equatable {
 struct ReturnRates: Equatable {
   /// The share of insertions that are ghost hits: at most n/2 evictions ago in a cache of n entries.
   private(set) var ghostHits = 0.0
-  /// The share of insertions that had a ghost of any age.
   private(set) var all = 0.0
   /// Set above ``mostGhostHits`` and cleared below ``fewGhostHits``.
   private(set) var isLooping = false

@@ -76,7 +76,6 @@ extension SequencedQueue where Self: ~Copyable {
     if !isNearlyFull { try shrinkWindow { _, _ throws(LarderError) in } }
   }
 
-  /// The policy `fifo`: evicts the oldest entry first.
   mutating func makeRoomOldestFirst() throws(LarderError) {
     var sequence: UInt64 = 0
     while isOver, let next = try first(from: sequence) {

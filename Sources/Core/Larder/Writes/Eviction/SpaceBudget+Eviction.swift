@@ -223,7 +223,6 @@ enum LimitWords {
 }
 
 extension LarderError {
-  /// The error of a full namespace in which nothing may be evicted.
   package static func full(_ name: String, _ rules: Rules, pinned: UInt64 = 0) -> LarderError {
     let refuses = rules.eviction == .refuse
     return LarderError(
@@ -237,7 +236,6 @@ extension LarderError {
         : "unpin or remove entries, lower guarantees, or raise the limit")
   }
 
-  /// The error for a value that is larger than the namespace's rules allow.
   package static func tooLarge(_ size: Int, for namespace: String, _ rules: Rules) -> LarderError {
     LarderError(
       .overLimit,

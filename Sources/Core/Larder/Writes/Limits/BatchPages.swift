@@ -67,8 +67,7 @@ struct BatchPages {
 
   func usable(leaving free: Int) -> Int { max(min(pages - free, usable), 0) }
 
-  /// If more bytes than this lie behind the end of the file, a batch cannot reach the limit: twice the largest batch with the
-  /// largest value, because of the copies of pages.
+  /// With more bytes behind the end of the file, a batch cannot reach the limit, even with all copies of pages.
   static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
   /// The count of available pages stops here: no batch takes more.
   static let enough = 1 << 17

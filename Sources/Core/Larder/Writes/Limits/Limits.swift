@@ -92,7 +92,6 @@ extension Int {
   /// `count` times 1,000,000,000 bytes.
   public static func gigabytes(_ count: Int) -> Int { times(count, 1_000_000_000) }
 
-  /// `count` units, clamped to 64 bits.
   private static func times(_ count: Int, _ unit: Int) -> Int {
     let (bytes, overflow) = count.multipliedReportingOverflow(by: unit)
     return overflow ? (count < 0 ? .min : .max) : bytes

@@ -47,7 +47,6 @@ struct StoredOwner: Equatable {
     return bytes + key
   }
 
-  /// The owner's key in the database of entries.
   var entryKey: [UInt8] { StoredKey.entry(key.span, in: id) }
 }
 
@@ -119,7 +118,6 @@ extension WriteSession {
     ledger.updateStore { $0.orphans &-= 1 }
   }
 
-  /// Stores the owners whose dependents this batch has not removed.
   mutating func saveOrphans() throws(LarderError) {
     for removed in orphans.takeAll() {
       let prefix = IndexKey.owner(removed.owner, entry: [])

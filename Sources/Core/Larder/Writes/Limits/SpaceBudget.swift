@@ -37,8 +37,7 @@ struct SpaceBudget {
     return disk.map { session.usesMore(than: $0.usable - $0.usable / 32) } ?? false
   }
 
-  /// Refuses guarantees that add up to more than the store may hold: `guaranteed` for `changed`, and the others.
-  /// O(namespaces).
+  /// Refuses guarantees, with `guaranteed` for `changed`, that add up to more than the store may hold. O(namespaces).
   func checkGuarantees(
     of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -61,7 +60,6 @@ struct SpaceBudget {
   }
 }
 
-/// A request to make room in a namespace: the limit, and the entries that may leave.
 struct RoomRequest {
   enum Cause {
     case namespace

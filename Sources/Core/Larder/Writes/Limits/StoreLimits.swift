@@ -24,13 +24,9 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   /// obey a new limit from the next value that they decode.
   public var memory: Int?
 
-  /// The smallest possible disk limit, in bytes.
   static let smallestDisk = 4_000_000
 
-  /// The disk limit of a new store without a declared limit: a tenth of the free disk at that time, at most 10 GB and at least
-  /// ``smallestDisk``.
-  ///
-  /// - Parameter free: bytes that the user may write on the file system of the store.
+  /// The disk limit of a new store: a tenth of the `free` bytes that the user may write, at most 10 GB.
   static func defaultDisk(free: Int) -> Int {
     min(max(free / 10, smallestDisk), 10_000_000_000)
   }
@@ -87,7 +83,6 @@ struct StoreSettings: Codable, Equatable, Sendable {
 
   init() {}
 
-  /// The record of a new store.
   static func record(defaultDisk: Int, seal: RecordSeal) -> [UInt8] {
     let json = "{\"declared\":{},\"defaultDisk\":\(defaultDisk),\"overrides\":{}}"
     return seal.seal(Array(json.utf8), for: MetadataKey.settings)
@@ -156,9 +151,8 @@ extension Store {
     _ = try override(limits) { true }
   }
 
-  /// Like ``override(_:)``, but only while `shouldContinue` returns true. The closure is called between two transactions.
-  ///
-  /// - Returns: false if the change was stopped; then the reached usage is the limit in force.
+  /// Like ``override(_:)``, but only while `shouldContinue` returns true; called between two transactions. False if the change
+  /// was stopped; then the reached usage is the limit in force.
   package func override(
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

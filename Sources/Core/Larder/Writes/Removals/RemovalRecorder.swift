@@ -1,6 +1,4 @@
-/// Records the removals of a batch, for loads that began earlier.
-///
-/// Evictions and expiries do not count as removals: a load may store its value after them.
+/// The removals of a batch, for loads that began earlier. A load may store its value after evictions and expiries.
 struct RemovalRecorder {
   private let table: RemovalTable
   private(set) var number: UInt64?

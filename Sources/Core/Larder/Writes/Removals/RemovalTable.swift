@@ -82,7 +82,6 @@ package struct RemovalTable {
 
   // MARK: Removals, in a process that may write
 
-  /// The number for a removal that begins; nil without a file.
   func begin() -> UInt64? {
     guard open() else { return nil }
     let number = settle() + 1
@@ -152,9 +151,7 @@ package struct RemovalTable {
 
   static func hashes(ofTags tags: [String]) -> [UInt64] { tags.map { hash(ofTag: Array($0.utf8)) } }
 
-  /// The hashes under which the removal of an owner is recorded.
-  ///
-  /// - Parameter id: the id of the owner's namespace; nil if the namespace is missing.
+  /// The hashes under which the removal of an owner is recorded; `id` is nil if the namespace is missing.
   static func hashes(of owner: Owner, in id: NamespaceID?) -> [UInt64] {
     let namespace = hash(ofNamespace: owner.namespace)
     return [namespace] + (id.map { [Checksum.keyHash(of: owner.key.bytes.span, in: $0)] } ?? [])

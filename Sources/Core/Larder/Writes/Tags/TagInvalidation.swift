@@ -43,9 +43,7 @@ extension Store.Namespace {
 }
 
 extension Store {
-  /// Like ``invalidate(tag:)``, but values that were written after the horizon stay.
-  ///
-  /// - Parameter namespace: the only namespace concerned; nil for all namespaces.
+  /// Like ``invalidate(tag:)``, in one namespace or all (nil); values that were written after the horizon stay.
   package func invalidate(
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
@@ -129,7 +127,6 @@ extension TagInvalidation {
     return (removal, key)
   }
 
-  /// Continues an invalidation; `shouldContinue` is false when no entry is left.
   fileprivate static func resume(
     _ key: [UInt8], limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, shouldContinue: Bool) {
@@ -157,7 +154,6 @@ extension TagInvalidation {
     return (removal, !isDone)
   }
 
-  /// Continues the first unfinished invalidation.
   static func resumeFirst(limit: Int, _ session: inout WriteSession) throws(LarderError) {
     guard session.state.tombstones > 0 else { return }
     let first = try session.transaction.keys(

@@ -1,6 +1,5 @@
 import LarderSystem
 
-/// An entry that is to be stored. Key and payload are lent bytes.
 struct Draft: ~Escapable {
   let entryKey: [UInt8]
   let key: Span<UInt8>

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// An entry as its record describes it; the value is left out.
 struct StoredEntry {
   let entryKey: [UInt8]
   var header: EntryHeader

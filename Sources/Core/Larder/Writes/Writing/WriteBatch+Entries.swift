@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// Reads and changes of one entry, with the bytes of its key and the name of its namespace.
 extension WriteBatch {
   /// The owners in the form that entries store. Throws ``LarderError/Code/noSuchOwner`` if an owner is not stored but must be.
   mutating func resolve(

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// Stores a value under the bytes of its key and the name of its namespace.
 extension WriteBatch {
   /// Stores a value in place of any existing entry, and evicts other entries if limits require that. Throws before the first
   /// change, unless room is missing.
@@ -148,7 +147,6 @@ struct PutTerms {
 
   var idle: IdleInterval? { attributes.idle.flatMap { IdleInterval($0) } ?? lifetime.idle }
 
-  /// The header without the parts that depend on the size of the record.
   func header(
     _ key: Span<UInt8>, version: UInt64, replacing previous: EntryHeader?,
     in namespace: KnownNamespace, at now: Timestamp

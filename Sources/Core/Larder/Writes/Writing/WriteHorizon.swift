@@ -1,13 +1,10 @@
 import LMDB
 import LarderSystem
 
-/// A moment between the writes of a store: for each namespace, the version that its next value will get.
-///
-/// A value written later has that version or a higher version, even if its namespace was cleared meanwhile.
+/// A moment between the writes of a store: for each namespace, the least version of a later value, even after a clear.
 package struct WriteHorizon: Sendable {
   private let next: [ExactString: UInt64]
 
-  /// The horizon right now, after every write so far.
   package init(of store: Store) throws(LarderError) {
     let namespaces = try store.engine.metadata.namespaces(in: store.engine.beginRead())
     next = Dictionary(
@@ -17,7 +14,6 @@ package struct WriteHorizon: Sendable {
   /// The least version of a later value in a namespace; 0 if the namespace did not exist at the horizon.
   func first(in namespace: String) -> UInt64 { next[ExactString(namespace)] ?? 0 }
 
-  /// Whether the value of an entry was written before the horizon.
   package func covers(_ entry: Store.Entry) -> Bool {
     entry.version < first(in: entry.namespace)
   }

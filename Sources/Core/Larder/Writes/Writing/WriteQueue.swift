@@ -2,7 +2,6 @@ import Dispatch
 import LarderSystem
 import Synchronization
 
-/// A write that waits to share a commit.
 protocol QueuedWrite: AnyObject, Sendable {
   var size: Int { get }
   var mode: CommitMode { get }
@@ -32,7 +31,6 @@ final class WriteQueue: Sendable {
   private struct State {
     var waiting: [any QueuedWrite] = []
     var waitingSize = 0
-    /// Whether a thread is committing the waiting writes.
     var isCommitting = false
     var isClosed = false
   }
@@ -107,7 +105,6 @@ final class WriteQueue: Sendable {
     if isWaiting { write.finish(CancellationError()) }
   }
 
-  /// Refuses new writes and waits for the accepted writes.
   func close(_ engine: StoreEngine) {
     state.withLock { $0.isClosed = true }
     drain(engine)
@@ -151,4 +148,14 @@ final class WriteQueue: Sendable {
       return group
     }
   }
+}
+
+/// The parts that all writes of this process share, and the facts that one write leaves to the next write.
+struct Writes: ~Copyable, Sendable {
+  let queue = WriteQueue()
+  let committed = CommittedLedger()
+  let fairShare = FairShare()
+  /// The number of free pages with which a batch that runs once should begin: an earlier batch in a full data file needed them.
+  let pagesForBatches = Atomic(0)
+  let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
 }

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// The counters of namespaces. They are loaded once, changed in memory, and written at the end.
 extension WriteSession {
   mutating func load(_ id: NamespaceID) throws(LarderError) {
     if ledger.isLoaded(id) { return }
@@ -30,7 +29,6 @@ extension WriteSession {
     ledger.updateLoaded(id, change)
   }
 
-  /// Replaces the old weight of an entry by its new weight in the counters; see ``Ledger``.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil

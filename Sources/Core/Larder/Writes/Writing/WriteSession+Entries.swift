@@ -103,7 +103,6 @@ extension WriteSession {
       entryKey, from: before?.weight.queuePosition ?? 0, to: after?.weight.queuePosition ?? 0)
   }
 
-  /// Writes header, fields and payload, with the checksum over all of them.
   private mutating func write(_ draft: Draft, payload: Span<UInt8>) throws(LarderError) {
     let (header, fields, keyHash, form) = (
       draft.header, draft.encodedFields, draft.keyHash, draft.form
@@ -119,7 +118,6 @@ extension WriteSession {
   }
 }
 
-/// The facts about an entry in the counters, the queue and the expiry index.
 struct EntryTrace {
   var weight: EntryWeight
   var deadline: IndexedDeadline

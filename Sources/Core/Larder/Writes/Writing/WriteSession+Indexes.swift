@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// Updates the index databases for the entries: expiry times, eviction order, tags, owners and chunks.
 extension WriteSession {
   // MARK: Expiry
 

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// The contents of the database of entries under an entry key.
 enum SlotContents {
   case empty
   case entry(StoredEntry)

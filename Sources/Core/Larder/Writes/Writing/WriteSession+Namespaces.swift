@@ -2,8 +2,6 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The namespaces and settings that a batch uses. A batch looks up each namespace once.
-///
 /// Committed namespaces and settings are cached beyond the batch. A change of the batch itself is not: it may be rolled back.
 extension WriteSession {
   mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
@@ -46,7 +44,6 @@ extension WriteSession {
     return namespace
   }
 
-  /// Takes the next id; the counters under that id begin at 0.
   mutating func newID() throws(LarderError) -> NamespaceID {
     let id = try nextID()
     ledger.updateStore { $0.nextID = UInt64(id.rawValue) + 1 }

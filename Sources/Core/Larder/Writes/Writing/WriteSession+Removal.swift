@@ -78,7 +78,6 @@ extension WriteSession {
     }
   }
 
-  /// Removes an entry unless it has another stored owner.
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
     // The current write stores this entry. Its owner can only be an entry of a cleared namespace, which is being reclaimed.
     if mustStay(entryKey) { return orphans.putOff(owner) }
