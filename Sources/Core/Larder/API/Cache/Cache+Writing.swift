@@ -105,10 +105,7 @@ extension Cache where Value: FixedWidthInteger {
   }
 }
 
-/// Writes for tasks. A write that needs a transaction suspends the task until its commit.
-///
-/// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
-/// of type ``LarderError``, except the errors of the caller's closures.
+/// Writes for tasks; see the suspending writes of ``Store/Namespace``.
 extension Cache {
   /// Stores `value` under `key` in place of any other value; see the blocking form.
   public func set(

@@ -29,8 +29,7 @@ extension Store.Namespace {
     try await engine.commit(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Stores `value` if `condition` holds inside the transaction and the entry has `version`; nil allows any version. Returns
-  /// whether the value was stored.
+  /// Like `set`, but only if `condition` holds in the transaction and the entry has `version`; nil allows any version.
   package func set(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool

@@ -150,9 +150,7 @@ extension Store.Namespace {
     return keys
   }
 
-  /// A cursor behind `key`, whether or not an entry is under that key.
-  ///
-  /// Throws ``LarderError/Code/invalidArgument`` for an impossible key.
+  /// A cursor behind `key`, with or without an entry there. Throws ``LarderError/Code/invalidArgument`` for an impossible key.
   package func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
     let transaction = try engine.beginRead()
     let id = try engine.reader.identify(handle, in: transaction)

@@ -70,8 +70,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the keys of the entries that have not expired, in key order, until `visit` returns false.
-  /// ``scan(prefix:after:includingExpired:_:)`` takes several times as long.
+  /// Visits the keys of entries that have not expired, in key order, until `visit` returns false; faster than `scan`.
   package func scanKeys(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, _ visit: (Span<UInt8>) throws -> Bool
   ) throws {

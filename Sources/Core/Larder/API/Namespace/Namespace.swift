@@ -67,8 +67,7 @@ extension Store.Namespace {
     return id == .store ? nil : id.rawValue
   }
 
-  /// A copy of the fresh value under `key`, or nil, for records that a part of Larder keeps. It counts neither as a read nor as
-  /// an access.
+  /// A copy of the fresh value under `key`, or nil. It counts neither as a read nor as an access.
   package func uncountedValue(for key: some StoreKey) throws(LarderError) -> [UInt8]? {
     try engine.typed {
       try withEntry(for: key) { entry, value in

@@ -2,10 +2,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// This process's state of a namespace: its id and rules at a certain commit, and the counts of its reads.
-///
-/// A store has one handle per name, whether or not the namespace exists. A read uses the id only if it was looked up in the
-/// same snapshot, or if the metadata has the same generation in both snapshots.
+/// This process's state of a namespace: id and rules at a certain commit, and the counts of its reads. A store has one handle
+/// per name, whether or not the namespace exists.
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
@@ -23,8 +21,7 @@ final class NamespaceHandle: Sendable {
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared, each once: otherwise programs would overwrite each other's rules with every
-  /// write.
+  /// The rules that this opening has declared, each once: otherwise programs would undo each other's rules with every write.
   private let declared = Mutex<[Rules]>([])
 
   private struct Merged {
@@ -132,10 +129,9 @@ final class NamespaceHandle: Sendable {
   /// Whether the handle must stay: it has unmerged counts, or the list of the rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
-  /// Drops the unmerged counts if commit `epoch` reset the store's counters; the caller read `epoch` in commit `moment`.
-  ///
-  /// A reset gives the metadata a new generation, so the first read after a reset calls this method. Earlier reads then do not
-  /// count, and later reads do. Only reads that other threads are making may be lost.
+  /// Drops the unmerged counts if commit `epoch` reset the store's counters; the caller read `epoch` in commit `moment`. A
+  /// reset gives the metadata a new generation, so the first read after a reset calls this method. Only reads that other
+  /// threads are making may be lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in

@@ -41,9 +41,8 @@ struct NamespaceHandles {
   }
 }
 
-/// The handles that may have unmerged reads: a write asks only these handles.
-///
-/// A handle lists itself with its first read. A read at the very moment of a write may stay unlisted until the next read.
+/// The handles that may have unmerged reads: a write asks only these handles. A handle lists itself with its first read. A read
+/// at the very moment of a write may stay unlisted until the next read.
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 

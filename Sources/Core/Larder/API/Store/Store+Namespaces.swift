@@ -52,9 +52,8 @@ extension Store {
     _ = try override(overrides, for: name) { true }
   }
 
-  /// Like ``override(_:for:)``, but only while `shouldContinue` returns true; it is called between two transactions.
-  ///
-  /// - Returns: false if the call was stopped; then the reached usage becomes the limit in force.
+  /// Like ``override(_:for:)``, while `shouldContinue` returns true between two transactions. False if the call was stopped;
+  /// then the reached usage becomes the limit in force.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
@@ -94,12 +93,11 @@ extension Store {
     engine.memory.removeAll(of: old)
   }
 
-  /// The time at which the next entry of each namespace stops being fresh, by namespace. Namespaces without such an entry are
-  /// left out.
+  /// The time at which the next entry of each namespace stops being fresh; nothing for a namespace without such an entry.
   ///
   /// The index has the ends of stale windows. An entry further back in the index may stop being fresh earlier. So the search
   /// looks at about 10,000 entries, and at more until it finds a fresh entry. Without stale windows the first fresh entry is
-  /// enough; expired entries that are not purged yet, and entries that were refreshed since they were indexed, come before it.
+  /// enough.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]

@@ -9,10 +9,8 @@ import Synchronization
 #endif
 
 extension StoreEngine {
-  /// Writes the access times, removals of expired entries and counts of reads that wait in this process.
-  ///
-  /// One write is enough for the removals. It takes all waiting removals, and removals that another write has taken are
-  /// committed before it begins.
+  /// Writes the access times, removals of expired entries and counts of reads that wait in this process. One write is enough:
+  /// it takes all waiting removals, and removals that another write has taken are committed before it begins.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
     if !leftovers.expirations.queue.isEmpty {

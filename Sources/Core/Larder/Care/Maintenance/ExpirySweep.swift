@@ -1,10 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// Removes expired entries in the order of the expiry index, in one namespace or in all namespaces.
-///
-/// The index may have an entry under an earlier time than its end, because the end has moved. Then the sweep indexes the entry
-/// again under its end.
+/// Removes expired entries in the order of the expiry index. If the end of an entry has moved since the entry was indexed, the
+/// sweep indexes the entry again under its end.
 struct ExpirySweep {
   /// The most indexed entries that a write in need of room looks at before it evicts live entries.
   static let perWrite = 256
@@ -37,7 +35,6 @@ struct ExpirySweep {
   /// `shouldContinue` has returned false.
   private(set) var isDone = false
 
-  /// - Parameter limit: the most indexed entries to look at.
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil) {
     self.id = id
     left = limit
@@ -123,9 +120,7 @@ struct ExpirySweep {
     return RemovalResult()
   }
 
-  /// Indexes an entry under its end, after its old index record became due.
-  ///
-  /// - Returns: false if the record of the entry is damaged.
+  /// Indexes an entry under its end, after its old index record became due; false if the record of the entry is damaged.
   private func indexAgain(
     _ entry: StoredEntry, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {

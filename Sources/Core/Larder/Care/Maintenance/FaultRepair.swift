@@ -18,10 +18,7 @@ extension Store {
     try repair(found) { _ in true }!
   }
 
-  /// Mends like ``repair(_:)``, but only while `shouldContinue` returns true.
-  ///
-  /// - Parameter shouldContinue: called between two writes with the number of mended records.
-  /// - Returns: nil if the repair was stopped.
+  /// Like ``repair(_:)``; nil if `shouldContinue`, called between two writes with the number of mended records, returned false.
   package func repair(
     _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
   ) throws(LarderError) -> [Verification.Inconsistency]? {
@@ -147,9 +144,8 @@ struct FaultRepair {
     }
   }
 
-  /// Finishes all invalidations. A damaged or lost record of an invalidated tag hides all entries with tags until then.
-  ///
-  /// - Returns: false if the work was stopped.
+  /// Finishes all invalidations; false if the work was stopped. Until then a damaged or lost record of a tag hides all entries
+  /// with tags.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {

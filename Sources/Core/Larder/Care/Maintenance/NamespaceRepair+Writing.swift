@@ -3,9 +3,7 @@ import LarderSystem
 
 /// The repair inside a write.
 extension NamespaceRepair {
-  /// Repairs a small namespace at once, and marks a large namespace.
-  ///
-  /// O(entries of the namespace + records of the tag index).
+  /// Repairs a small namespace at once, and marks a large one. O(entries of the namespace + records of the tag index).
   func runOrMark(_ session: inout WriteSession) throws(LarderError) {
     let tagRecords = try session.transaction.read { lmdb throws(LMDBError) in
       try lmdb.statistics(of: indexes.tags).records
@@ -75,9 +73,7 @@ extension NamespaceRepair {
     try session.flushDeadlines()
   }
 
-  /// Corrects the counters and removes the mark.
-  ///
-  /// - Returns: false if damage was found since the survey.
+  /// Corrects the counters and removes the mark; false if damage was found since the survey.
   func finish(_ survey: Survey, _ session: inout WriteSession) throws(LarderError) -> Bool {
     let key = MetadataKey.repair(id)
     guard let record = try session.transaction.copy(of: key, in: .main) else { return true }

@@ -23,8 +23,8 @@ struct NamespaceRepair {
     var chunks = ChunkOwners()
   }
 
-  /// The versions whose values are in chunks. A version has only one value ever. So a chunk of another version before `next`
-  /// leads nowhere, and later writes cannot change that.
+  /// The versions with values in chunks. A version has one value ever, so a chunk of another version before `next` leads
+  /// nowhere.
   struct ChunkOwners {
     var versions: Set<UInt64> = []
     /// The version of the next value.
@@ -55,9 +55,7 @@ struct NamespaceRepair {
     }
   }
 
-  /// The next keys that lead nowhere, and the position behind which to continue; nil at the end.
-  ///
-  /// - Parameter most: the most records to read.
+  /// The next keys that lead nowhere, among at most `most` records, and the position behind which to continue; nil at the end.
   func dangling(
     _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
@@ -131,10 +129,8 @@ struct NamespaceRepair {
     return StoredEntry(entryKey: entryKey, record: record)
   }
 
-  /// Counts the entries. Later writes change the counters by exact amounts, so the correction stays valid until damage is found
-  /// again.
-  ///
-  /// - Parameter recorded: the counters in `view`.
+  /// Counts the entries; `recorded` are the counters in `view`. Later writes change the counters by exact amounts, so the
+  /// correction stays valid until damage is found again.
   func survey(
     _ recorded: NamespaceCounters, in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Survey {

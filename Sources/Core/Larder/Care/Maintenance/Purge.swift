@@ -20,9 +20,7 @@ extension Store {
     return try Purge(engine).run()
   }
 
-  /// Purges one namespace, or all namespaces.
-  ///
-  /// - Parameter shouldContinue: called between transactions with the result so far; false ends the purge.
+  /// Purges one namespace, or all, while `shouldContinue`, called between transactions with the result so far, returns true.
   package func purge(
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
@@ -48,7 +46,6 @@ struct Purge {
     return total
   }
 
-  /// Removes expired entries of one namespace, or of all namespaces.
   func removeExpired(
     only namespace: String? = nil, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
@@ -77,9 +74,8 @@ struct Purge {
 }
 
 extension WriteBatch {
-  /// Removes the expired entries among the next `limit` entries of the expiry index.
-  ///
-  /// - Returns: the result, and the position behind which to continue; nil if the purge is done or doubts the clock.
+  /// Removes the expired entries among the next `limit` entries of the expiry index. Also returns the position behind which to
+  /// continue; nil if the purge is done or doubts the clock.
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {

@@ -1,10 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// Repairs the marked namespaces, in steps; see ``NamespaceRepair``.
-///
-/// The search runs in read transactions, beside other writers. Only the corrections need write transactions, and each of these
-/// is small.
+/// Repairs the marked namespaces; see ``NamespaceRepair``. The search runs in read transactions, beside other writers. Only the
+/// corrections need write transactions, and each of these is small.
 struct RepairJob {
   private static let readsPerStep = 10_000
   private static let dropsPerCommit = 500
@@ -14,10 +12,7 @@ struct RepairJob {
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// Repairs every marked namespace.
-  ///
-  /// - Parameter shouldContinue: called between steps; an unfinished namespace stays marked.
-  /// - Returns: the number of repaired namespaces.
+  /// Repairs every marked namespace and returns their number. A namespace stays marked if `shouldContinue` ends its repair.
   func run(while shouldContinue: () -> Bool = { true }) throws(LarderError) -> Int {
     var repaired = 0
     for id in try marked() {

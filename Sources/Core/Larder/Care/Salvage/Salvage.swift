@@ -44,10 +44,8 @@ extension Store {
     try salvage(from: path, to: destination, options: options) { _ in true }!
   }
 
-  /// Salvages like ``salvage(from:to:options:)``, but only while `shouldContinue` returns true.
-  ///
-  /// - Parameter shouldContinue: called now and then with the number of records and pages looked at so far.
-  /// - Returns: nil if the salvage was stopped; then no store is at `destination`.
+  /// Like ``salvage(from:to:options:)``. Nil if `shouldContinue`, called with the number of looks so far, returned false; then
+  /// no store is at `destination`.
   package static func salvage(
     from path: String, to destination: String, options: Options,
     while shouldContinue: @escaping (_ looks: Int) -> Bool

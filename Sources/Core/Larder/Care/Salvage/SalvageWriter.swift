@@ -42,9 +42,7 @@ struct SalvageWriter {
     }
   }
 
-  /// Takes a record of the database of entries.
-  ///
-  /// - Returns: false if the record is an entry that is not whole.
+  /// Takes a record of the database of entries; false if the record is an entry that is not whole.
   mutating func add(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, from file: borrowing SalvageFile
   ) throws -> Bool {
@@ -155,9 +153,7 @@ struct SalvagedRecords {
   /// The commit on which the records lie.
   let commit: UInt64
 
-  /// Reads the records and changes nothing in the store.
-  ///
-  /// - Returns: nil if the store has no records. They are lost if the store cannot be opened.
+  /// Reads the records and changes nothing in the store; nil without records. They are lost if the store cannot be opened.
   init?(at path: String, boot: BootIdentity?) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return nil }
     var options = Store.Options()

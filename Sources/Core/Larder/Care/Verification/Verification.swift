@@ -92,10 +92,7 @@ extension Store {
     try verify { _, _ in true }!
   }
 
-  /// Checks like ``verify()``, but only while `shouldContinue` returns true.
-  ///
-  /// - Parameter shouldContinue: called now and then with the number of checked records and the number of all records.
-  /// - Returns: nil if the check was stopped.
+  /// Like ``verify()``; nil if `shouldContinue`, called with the numbers of checked and of all records, returned false.
   package func verify(
     while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool
   ) throws(LarderError) -> Verification? {

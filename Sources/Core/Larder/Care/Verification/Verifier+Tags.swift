@@ -3,9 +3,8 @@ import LarderSystem
 
 // The tag index: it must have exactly the records for the tags and owners of the entries.
 
-/// Compares two sets of keys without holding either of them. One set must be a part of the other.
-///
-/// Keys with the same hash share a count. If the counts of both sets are equal, the sets are equal.
+/// Compares two sets of keys without holding either: one set must be a part of the other. Keys with the same hash share a
+/// count. If the counts of both sets are equal, the sets are equal.
 struct KeyCounts {
   private var counts = [Int](repeating: 0, count: 1 << 16)
 
@@ -25,9 +24,8 @@ struct KeyCounts {
 }
 
 extension Verifier {
-  /// Takes the records of the tag index that an entry explains out of ``unexplained``, each once.
-  ///
-  /// - Returns: faults for the missing records.
+  /// Takes the records of the tag index that an entry explains out of ``unexplained``, each once; returns faults for missing
+  /// records.
   mutating func takeTags(
     of entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> [Fault] {

@@ -1,9 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Compares every record of the store with the other records that depend on it.
-///
-/// The checks are in extensions, one extension for each kind of record. They collect the faults in ``result``.
+/// Compares every record of the store with the other records that depend on it, and collects the faults in ``result``.
 struct Verifier {
   let engine: StoreEngine
   var result: Verification
@@ -40,9 +38,7 @@ struct Verifier {
     self.shouldContinue = shouldContinue
   }
 
-  /// Runs all checks. The checks of counts come last, because they need the results of the other checks.
-  ///
-  /// - Returns: false if the check was stopped.
+  /// Runs all checks; false if they were stopped. The checks of counts come last, because they need the results of the others.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
     let damaged = try engine.typed {
       try transaction.damagedPages(databases: engine.indexes.all)

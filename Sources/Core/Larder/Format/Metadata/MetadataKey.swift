@@ -1,9 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The keys of the store's own records: namespace id 0 in the main database, then a letter for the kind.
-///
-/// LMDB keeps the roots of the other databases in the main database, so every commit writes a page of it anyway.
+/// The keys of the store's own records: namespace id 0 in the main database, then a letter for the kind. Every commit writes a
+/// page of the main database anyway, because LMDB keeps the roots of the other databases there.
 enum MetadataKey {
   private static func key(_ letter: Unicode.Scalar) -> [UInt8] {
     NamespaceID.store.prefix + [UInt8(ascii: letter)]

@@ -29,8 +29,7 @@ struct NamespaceCounters: Equatable {
     self.epoch = epoch
   }
 
-  /// How many numbers were given: one number for each write, and for each pin that was removed. A recount after damage skips
-  /// at least 2^40 numbers.
+  /// How many numbers were given: for each write, and each removed pin. A recount after damage skips at least 2^40 numbers.
   var numbersGiven: UInt64 { next - 1 }
 
   /// Nil if the record of the namespace is damaged or has impossible numbers.
@@ -80,7 +79,6 @@ struct NamespaceCounters: Equatable {
     }
   }
 
-  /// The record in its stored form.
   func record(of id: NamespaceID, seal: RecordSeal) -> [UInt8] {
     [UInt8](count: Self.recordSize) { write(to: &$0, of: id, seal: seal) }
   }

@@ -7,9 +7,8 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A namespace: the record `N` with its name.
-///
-/// The id is binary, so a read finds it without parsing. The rules are JSON, so a new rule needs no new format.
+/// A namespace: the record `N` with its name. The id is binary, so a read finds it without parsing. The rules are JSON, so a
+/// new rule needs no new format.
 struct NamespaceRecord: Equatable, Sendable {
   var id: NamespaceID
   var created: Int64
@@ -70,7 +69,6 @@ struct NamespaceRecord: Equatable, Sendable {
     }
   }
 
-  /// The record in its stored form.
   func record(name: String, seal: RecordSeal) throws(LarderError) -> [UInt8] {
     var content: [UInt8] = []
     content.append(littleEndian: id.rawValue)
@@ -88,10 +86,8 @@ struct NamespaceRecord: Equatable, Sendable {
 
 /// The rule for names of namespaces, and the error for an absent namespace.
 enum NamespaceName {
-  /// The most bytes of a name.
   static let longest = 100
 
-  /// Throws for an impossible name.
   static func validate(_ name: String) throws(LarderError) {
     let isPossible =
       !name.isEmpty && name.utf8.count <= longest
@@ -106,7 +102,6 @@ enum NamespaceName {
     }
   }
 
-  /// The error for a namespace that does not exist.
   static func absent(_ name: String) -> LarderError {
     LarderError(
       .noSuchNamespace, "there is no namespace \(name)",

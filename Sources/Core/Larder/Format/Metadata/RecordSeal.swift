@@ -1,8 +1,7 @@
 import LarderSystem
 
-/// Seals the store's own records: each begins with a checksum over the store's identity, the record's key and its bytes.
-///
-/// A damaged record, a record under another key, and a record from another store do not open.
+/// Seals the store's own records: each begins with a checksum over the store's identity, the record's key and its bytes. A
+/// damaged record, a record under another key, and a record from another store do not open.
 struct RecordSeal: Sendable {
   /// Bytes of the checksum in front of every record.
   static let size = 8

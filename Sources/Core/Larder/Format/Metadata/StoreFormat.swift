@@ -6,13 +6,11 @@ struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
   /// The format of a store without a write buffer.
   static let plain: UInt32 = 4
-  /// The format of a store that has, or had, a write buffer. A version of Larder that knows no buffer refuses such a store: its
-  /// commits would lose the records of the buffer.
+  /// The format of a store that has, or had, a write buffer: an older version of Larder would lose the records of the buffer.
   static let buffered: UInt32 = 5
 
   var version: UInt32
-  /// 16 random bytes that identify the store. They seal the store's own records, and tell its page cursors from those of
-  /// other stores.
+  /// 16 random bytes that seal the store's own records, and tell its page cursors from those of other stores.
   var identity: [UInt8]
 
   static func new() -> StoreFormat {
@@ -32,7 +30,6 @@ struct StoreFormat {
     self.identity = identity
   }
 
-  /// The contents of the record.
   enum Contents {
     case format(StoreFormat)
     /// The record is not from Larder.
@@ -58,9 +55,7 @@ struct StoreFormat {
     return bytes
   }
 
-  /// The format of the store in an environment.
-  ///
-  /// - Throws: an error that names the kind of the file if this version cannot read it.
+  /// The format of the store in an environment; throws an error that names the kind of the file if this version cannot read it.
   init(of environment: Environment) throws(LarderError) {
     let path = environment.path
     switch try Self.contents(of: environment) {

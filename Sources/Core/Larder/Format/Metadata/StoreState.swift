@@ -21,8 +21,8 @@ struct StoreState: Equatable {
   var suspectSince: UInt64 = 0
   /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0
-  /// A lower bound of the times in the expiry index; ``EntryHeader/never`` if the index is empty. A purge that has removed all
-  /// due entries makes the bound exact.
+  /// A lower bound of the times in the expiry index; ``EntryHeader/never`` if the index is empty. A complete purge makes it
+  /// exact.
   var nextDue = UInt64(EntryHeader.never)
   /// The number of entries with an owner, or a higher number after a rebuild. While it is 0, removals look for no dependents.
   var dependents: UInt64 = 0
@@ -84,7 +84,6 @@ struct StoreState: Equatable {
     }
   }
 
-  /// The record in its stored form.
   func record(seal: RecordSeal) -> [UInt8] {
     [UInt8](count: Self.recordSize) { write(to: &$0, seal: seal) }
   }

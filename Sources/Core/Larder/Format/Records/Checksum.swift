@@ -1,10 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// A 64-bit checksum over bytes, of the wyhash family: one multiplication for each 16 bytes.
-///
-/// It detects damage. It does not protect against forged records. On every machine, the result depends only on the bytes and
-/// the seed.
+/// A 64-bit checksum of the wyhash family: one multiplication for each 16 bytes. It detects damage, not forged records. On
+/// every machine, the result depends only on the bytes and the seed.
 package enum Checksum {
   private static let first: UInt64 = 0xA076_1D64_78BD_642F
   private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB
@@ -81,7 +79,6 @@ package enum Checksum {
     return (bytes, 0)
   }
 
-  /// The checksum of bytes, for other modules.
   package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 { of(bytes.span, seed: seed) }
 
   /// The checksum of bytes that come in pieces; it equals ``of(_:seed:)`` of all bytes together.

@@ -1,9 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The fields of an entry, stored between header and payload: owners, tags, validators, metadata.
-///
-/// Each field has a kind, a length and bytes. A field of an unknown kind is kept, so new kinds need no new format.
+/// The fields of an entry, stored between header and payload: owners, tags, validators, metadata. Each field has a kind, a
+/// length and bytes. A field of an unknown kind is kept, so new kinds need no new format.
 struct EntryFields: Equatable, Sendable {
   /// The kinds of fields. The raw value is the byte in the record.
   enum Kind: UInt8 {
@@ -13,22 +12,17 @@ struct EntryFields: Equatable, Sendable {
     case owner = 2
     /// A tag. Each tag has a field of its own.
     case tag = 3
-    /// The entity tag of the response that the value came with.
     case entityTag = 4
-    /// The `Last-Modified` value of the response that the value came with.
     case lastModified = 5
-    /// The metadata that the application stores beside the value.
     case metadata = 6
     /// The time to idle in milliseconds, 8 bytes.
     case idleInterval = 7
     /// The transforms that changed the value, in the form of ``TransformSteps``; the first field, or the field behind the key.
     case transforms = 8
-    /// Transformed metadata, entity tag and modification date: the length of the steps (4 bytes), the steps, and the
-    /// transformed bytes of the fields.
+    /// Transformed metadata, entity tag and modification date: the length of the steps (4 bytes), the steps, the bytes.
     case transformedMetadata = 9
   }
 
-  /// The fields in stored order.
   private(set) var all: [(kind: UInt8, bytes: [UInt8])] = []
 
   init() {}

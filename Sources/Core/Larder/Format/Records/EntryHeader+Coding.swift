@@ -29,7 +29,6 @@ extension EntryHeader {
       checksum: bytes.word(at: 0), size: Self.plainSize)
   }
 
-  /// Reads a header of any form.
   @inline(never)
   private init?(uncommon record: Span<UInt8>) {
     guard record.count >= Self.fixedSize else { return nil }
@@ -140,9 +139,7 @@ extension EntryHeader {
       ? Form.Length.none : difference >> 32 == 0 ? Form.Length.short : Form.Length.long
   }
 
-  /// Appends the header to an empty record; the checksum is set by ``seal(_:keyHash:)``.
-  ///
-  /// - Parameter form: the result of ``form``.
+  /// Appends the header of the form ``form`` to an empty record; the checksum is set by ``seal(_:keyHash:)``.
   func append(to record: inout OutputSpan<UInt8>, _ form: Form) {
     record.append(word: 0)
     record.append(

@@ -1,10 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The facts in front of every value: everything that a read needs before it lends the bytes.
-///
-/// Times are milliseconds since 1970, UTC; ``never`` means that the time does not exist. `EntryHeader+Coding.swift` reads and
-/// writes the bytes, and `Docs/Internals/FileFormat.md` lists them.
+/// The facts in front of every value: everything that a read needs before it lends the bytes. Times are milliseconds since
+/// 1970, UTC. `EntryHeader+Coding.swift` reads and writes the bytes, and `Docs/Internals/FileFormat.md` lists them.
 struct EntryHeader: Equatable {
   static let never = Int64.max
 
@@ -19,8 +17,7 @@ struct EntryHeader: Equatable {
     static let pinned = Flags(rawValue: 4)
     /// A field has the time to idle: an access moves the end of the entry.
     static let idle = Flags(rawValue: 16)
-    /// The fields say that transforms changed the value. The flag is not stored: reading the header sets it, so that an entry
-    /// without fields costs nothing.
+    /// The fields say that transforms changed the value. The flag is not stored: an entry without fields costs nothing.
     static let transformed = Flags(rawValue: 8)
     /// The entry has tags, so it may have been invalidated.
     static let tagged = Flags(rawValue: 32)
@@ -38,7 +35,6 @@ struct EntryHeader: Equatable {
   var fieldsCount: UInt32
   /// The checksum in the record; see ``isIntact(_:keyHash:)``.
   var checksum: UInt64
-  /// When the value was written.
   var written: Int64
   /// The time before which the entry is fresh.
   var expires: Int64
@@ -86,11 +82,8 @@ struct EntryHeader: Equatable {
   @inline(__always)
   var fieldsRange: Range<Int> { size..<payloadStart }
 
-  /// Whether the record has the right checksum: over the namespace, the key, the header and everything behind it.
-  ///
-  /// The checksum includes the key, so a record under another key or in another namespace counts as damaged.
-  ///
-  /// - Parameter keyHash: ``Checksum/keyHash(of:in:)`` of the entry.
+  /// Whether the record has the right checksum: over the namespace, the key, the header and everything behind it. So a record
+  /// under another key or in another namespace counts as damaged.
   @inline(__always)
   static func isIntact(_ record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > checksumSize && record.word(at: 0) == checksum(of: record, keyHash: keyHash)
@@ -104,12 +97,10 @@ struct EntryHeader: Equatable {
 
   static let checksumSize = 8
 
-  /// The time under which the expiry index will have an entry.
+  /// The time under which the expiry index will have an entry; `previous` is the entry as it is indexed now, or nil.
   ///
   /// An end that moves later leaves the index as it is: the purge finds the old record, sees that the entry is alive and
   /// indexes it again. So a refresh writes only the entry. An end that moves earlier is indexed at once.
-  ///
-  /// - Parameter previous: the entry as it is indexed now; nil if the index does not have it.
   func indexedDeadline(replacing previous: EntryHeader?) -> Int64 {
     if let previous, previous.sequence == sequence, previous.deadline != Self.never,
       staleUntil >= previous.deadline
@@ -154,7 +145,6 @@ struct EntryHeader: Equatable {
     @inline(__always)
     func length(_ shift: UInt16) -> UInt16 { bits &>> shift & 3 }
 
-    /// Bytes of the header.
     var size: Int {
       let fields = bits & Self.hasFields == 0 ? 0 : 4
       if bits & Self.wide != 0 { return EntryHeader.wideSize + fields }
@@ -179,6 +169,5 @@ struct EntryHeader: Equatable {
   static let wideSize = 17 + 2 + 5 * 8
   /// The size of a header of the plain form.
   static let plainSize = 25
-  /// The size of the largest header.
   static let largestSize = wideSize + 4
 }

@@ -3,14 +3,8 @@ import LarderSystem
 
 /// The keys of the index databases. `Docs/Internals/FileFormat.md` lists them.
 enum IndexKey {
-  /// Expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``.
-  ///
-  /// In a namespace the time comes first, so all due entries are a range at the front.
-  ///
-  /// - Parameters:
-  ///   - deadline: 0 to ``ExpiryRecord/latest``.
-  ///   - position: the entry's position in the queue; 0 for a pinned entry, whose stored key ends the key.
-  ///   - entry: the entry key, which begins with the namespace id.
+  /// Expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``. In a namespace the time comes
+  /// first, so all due entries are a range at the front. The stored key of a pinned entry, with position 0, ends the key.
   static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
     let block = ExpiryBlock(deadline, position: position, in: entry.span.namespaceID)
     let pinned = position == 0 ? entry.count - 4 : 0
@@ -105,14 +99,12 @@ enum IndexKey {
     return bytes
   }
 
-  /// The most bytes of a tag.
   static let longestTag = 200
 }
 
-/// A position in the queue in its stored form in keys: as short as the number allows, and in the order of the numbers.
-///
-/// The high 3 bits of the first byte are the number of further bytes. The other 5 bits and the further bytes are the position,
-/// big-endian. A position below 2 million takes at most 3 bytes.
+/// A position in the queue in its stored form in keys: as short as the number allows, and in the order of the numbers. The high
+/// 3 bits of the first byte are the number of further bytes. The other 5 bits and the further bytes are the position,
+/// big-endian.
 enum QueuePosition {
   /// Positions and versions stay below this number.
   static let limit: UInt64 = 1 << 61

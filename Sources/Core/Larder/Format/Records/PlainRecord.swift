@@ -1,9 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The facts of a record without fields whose header has one of the two most frequent forms: all that a scan needs.
-///
-/// To make an ``EntryHeader`` of each record would take a scan longer than the checksum.
+/// The facts of a record without fields whose header has one of the two most frequent forms: all that a scan needs. To make an
+/// ``EntryHeader`` of each record would take a scan longer than the checksum.
 struct PlainRecord {
   let written: Int64
   let expires: Int64

@@ -1,10 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The number for a namespace in keys. A clear gives the namespace another number.
-///
-/// Numbers stay below 2^24. 0 is for the metadata. So every key of the metadata begins with a byte 0 and cannot equal the name
-/// of a database, which begins with a letter.
+/// The number for a namespace in keys, below 2^24. A clear gives the namespace another number. 0 is for the metadata, whose
+/// keys begin with a byte 0 and so equal no name of a database.
 struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   let rawValue: UInt32
 

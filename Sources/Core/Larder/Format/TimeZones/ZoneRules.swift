@@ -121,8 +121,7 @@ struct ZoneRules: Sendable, Hashable {
     )
   }
 
-  /// The first time after `now`, in seconds, at which wall clocks of the zone reach a time of day. Nil only for a zone without
-  /// any days.
+  /// The first time after `now`, in seconds, at which wall clocks reach a time of day. Nil only for a zone without any days.
   ///
   /// If clocks skip the time on a day, the result is the moment of the change; if they show it twice, the first moment. A day
   /// that a zone skips, as Samoa did in 2011, has no time of day.

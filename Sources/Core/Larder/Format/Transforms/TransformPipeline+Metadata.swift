@@ -33,10 +33,8 @@ extension TransformPipeline {
     return rest
   }
 
-  /// Like `readable`, for a write that replaces some of these three fields and keeps the others.
-  ///
-  /// - Throws: ``LarderError/Code/unreadable`` if the other fields would be lost, or if this process lacks a transform of the
-  ///   value that may have to cover the new fields.
+  /// Like `readable`, for a write that replaces some of these fields. Throws ``LarderError/Code/unreadable`` if the others
+  /// would be lost, or if this process lacks a transform of the value that may have to cover the new fields.
   func changeable(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields {

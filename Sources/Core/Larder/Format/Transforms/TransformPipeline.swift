@@ -16,7 +16,6 @@ struct TransformedValue {
 struct TransformPipeline: Sendable {
   let transforms: [any ValueTransform]
   var isEmpty: Bool { transforms.isEmpty }
-  /// Whether one of the transforms is required.
   let hasRequired: Bool
   /// Whether a required transform changes metadata.
   let requiresMetadata: Bool
@@ -41,9 +40,8 @@ struct TransformPipeline: Sendable {
     return transformed
   }
 
-  /// The value that was written, from the stored bytes; nil if they are damaged.
-  ///
-  /// - Throws: ``LarderError/Code/unreadable`` if the store lacks a transform that changed the value.
+  /// The value that was written; nil if the stored bytes are damaged. Throws ``LarderError/Code/unreadable`` if the store lacks
+  /// a transform.
   func restore(
     _ bytes: [UInt8], _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> [UInt8]? {

@@ -1,10 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The transforms that changed the bytes of an entry, in the order of their application.
-///
-/// Each step has its number (1 byte), the size of the bytes before it (4 bytes), the length of its parameters (1 byte), and the
-/// parameters.
+/// The transforms that changed the bytes of an entry, in their order: for each the number (1 byte), the size of the bytes
+/// before it (4 bytes), the length of its parameters (1 byte), and the parameters.
 struct TransformSteps: Equatable {
   struct Step: Equatable {
     var id: TransformID
