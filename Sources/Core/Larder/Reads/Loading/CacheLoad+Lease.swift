@@ -5,7 +5,6 @@ extension CacheLoad {
   /// The begin of a load.
   struct Turn {
     var lookup: CacheLookup<Value>
-    /// The moment before the lookup.
     var moment: RemovalTable.Mark
     /// The lease of the load; nil if it runs without a lease.
     var lease: LoadLease?
@@ -19,9 +18,8 @@ extension CacheLoad {
   private static var shortestPause: Int { 10 }
   private static var longestPause: Int { 100 }
 
-  /// Takes the key's lease, unless another process has it, and then looks the key up.
-  ///
-  /// - Parameter waits: false inside another load: the loads of two processes could wait for each other, until a lease ends.
+  /// Takes the key's lease, unless another process has it, and then looks the key up. `waits` is false inside another load: the
+  /// loads of two processes could wait for each other, until a lease ends.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()
@@ -36,8 +34,7 @@ extension CacheLoad {
     return turn
   }
 
-  /// If another process is loading the key, waits until its outcome is stored, the lease ends, or ``LoadLeases/longest`` has
-  /// passed.
+  /// Waits until the outcome of another process is stored, its lease ends, or ``LoadLeases/longest`` has passed.
   func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
     guard let hash = first.awaited, let leases = engine.loads.leases else { return first }
     let limit = leases.now + LoadLeases.longest

@@ -4,15 +4,12 @@ import LarderSystem
 extension CacheLoad {
   struct Place {
     let load: InFlight
-    /// Whether another caller began the load.
     let isJoined: Bool
   }
 
   enum Request {
     case known(CacheResult<Value>?)
-    /// - Parameters:
-    ///   - after: the lookup of the caller; nil for a caller that wants its own load.
-    ///   - isFallback: whether the stored value may be served if the load fails.
+    /// `after` is nil for a caller that wants its own load. `isFallback`: the stored value may be served if the load fails.
     case entered(Result<Place, any Error>, after: CacheLookup<Value>?, isFallback: Bool)
   }
 
@@ -61,8 +58,8 @@ extension CacheLoad {
     }
   }
 
-  /// - Parameter softTimeout: how long the caller waits before it gets the stored value, while the load continues; nil without
-  ///   a limit.
+  /// - Parameter softTimeout: how long the caller waits before it gets the stored value, while the load continues; nil for
+  ///   ever.
   private func result(
     _ place: Result<Place, any Error>, after lookup: CacheLookup<Value>?, softTimeout: Duration?
   ) async throws -> CacheResult<Value>? {

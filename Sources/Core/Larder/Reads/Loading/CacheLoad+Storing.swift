@@ -146,8 +146,8 @@ extension WriteBatch {
       confirmed: attributes.written)
   }
 
-  /// Whether no other version was written since the lookup of a load, and the namespace is the same. An eviction of the entry
-  /// since then does not matter.
+  /// Whether the namespace is the same, and no other version was written since the lookup of a load; an eviction does not
+  /// matter.
   mutating func mayReplace(
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {

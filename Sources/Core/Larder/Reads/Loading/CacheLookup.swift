@@ -7,7 +7,6 @@ struct EntryLookup {
   var entry: CachedEntry?
   var isFromMemory = false
   var base: BaseVersion
-  /// The commit that the lookup saw.
   var snapshot: UInt64
   /// See ``ReadTransaction/moment``.
   var moment: UInt64
@@ -57,11 +56,8 @@ extension Cache {
     return CacheLookup(found: found, value: value)
   }
 
-  /// One lookup: it finds that the value in memory is still the entry's value, or lends the bytes to decode.
-  ///
-  /// The value is separate from the result: otherwise each read would have to look up the generic type of the result.
-  ///
-  /// - Parameter value: receives the value; nil before the call.
+  /// One lookup: it finds that the value in memory is still the entry's value, or lends the bytes to decode. `value` receives
+  /// the value. It is separate from the result: otherwise each read would have to look up the generic type of the result.
   @inline(__always)
   func lookUp(
     _ key: Span<UInt8>, _ value: inout Value?, in transaction: borrowing ReadTransaction,
@@ -113,9 +109,8 @@ extension Cache {
     return lookup
   }
 
-  /// Keeps the value that a lookup has decoded in memory, in place of an outdated value.
-  ///
-  /// - Parameter size: bytes of the stored value; nil if the lookup lent no value.
+  /// Keeps the value that a lookup has decoded in memory, in place of an outdated value; `size` is nil if the lookup lent no
+  /// value.
   private func updateMemory(
     _ key: Span<UInt8>, _ value: Value?, size: Int?, _ lookup: EntryLookup,
     replacing item: MemoryItem?, in transaction: borrowing ReadTransaction

@@ -22,12 +22,8 @@ struct CachedEntry {
 
 extension EntryReader {
   /// Finds the fresh or stale entry under `key` for a caller whose lookup counts as a read, and lends its value; a negative
-  /// entry has no value.
-  ///
-  /// - Parameters:
-  ///   - id: the namespace's id in this transaction; ``NamespaceID/store`` if the namespace does not exist.
-  ///   - isKnown: called before the value is lent; true if the caller already has the value.
-  /// - Returns: nil without an entry, or for an expired or damaged entry.
+  /// entry has no value. Nil without an entry, or for an expired or damaged entry. True from `isKnown` means that the caller
+  /// has the value.
   func lendCounted(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, recordsAccess: Bool,
@@ -55,8 +51,7 @@ extension EntryReader {
     return nil
   }
 
-  /// Like `lendCounted`, but for the load itself: the lookup does not count, and the entry has its fields, except fields that
-  /// transforms hide.
+  /// Like `lendCounted`, but for the load itself: the lookup does not count, and the entry has its readable fields.
   func lendWithFields(
     _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction,
     unless isKnown: (CachedEntry) -> Bool, _ body: (Span<UInt8>) throws -> Void

@@ -2,14 +2,12 @@ import LarderSystem
 
 /// The terms on which a store keeps a value of the shared tier: its source, an error, a condition.
 package struct CopyTerms: Sendable {
-  /// The source of the value.
   package enum Origin: Sendable { case loaded, shared, stale }
 
   package var origin: Origin
   /// The error that the result reports, for example because the shared tier cannot be reached.
   package var error: (any Error)?
-  /// Decides whether the value may be stored, in the transaction that would store it. Without such a condition, a loaded value
-  /// is stored only if no other version was written meanwhile.
+  /// Decides in the storing transaction. Without it, a loaded value is stored only if no other version was written meanwhile.
   package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
 
   package init(

@@ -9,9 +9,8 @@ protocol AnyInFlightLoad: AnyObject, Sendable {
   var isComplete: Bool { get }
 }
 
-/// One load of one key, and the callers that wait for its outcome.
-///
-/// A detached load runs to its end. Any other load is cancelled when its last caller gives up.
+/// One load of one key, and the callers that wait for its outcome. A detached load runs to its end. Any other load is cancelled
+/// when its last caller gives up.
 package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
     /// The number of joined callers, whether or not they wait yet.
@@ -85,9 +84,8 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Waits for the outcome; called after ``join()``.
-  ///
-  /// A cancelled task leaves. If it was the last caller, `abandon` is called before the load is cancelled.
+  /// Waits for the outcome, after ``join()``. A cancelled task leaves; the last one calls `abandon` before the load is
+  /// cancelled.
   func wait(abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
     let outcome = await waiters.wait(
       unless: { state.withLock { $0.outcome } }, onCancel: { leave(abandon: abandon) })
@@ -113,7 +111,6 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
 struct LoadCycle: Error {}
 
 /// The waits of this process's loads for one another. A wait that would close a cycle is refused, because it would never end.
-///
 /// Only loads with loads inside their closures are listed. A wait through a detached task or another process is not seen.
 enum LoadDependencies {
   /// The load whose closure the current task runs.

@@ -1,12 +1,10 @@
 import LMDB
 import LarderSystem
 
-/// The file `leases`: the keys that processes of this machine are loading.
-///
-/// The hash of a key chooses a word. The word holds another part of the hash and the end of the lease, by the machine's
-/// monotonic clock; 0 means no lease. Every change is one compare-and-exchange, so a killed process leaves only a lease that
-/// ends by time. The words are hints: without the file, or if another key uses the word of a key, each process loads for
-/// itself.
+/// The file `leases`: the keys that processes of this machine are loading. The hash of a key chooses a word, which holds
+/// another part of the hash and the end of the lease, by the machine's monotonic clock; 0 means no lease. Every change is one
+/// compare-and-exchange, so a killed process leaves only a lease that ends by time. The words are hints: without the file, or
+/// if another key uses the word of a key, each process loads for itself.
 struct LeaseTable {
   private static let count = 8192
   /// How long a lease lasts without a renewal, in milliseconds.
@@ -15,7 +13,6 @@ struct LeaseTable {
   private static let endMask: UInt64 = (1 << 40) - 1
 
   enum Standing: Equatable {
-    /// No lease, or a lease that was ended.
     case free
     /// The lease expired before its holder ended it.
     case lapsed

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// A lease on the load of one key. It keeps other processes of the machine from loading the key, too.
+/// A lease on the load of one key: other processes of the machine do not load the key, too.
 struct LoadLease: Sendable {
   fileprivate let leases: LoadLeases
   fileprivate let place: Int
@@ -12,10 +12,9 @@ struct LoadLease: Sendable {
   func end() { leases.end(self) }
 }
 
-/// The leases of this process on the loads of a store, and the task that renews them.
-///
-/// A lease ends with its load, ``LeaseTable/length`` after the last renewal if the process was killed, and after ``longest``
-/// even if the load continues. A lease only saves loads: no code depends on having one load at a time.
+/// The leases of this process on the loads of a store, and the task that renews them. A lease ends with its load,
+/// ``LeaseTable/length`` after the last renewal if the process was killed, and after ``longest`` even if the load continues. A
+/// lease only saves loads: no code depends on having one load at a time.
 final class LoadLeases: Sendable {
   /// How long a lease covers a load, and how long other processes wait for the load, in milliseconds.
   static let longest: Int64 = 60_000
@@ -89,10 +88,8 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Tries to take the lease on a key for a load that has waited for another process's load.
-  ///
-  /// If a lease was ended without a usable value, all waiting loads run at once. Otherwise, with an origin that fails slowly,
-  /// they would wait for one another in turn.
+  /// Tries to take the lease on a key for a load that has waited. If a lease was ended without a usable value, all waiting
+  /// loads run at once. Otherwise, with an origin that fails slowly, they would wait for one another in turn.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
     switch table.standing(hash, at: now) {
     case .held: .held

@@ -3,9 +3,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The write of a loaded value. The callers of the load need not wait for it.
-///
-/// Writes are committed in the order of their queueing, before every write of this process that begins later.
+/// The write of a loaded value, for which the callers of the load need not wait. Writes are committed in the order of their
+/// queueing, before every write of this process that begins later.
 final class LoadWrite: QueuedWrite {
   /// Writes the value, and returns a closure to call after the commit; nil if the value may not be stored.
   typealias Body = @Sendable (inout WriteBatch) throws -> (@Sendable () -> Void)?
@@ -58,8 +57,7 @@ final class LoadWrite: QueuedWrite {
     isStored.store(completion != nil, ordering: .relaxed)
   }
 
-  /// Whether the loaded value may answer a reader whose own lookup did not find it: the lookup was made before the commit, and
-  /// in the same namespace.
+  /// Whether the value may answer a reader whose own lookup, before the commit and in the same namespace, did not find it.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64) -> Bool {
     let transaction = transaction.load(ordering: .relaxed)
     return (transaction == 0 || snapshot < transaction)

@@ -70,9 +70,8 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// - Parameters:
-  ///   - batch: the number of keys in a load, 1 or more.
-  ///   - load: returns an outcome for each key. An error that it throws becomes the outcome of all these keys.
+  /// - Parameter load: returns an outcome for each key of a batch. An error that it throws becomes the outcome of all these
+  ///   keys.
   init(
     _ keys: some Sequence<Key>, batch: Int, concurrency: Int, clock: any LarderClock,
     priority: TaskPriority?, pause: @escaping @Sendable (Int) -> Duration,

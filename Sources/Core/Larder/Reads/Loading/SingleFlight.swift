@@ -1,9 +1,8 @@
 import LarderSystem
 import Synchronization
 
-/// The loads of this process by name: at most one for each name. All callers that ask for a name share its load.
-///
-/// The table has a load while the load runs, and while its value waits for a commit.
+/// The loads of this process by name, at most one for each name. All callers that ask for a name share its load. The table has
+/// a load while the load runs, and while its value waits for a commit.
 package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   private let loads = Mutex<[Name: any AnyInFlightLoad]>([:])
 
@@ -18,8 +17,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Throws ``LoadCycle`` if the caller runs inside a load for which the load `name` waits. This is checked even if the caller
-  /// joins no load: a load that reloads its own key would never end.
+  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load: even a load that reloads its own key would never end.
   func checkCycle(_ name: Name) throws {
     guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
       return
@@ -50,10 +48,8 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     try await load.wait { self.remove(load, name) }
   }
 
-  /// Joins the load `name`, or begins it; the caller then waits or leaves.
-  ///
-  /// - Parameter joins: whether the present load of that name may be joined. Otherwise the new load takes its place in the
-  ///   table, and callers of the old load still wait for the old load.
+  /// Joins the load `name`, or begins it; the caller then waits or leaves. If `joins` refuses the present load, the new load
+  /// takes its place in the table, and callers of the old load still wait for the old load.
   func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {

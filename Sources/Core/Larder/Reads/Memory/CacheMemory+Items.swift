@@ -12,10 +12,9 @@ extension CacheMemory {
   @inline(__always)
   static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> 60) }
 
-  /// The item under `key`, if it is certainly current and fresh without a lookup in the store.
-  ///
-  /// The call reads `newest` first: a write that ended before the call has a number up to `newest`. The call takes only the
-  /// lock of the key's shard; that lock also makes the counts exact.
+  /// The item under `key`, if it is certainly current and fresh without a lookup in the store. The call reads `newest` first: a
+  /// write that ended before has a number up to `newest`. The only lock is that of the key's shard, which also makes the counts
+  /// exact.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment
@@ -77,10 +76,8 @@ extension CacheMemory {
     budget.release(put(item, spare: spare, now: now))
   }
 
-  /// Inserts an item and evicts other items for it.
-  ///
-  /// - Parameter spare: the cost that is left in the budget beside the item.
-  /// - Returns: the total cost of values that are no longer kept, for the budget.
+  /// Inserts an item and evicts other items for it. `spare` is the cost that is left in the budget beside the item. Returns the
+  /// total cost of values that are no longer kept, for the budget.
   private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
     let size = MemoryUsage(cost: item.cost, entries: 1)
     // These items are released after the lock.

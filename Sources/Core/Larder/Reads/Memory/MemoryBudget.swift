@@ -1,10 +1,9 @@
 import Synchronization
 
-/// The limit on the total cost of all decoded values of a store in this process.
-///
-/// A value is kept only after its cost was reserved here, so the sum is within the limit after every operation. Without room,
-/// one cache evicts: the growing cache if it has an equal share or more, otherwise the largest cache. So a scan through one
-/// cache takes from other caches at most their excess over an equal share.
+/// The limit on the total cost of all decoded values of a store in this process. A value is kept only after its cost was
+/// reserved, so the sum is within the limit after every operation. Without room, one cache evicts: the growing cache if it has
+/// an equal share or more, otherwise the largest. So a scan through one cache takes from others at most their excess over an
+/// equal share.
 final class MemoryBudget: Sendable {
   /// The limit of a store that declares no limit.
   static let defaultLimit = 64_000_000
@@ -85,8 +84,7 @@ final class MemoryBudget: Sendable {
   }
 }
 
-/// Counts the caches that use a memory; all copies of a cache share one owner. A memory that cannot be shared is removed with
-/// the last copy of its cache.
+/// Counts the caches that use a memory. A memory that cannot be shared is removed with the last copy of its cache.
 final class MemoryOwner: Sendable {
   let memory: CacheMemory
   private let isShared: Bool

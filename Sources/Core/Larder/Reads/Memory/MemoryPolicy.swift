@@ -1,7 +1,6 @@
-/// The decoded values of one memory in the order of their insertion, and the state of the policy that evicts them.
-///
-/// It uses the policy of the store, ``EvictionQueue``; the items themselves have the statistics. A memory prefers new values to
-/// values that were never used: the entry stays in the store, so a wrong choice costs one decoding.
+/// The decoded values of one memory in the order of their insertion, and the state of the policy that evicts them: the policy
+/// of the store, ``EvictionQueue``, with statistics in the items. A memory prefers new values to values that were never used:
+/// the entry stays in the store, so a wrong choice costs one decoding.
 struct MemoryPolicy: EvictionQueue {
   private(set) var queue = MemoryQueue()
   private var ghosts = MemoryGhosts()
@@ -23,9 +22,7 @@ struct MemoryPolicy: EvictionQueue {
   /// Uses of items with this number or a later number do not count, because the items are too new.
   var firstRecent: UInt64 { insertions &+ 1 &- UInt64(max(1, queue.window.entries) - 1) / 4 }
 
-  /// Makes room for a new item and appends it; returns the evicted items.
-  ///
-  /// - Precondition: the capacity has room for the item alone.
+  /// Makes room for a new item, for which alone the capacity has room, and appends it; returns the evicted items.
   mutating func insert(_ item: MemoryItem, capacity: MemoryUsage, now: Int64) -> [MemoryItem] {
     pending = MemoryUsage(cost: item.cost, entries: 1)
     defer { pending = MemoryUsage() }

@@ -1,10 +1,8 @@
 import LarderSystem
 import Synchronization
 
-/// How scarce memory is for this process.
-///
-/// On Linux it comes from the pressure stall information of the process's control group, or of the machine, and from the part
-/// of the group's memory that cannot be reclaimed. On macOS it is the system's memory pressure.
+/// How scarce memory is: on Linux from the pressure stall information of the process's control group, or of the machine, and
+/// the part of the group's memory that cannot be reclaimed; on macOS the system's memory pressure.
 package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
   /// Tasks wait for memory a tenth of the time, or nine tenths of the limit are used: half of the decoded values are dropped.
@@ -23,12 +21,8 @@ package enum MemoryPressure: Int, Sendable, Comparable {
     }
   }
 
-  /// Computes the pressure from the files of Linux.
-  ///
-  /// - Parameters:
-  ///   - stalls: the file `memory.pressure` or `/proc/pressure/memory`; nil means no stalls.
-  ///   - limit: the file `memory.max`: a number, or `max` for no limit.
-  ///   - statistics: the file `memory.stat`. Its `anon` bytes can be reclaimed only by swapping, unlike the bytes of files.
+  /// Computes the pressure from the files of Linux: `memory.pressure` or `/proc/pressure/memory`, `memory.max`, and
+  /// `memory.stat`, whose `anon` bytes can be reclaimed only by swapping, unlike the bytes of files.
   package init(stalls: String?, limit: String?, statistics: String?) {
     var found = MemoryPressure.normal
     for line in stalls?.split(separator: "\n") ?? [] {
@@ -60,7 +54,6 @@ package enum MemoryPressure: Int, Sendable, Comparable {
   import Dispatch
 
   extension MemoryPressure {
-    /// The last event from the system.
     private static let level = Atomic(MemoryPressure.normal.rawValue)
     private static let source: any DispatchSourceMemoryPressure = {
       let source = DispatchSource.makeMemoryPressureSource(
@@ -115,9 +108,8 @@ extension MemoryRegistry {
   /// The least time between two looks at the pressure, in milliseconds.
   private static let pressureInterval: Int64 = 1000
 
-  /// Drops decoded values while memory is scarce. It runs before another value is kept; most calls only compare two numbers.
-  ///
-  /// - Parameter now: milliseconds by the store's clock. A clock that was set back counts as time that has passed.
+  /// Drops decoded values while memory is scarce, before another value is kept; most calls only compare two numbers. A clock
+  /// that was set back counts as time that has passed.
   func trimUnderPressure(at now: Int64) {
     guard let pressure else { return }
     let last = pressureChecked.load(ordering: .relaxed)

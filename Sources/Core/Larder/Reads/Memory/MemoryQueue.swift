@@ -1,6 +1,5 @@
-/// All items in the order of their insertion, oldest first: main, then the window. Only `removeAll()` is not O(1).
-///
-/// A place is a number that belongs to an item until the item is removed. Later it may belong to another item.
+/// All items in the order of their insertion: main, then the window. Only `removeAll()` is not O(1). A place is a number that
+/// belongs to an item until the item is removed. Later it may belong to another item.
 struct MemoryQueue {
   /// The place in front of the oldest item and behind the newest item.
   static let end = 0
@@ -89,10 +88,9 @@ struct MemoryQueue {
   }
 }
 
-/// The ghosts of evicted values; each stays for four times as many evictions as the most entries that the memory has had.
-///
-/// Words of 64 bits in buckets of four: 32 bits of the key's hash, 27 bits of the eviction's time, the part and the frequency.
-/// The table may forget a ghost, and once in a billion times confuse two keys; both cost little.
+/// The ghosts of evicted values; each stays for four times as many evictions as the most entries that the memory has had. Words
+/// of 64 bits in buckets of four: 32 bits of the key's hash, 27 bits of the eviction's time, the part and the frequency. The
+/// table may forget a ghost, and once in a billion times confuse two keys; both cost little.
 struct MemoryGhosts {
   private static let clockBits: UInt64 = 27
   private static let clockMask: UInt64 = (1 << clockBits) - 1

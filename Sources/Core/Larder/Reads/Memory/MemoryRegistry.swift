@@ -18,8 +18,7 @@ final class MemoryRegistry: Sendable {
   private struct Shared {
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for. Each counts only once, so two caches with different limits do not replace each
-    /// other's limits again and again.
+    /// The limits that caches have asked for. Each counts once: two caches do not replace each other's limits again and again.
     var asked: [MemoryLimits]
   }
 
@@ -37,10 +36,8 @@ final class MemoryRegistry: Sendable {
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
-  /// The memory for a cache; nil for ``MemoryLimits/off``.
-  ///
-  /// - Parameter limits: nil, or limits that were asked for before, leave the limits of an existing memory; with nil a new
-  ///   memory has the default limits.
+  /// The memory for a cache; nil for ``MemoryLimits/off``. Nil, or limits that were asked for before, leave an existing memory
+  /// as it is.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> MemoryOwner? {
@@ -138,8 +135,8 @@ extension StoreSettings {
 }
 
 extension StoreEngine {
-  /// Applies a limit that another process has set. It runs for each decoded value; without a commit since the last call it
-  /// costs only a comparison.
+  /// Applies a limit that another process has set; a comparison for each decoded value, unless a commit came since the last
+  /// call.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
     guard memory.isNew(transaction.id) else { return }
     do {
@@ -148,8 +145,7 @@ extension StoreEngine {
       else { return }
       memory.budget.limit = try metadata.settings(in: transaction).memoryLimit
     } catch {
-      // A damaged record of the limits must not make a read fail: the limit stays as it is, and the next write or `verify`
-      // reports the damage.
+      // A damaged record must not make a read fail: the limit stays, and the next write or `verify` reports the damage.
     }
   }
 }

@@ -1,9 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Items by key, in a hash table with open addressing that is at most three quarters full.
-///
-/// A lookup reads one slot and the item in it; a hash of 0 marks a free slot.
+/// Items by key, in a hash table with open addressing that is at most three quarters full; a hash of 0 marks a free slot.
 struct MemoryTable {
   private struct Slot {
     var hash: UInt64 = 0
@@ -93,10 +91,9 @@ struct MemoryTable {
   }
 }
 
-/// A hash of keys with two random secrets, so that nobody can choose keys that collide.
-///
-/// Each pair of words is multiplied after both words were mixed with a secret. ``Checksum`` mixes one word with a constant.
-/// There, a key with that constant makes the product 0, whatever the seed is, and all keys with the constant collide.
+/// A hash of keys with two random secrets, so that nobody can choose keys that collide. Both words of a pair are mixed with a
+/// secret before their multiplication. ``Checksum`` mixes one word with a constant: a key with that constant makes the product
+/// 0, whatever the seed is, and all such keys collide.
 struct KeyHash: Sendable {
   private let first = UInt64.random(in: .min ... .max)
   private let second = UInt64.random(in: .min ... .max)

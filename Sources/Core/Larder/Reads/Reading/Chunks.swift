@@ -47,9 +47,7 @@ struct ChunkAssembly {
     value.reserveCapacity(min(expected.count, 64 << 20))
   }
 
-  /// Appends the next record of the chunks database.
-  ///
-  /// - Returns: false if the record is not the next chunk, or if all chunks are here: then no further record is needed.
+  /// Appends the next record of the chunks database; false if it is not the next chunk, or if no further record is needed.
   mutating func append(_ key: Span<UInt8>, _ chunk: Span<UInt8>) -> Bool {
     guard value.count < expected.count, key.count == prefix.count + 4,
       key.starts(with: prefix.span), key.bigEndian(at: prefix.count) == next

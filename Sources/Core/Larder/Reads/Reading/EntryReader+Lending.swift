@@ -27,10 +27,8 @@ extension EntryReader {
   /// A read of the application: finds the entry under `key`, and lends its value to `body` if the value is fresh.
   ///
   /// - Parameters:
-  ///   - id: the namespace's id in this transaction; see ``identify(_:in:)``.
   ///   - recordsAccess: whether the access is recorded in the access table, and an expired entry is queued for removal.
-  ///   - isKnown: called with the version that would be lent. True means that the caller already has that value: the read
-  ///     counts as a hit, and as an access only for the time to idle. Nothing is lent.
+  ///   - isKnown: whether the caller has the value of this version: the read is a hit, and an access only for the time to idle.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
@@ -86,9 +84,7 @@ extension EntryReader {
     if !isWhole { handle.count(.damaged, stripe: transaction.stripe) }
   }
 
-  /// Lends the value of a lookup in one piece, assembled from chunks or restored by transforms if necessary.
-  ///
-  /// - Returns: false if the value is damaged; then `body` was not called.
+  /// Lends the value of a lookup, assembled from chunks or restored by transforms if necessary; false if the value is damaged.
   func withValue(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction,
     _ body: (Span<UInt8>) throws -> Void
@@ -113,7 +109,6 @@ extension EntryReader {
       found.payload, found.header, fields, key: key.copied, in: found.id, transaction)
   }
 
-  /// The value of a parsed entry in chunks or with transforms, as the caller wrote it; nil if it is damaged.
   func wholeValue(
     _ payload: Span<UInt8>, _ header: EntryHeader, _ fields: EntryFields, key: [UInt8],
     in id: NamespaceID, _ transaction: borrowing ReadTransaction

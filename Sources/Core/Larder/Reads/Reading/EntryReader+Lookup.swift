@@ -1,12 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// The result of the lookup of a key in a snapshot. Reads, loads, inspections and the shell use it.
-///
-/// ``EntryReader/lookUp(_:in:keyHash:at:_:)`` has no side effects. A caller that serves a read of the application reports the
-/// read with ``EntryReader/recordMiss(_:key:of:in:recordsAccess:)`` or ``EntryReader/recordAccess(_:key:at:)``. A caller that
-/// only inspects reports nothing. ``EntryReader/withValue(of:key:in:_:)`` lends the value, and
-/// ``EntryReader/entry(_:key:of:in:)`` makes the facts. The snapshot lends the record.
+/// The result of the lookup of a key in a snapshot. The lookup has no side effects: a caller that serves a read of the
+/// application reports the read with `recordMiss` or `recordAccess` of ``EntryReader``, and a caller that only inspects reports
+/// nothing. The snapshot lends the record.
 struct Lookup: ~Escapable {
   enum Outcome {
     /// A fresh value.
@@ -26,8 +23,7 @@ struct Lookup: ~Escapable {
   let outcome: Outcome
   let id: NamespaceID
   let keyHash: UInt64
-  /// The header. Its times include accesses that are not written to disk yet. It has no meaning if the outcome is `absent` or
-  /// `damaged`.
+  /// The header with accesses that are not written to disk yet; without meaning for the outcomes `absent` and `damaged`.
   let header: EntryHeader
   /// The whole record; empty without a record.
   let record: Span<UInt8>
@@ -72,12 +68,7 @@ extension EntryHeader {
 extension EntryReader {
   /// Finds the entry of a key in a snapshot: one descent of the tree, one parse, one checksum. For an entry whose header has no
   /// flag except `pinned`, this copies, allocates, locks and counts nothing. The first lookup after a commit also looks up the
-  /// root of the tree.
-  ///
-  /// - Parameters:
-  ///   - id: the namespace's id in this snapshot; ``NamespaceID/store`` if the namespace does not exist.
-  ///   - keyHash: ``Checksum/keyHash(of:in:)``.
-  ///   - now: ``StoreClock/coarseNow``.
+  /// root of the tree. `keyHash` is ``Checksum/keyHash(of:in:)``, and `now` is ``StoreClock/coarseNow``.
   @inline(__always)
   @_lifetime(borrow transaction)
   func lookUp(

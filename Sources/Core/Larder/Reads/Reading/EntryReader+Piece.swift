@@ -13,15 +13,13 @@ package enum PieceRole: Sendable {
 }
 
 extension Store.Namespace {
-  /// Copies the bytes `range` of the value under `key`, as far as they exist.
+  /// Copies the bytes `range` of the value under `key`, as far as they exist; nil without such an entry, or if its value is
+  /// damaged.
   ///
   /// For slow readers of a large value: no snapshot is held between two pieces. O(log n) and O(bytes of the piece). The first
   /// piece of a version in a process also reads the whole value, to verify its checksum; see ``VerifiedValues``.
   ///
-  /// - Parameters:
-  ///   - role: how the read of the piece is counted.
-  ///   - isSame: whether the stored entry still has the value with which the reader began.
-  /// - Returns: nil without such an entry, or if its value is damaged.
+  /// - Parameter isSame: whether the stored entry still has the value with which the reader began.
   package func piece(
     of key: some StoreKey, _ range: Range<Int>, as role: PieceRole,
     if isSame: (Store.Entry) -> Bool
@@ -37,11 +35,8 @@ extension Store.Namespace {
     }
   }
 
-  /// Lends the value under `key` to `body`, as a read of the application, if the value still has version `version`.
-  ///
-  /// For a caller that knows the rest of the entry: it makes no facts. O(log n).
-  ///
-  /// - Returns: nil, without counting, unless the value is fresh, has the version, is in one piece and has no transforms.
+  /// Lends the value under `key`, as a read of the application, to a caller that knows the rest of the entry. O(log n). Nil,
+  /// without counting, unless the value is fresh, has version `version`, is in one piece and has no transforms.
   package func withValue<Result>(
     of key: some StoreKey, version: UInt64, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -110,10 +105,8 @@ extension EntryReader {
   /// Larger values, in bytes, are not kept between two pieces.
   private static let largestPiecewise = 64 << 20
 
-  /// A piece of a value that transforms have changed; nil if the value is damaged.
-  ///
-  /// The whole value is restored for the first piece. A value of up to 64 MiB then stays in memory until its last piece is
-  /// read, or another value with transforms is read in pieces.
+  /// A piece of a value that transforms have changed; nil if the value is damaged. The whole value is restored for the first
+  /// piece. A value of up to 64 MiB then stays in memory until its last piece, or a piece of another such value, is read.
   fileprivate func transformedPiece(
     of found: borrowing Lookup, _ range: Range<Int>, ofSize size: Int, key: Span<UInt8>,
     in transaction: borrowing ReadTransaction
@@ -152,9 +145,7 @@ extension EntryReader {
     return isWhole ? piece : nil
   }
 
-  /// Lends the bytes `range` of a value in chunks to `visit`, chunk by chunk.
-  ///
-  /// - Returns: false if a chunk is missing or has a wrong length.
+  /// Lends the bytes `range` of a value to `visit`, chunk by chunk; false if a chunk is missing or has a wrong length.
   private func visitChunks(
     _ prefix: [UInt8], in range: Range<Int>, of count: Int,
     in transaction: borrowing ReadTransaction, _ visit: (Span<UInt8>) -> Void

@@ -6,13 +6,9 @@ extension EntryReader {
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 
-  /// Visits the entries of a namespace in stored order, from behind `position`, in one snapshot and for a bounded number of
-  /// records. It skips damaged and invalidated entries, but not expired entries.
-  ///
-  /// - Parameters:
-  ///   - damaged: called for each damaged entry.
-  ///   - visit: called with the entry, its key and its payload; returns whether to continue.
-  /// - Returns: the entry key of the last record that was read; the scan continues behind it. Nil at the end.
+  /// Visits entries in stored order from behind `position`, in one snapshot and for a bounded number of records. Skips
+  /// invalidated entries, and damaged entries after a call of `damaged`; expired entries are visited. Returns the entry key of
+  /// the last record that was read; the scan continues behind it. Nil at the end.
   func scan(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
@@ -52,10 +48,8 @@ extension EntryReader {
     return !isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id))
   }
 
-  /// Visits the records whose entry keys may belong to keys that begin with `prefix`.
-  ///
-  /// - Parameter verifiesPlain: whether this function verifies plain entries, a leaf at a time.
-  /// - Throws: a ``LarderError`` if reading fails, or the error of `visit`.
+  /// Visits the records whose entry keys may belong to keys that begin with `prefix`; verifies plain entries, a leaf at a time,
+  /// if `verifiesPlain` is set. Throws a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
   func scanRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,

@@ -28,9 +28,7 @@ struct ScannedRecord: ~Escapable {
 }
 
 extension EntryReader {
-  /// Visits the keys and values of the fresh entries of a namespace, like ``scan(_:prefix:behind:in:damaged:_:)``.
-  ///
-  /// It allocates nothing for an entry whose header has no flag except `pinned`.
+  /// Visits the keys and values of the fresh entries of a namespace, like `scan`, but allocates nothing for a plain entry.
   func scanValues(
     of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
@@ -71,9 +69,8 @@ extension EntryReader {
     }
   }
 
-  /// The records of a run that are fresh, intact entries of a namespace with a plain header: a bit for each record.
-  ///
-  /// The loop has a function of its own, where no other code needs the registers.
+  /// The records of a run that are fresh, intact entries with a plain header: a bit for each record. The loop has a function of
+  /// its own, where no other code needs the registers.
   @inline(never)
   func verifiedEntries(
     in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64

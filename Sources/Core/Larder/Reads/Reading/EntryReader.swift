@@ -2,10 +2,9 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Finds, checks and lends the entries of a store, in a snapshot that the caller has taken.
-///
-/// A read changes nothing in the store. A read of the application queues work for the next commit of this process in
-/// ``leftovers``, and records its access in the table that all processes share.
+/// Finds, checks and lends the entries of a store, in a snapshot that the caller has taken. A read changes nothing in the
+/// store. A read of the application queues work for the next commit of this process in ``leftovers``, and records its access in
+/// the shared table.
 final class EntryReader: Sendable {
   let environment: Environment
   let indexes: Indexes
