@@ -45,19 +45,15 @@ package struct Completer: Sendable {
     guard (try? lexer.scan(line)) != nil else { return .none(at: line.count) }
     let word = lexer.current ?? Word(bytes: [], pieces: [], range: line.count..<line.count)
     guard let first = lexer.words.first else { return list(word, table.names) }
-    guard let name = first.bareText, let command = table.command(named: name) else {
-      return list(word, [])
-    }
-    return completion(of: word, behind: Array(lexer.words.dropFirst()), command, find)
-  }
-
-  private func completion(
-    of word: Word, behind words: [Word], _ command: CommandSpec, _ find: (Request) -> Found
-  ) -> Completion {
-    let state = ArgumentState(words, of: command)
-    if let option = state.openOption { return complete(word, option.kind, command, state, find) }
+    guard let command = first.bareText.flatMap(table.command(named:)) else { return list(word, []) }
+    let state = ArgumentState(lexer.words.dropFirst(), of: command)
+    if let option = state.openOption { return complete(word, option.kind, state, find) }
     if !state.optionsEnded, word.leads(with: "-") {
-      return completeOption(word, command, state, find)
+      if let option = OptionWord(word), let value = option.value {
+        return complete(value, command.option(named: option.spelling)?.kind, state, find)
+      }
+      let options = command.options.filter { $0.isRepeatable || !state.given.contains($0.name) }
+      return list(word, options.map(\.name))
     }
     if word.leads(with: "@") {
       guard command.namespaces.count.upperBound > 0 || state.parameter?.kind == .namespace else {
@@ -65,31 +61,16 @@ package struct Completer: Sendable {
       }
       return names(word, find(.namespaces(prefix: Array(word.bytes.dropFirst()))), mark: "@")
     }
-    if let parameter = state.parameter {
-      return complete(word, parameter.kind, command, state, find)
-    }
+    if let parameter = state.parameter { return complete(word, parameter.kind, state, find) }
     // The path of `get KEY .path`.
     if command.trailing.first?.kind == .path, state.filled > 0, word.leads(with: ".") {
       return completeOperand(word, .path, state, find)
     }
-    if command.selection != nil { return complete(word, .key, command, state, find) }
-    return list(word, [])
-  }
-
-  /// Completes the name of an option or, after `=`, the value.
-  private func completeOption(
-    _ word: Word, _ command: CommandSpec, _ state: ArgumentState, _ find: (Request) -> Found
-  ) -> Completion {
-    if let option = OptionWord(word), let value = option.value {
-      return complete(value, command.option(named: option.spelling)?.kind, command, state, find)
-    }
-    let names = command.options.filter { $0.isRepeatable || !state.given.contains($0.name) }
-    return list(word, names.map(\.name))
+    return complete(word, command.selection == nil ? nil : .key, state, find)
   }
 
   private func complete(
-    _ word: Word, _ kind: ValueKind?, _ command: CommandSpec, _ state: ArgumentState,
-    _ find: (Request) -> Found
+    _ word: Word, _ kind: ValueKind?, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {
     switch kind {
     case .choice(let choices): list(word, choices)

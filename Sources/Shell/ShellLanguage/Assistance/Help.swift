@@ -47,7 +47,7 @@ package struct Help: Sendable {
     let subjects = table.names + topics.filter { !table.names.contains($0) }
     throw ShellError(
       .usage, "no help on \(subject)",
-      hint: CommandSynonyms.hint(name, in: table) ?? Suggestions.question(name, among: subjects)
+      hint: CommandSynonyms.hint(name) ?? Suggestions.question(name, among: subjects)
         ?? "`help` lists the commands and topics")
   }
 

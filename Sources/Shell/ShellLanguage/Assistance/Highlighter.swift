@@ -50,17 +50,12 @@ package struct Highlighter: Sendable {
     } else if !words.isEmpty || !begins(first, table.names) {
       runs.append(Run(range: first.range, color: .wrong))
     }
-    var optionsEnded = false
+    let end = all.dropFirst().firstIndex { $0.bareText == "--" } ?? all.count
     for (index, word) in all.enumerated().dropFirst() {
-      if !optionsEnded, word.bareText == "--" {
-        optionsEnded = true
-        runs.append(Run(range: word.range, color: .option))
-        continue
-      }
       let isTyping = current != nil && index == all.count - 1
-      if let color = color(of: optionsEnded ? word.quoted : word, command, isTyping: isTyping) {
-        runs.append(Run(range: word.range, color: color))
-      }
+      let read = index > end ? word.quoted : word
+      let color = index == end ? .option : color(of: read, command, isTyping: isTyping)
+      if let color { runs.append(Run(range: word.range, color: color)) }
     }
     return runs
   }

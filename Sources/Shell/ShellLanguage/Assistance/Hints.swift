@@ -11,7 +11,7 @@ package struct Hints: Sendable {
     guard (try? lexer.scan(line)) != nil, lexer.open == nil, lexer.current == nil,
       let name = lexer.words.first?.bareText, let command = table.command(named: name)
     else { return nil }
-    let state = ArgumentState(Array(lexer.words.dropFirst()), of: command)
+    let state = ArgumentState(lexer.words.dropFirst(), of: command)
     if let option = state.openOption { return option.placeholder }
     var pieces: [String] = []
     if state.filled == 0, state.namespaces == .unnamed {
@@ -37,7 +37,7 @@ struct ArgumentState {
   private(set) var optionsEnded = false
   private(set) var namespaces = NamespaceChoice.unnamed
 
-  init(_ words: [Word], of command: CommandSpec) {
+  init(_ words: ArraySlice<Word>, of command: CommandSpec) {
     for word in words {
       if openOption != nil {
         openOption = nil

@@ -57,8 +57,9 @@ struct ArgumentReader {
   private mutating func read(
     _ option: OptionWord, from rest: inout ArraySlice<Argument>
   ) throws(ShellError) {
+    let next: Word? = if case .word(let word) = rest.first { word } else { nil }
     guard let spec = command.option(named: option.spelling) else {
-      throw UnknownOption(option: option, next: rest.first, command: command, line: line).error
+      throw unknown(option, before: next)
     }
     guard places[spec.name] == nil || spec.isRepeatable else {
       throw misuse("\(spec.name) is given twice", at: option.range, hint: "remove one of them")
@@ -71,12 +72,8 @@ struct ArgumentReader {
       flags.insert(spec.name)
       return
     }
-    var value = option.value
-    if value == nil, case .word(let word) = rest.first {
-      value = word
-      rest.removeFirst()
-    }
-    guard let value else {
+    if option.value == nil, next != nil { rest.removeFirst() }
+    guard let value = option.value ?? next else {
       throw misuse(
         "\(spec.name) needs a value", at: option.range,
         hint: "write `\(spec.usage)`; quote a value that begins with - or @")

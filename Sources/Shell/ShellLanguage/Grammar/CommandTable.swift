@@ -1,20 +1,13 @@
 /// The commands, in the order in which help lists them.
 package struct CommandTable: Sendable {
   package let commands: [CommandSpec]
-  private let index: [String: Int]
 
-  package init(_ commands: [CommandSpec]) {
-    self.commands = commands
-    var index: [String: Int] = [:]
-    for (position, command) in commands.enumerated() {
-      for name in [command.name] + command.aliases { index[name] = position }
-    }
-    self.index = index
-  }
+  package init(_ commands: [CommandSpec]) { self.commands = commands }
 
   /// Finds a command by its name or alias in any case. An abbreviation is no name: a new command could make it ambiguous.
   package func command(named name: String) -> CommandSpec? {
-    index[name.lowercased()].map { commands[$0] }
+    let name = name.lowercased()
+    return commands.first { $0.name == name || $0.aliases.contains(name) }
   }
 
   package var names: [String] { commands.map(\.name) + commands.flatMap(\.aliases) }
@@ -27,8 +20,8 @@ package struct CommandTable: Sendable {
     if let name, let command = command(named: name) { return command }
     let hint: SafeText =
       if let name {
-        CommandSynonyms.hint(name, behind: arguments, in: self)
-          ?? Suggestions.question(name, among: names) ?? "`help` lists the commands"
+        CommandSynonyms.hint(name, behind: arguments) ?? Suggestions.question(name, among: names)
+          ?? "`help` lists the commands"
       } else {
         "commands are written without quotes"
       }
@@ -57,7 +50,7 @@ package enum CommandSynonyms {
 
   /// The hint for a command of another tool; nil for any other word.
   package static func hint(
-    _ word: String, behind arguments: some Collection<Argument> = [], in table: CommandTable
+    _ word: String, behind arguments: some Collection<Argument> = []
   ) -> SafeText? {
     let word = word.lowercased()
     guard var command = equivalents[word] else { return nil }

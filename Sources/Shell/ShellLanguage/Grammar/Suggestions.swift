@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// Names that resemble a misspelt name.
 package enum Suggestions {
   /// The longest word that can be a misspelt name. Comparing a word of megabytes with each name would take minutes.
@@ -55,67 +53,5 @@ package enum Suggestions {
       last = row
     }
     return last[b.count]
-  }
-}
-
-struct UnknownOption {
-  let option: OptionWord
-  let next: Argument?
-  let command: CommandSpec
-  let line: CommandLine
-
-  var error: ShellError {
-    ShellError(
-      .unknownOption, "\(command.name) has no option \(Array(option.spelling.utf8))",
-      at: option.range, hint: hint)
-  }
-
-  private var hint: SafeText {
-    if line.source == .command, let moved = ProgramOptions.option(named: option.spelling),
-      !ProgramOptions.excludingCommand.contains(moved.name),
-      moved.kind == nil || option.value != nil || nextWord != nil
-    {
-      return "put program options before the command: `\(reordered(moved.kind != nil))`"
-    }
-    if option.spelling == "--ttl", command.selection != nil {
-      return "use `--expiring\(text(of: option.value.map(\.bytes) ?? nextWord))`"
-    }
-    if ["--help", "-h"].contains(option.spelling) { return "`help \(command.name)`" }
-    if option.spelling == "--output" {
-      let mode = option.value.map(\.bytes) ?? nextWord ?? Array("MODE".utf8)
-      return "use `output\(text(of: mode))` before the command"
-    }
-    if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
-    let names = command.options.map(\.name)
-    if option.isShort {
-      if let long = long(option.name) { return "did you mean `\(long)`?" }
-    } else if let near = Suggestions.question(option.spelling, among: names) {
-      return near
-    }
-    return command.ownOptions.isEmpty
-      ? "`help \(command.name)`; quote a key that begins with -"
-      : "it has \(command.ownOptions.map(\.name).joined(separator: " ")); quote a key that begins with -"
-  }
-
-  /// The command's option for which other tools use this letter: `--long` for `-l`, `--yes` for `-f`.
-  private func long(_ letter: String) -> String? {
-    let own = command.ownOptions.map(\.name)
-    if let name = own.first(where: { $0.hasPrefix("--\(letter)") }) { return name }
-    return letter == "f" ? own.first { $0 == "--yes" } : nil
-  }
-
-  private var nextWord: [UInt8]? { if case .word(let word) = next { word.bytes } else { nil } }
-
-  private func text(of value: [UInt8]?) -> SafeText { value.map { " \(Quoting.typed($0))" } ?? "" }
-
-  /// The line with the option at its right place: `larder S -o json keys @a` for `larder S keys @a -o json`.
-  private func reordered(_ takesValue: Bool) -> String {
-    var moved = [option.range]
-    if takesValue, option.value == nil, case .word(let word) = next { moved.append(word.range) }
-    func text(_ ranges: [Range<Int>]) -> String {
-      ranges.map { String(decoding: line.text[$0], as: UTF8.self).shellWord }.joined(separator: " ")
-    }
-    let rest = line.arguments.map(\.range).filter { !moved.contains($0) }
-    return "larder STORE \(text(moved)) \(text(rest))"
   }
 }

@@ -1,0 +1,51 @@
+import LarderSystem
+
+extension ArgumentReader {
+  /// The error for an option that the command does not have; `next` is the plain word after the option.
+  func unknown(_ option: OptionWord, before next: Word?) -> ShellError {
+    ShellError(
+      .unknownOption, "\(command.name) has no option \(Array(option.spelling.utf8))",
+      at: option.range, hint: hint(for: option, before: next))
+  }
+
+  private func hint(for option: OptionWord, before next: Word?) -> SafeText {
+    let value = (option.value ?? next).map { Quoting.typed($0.bytes) }
+    if line.source == .command, let moved = ProgramOptions.option(named: option.spelling),
+      !ProgramOptions.excludingCommand.contains(moved.name), moved.kind == nil || value != nil
+    {
+      let word = moved.kind == nil || option.value != nil ? nil : next
+      let ranges = [option.range] + [word?.range].compactMap(\.self)
+      return "put program options before the command: `\(reordered(ranges))`"
+    }
+    if option.spelling == "--ttl", command.selection != nil {
+      return "use `--expiring\(value.map { " " + $0 } ?? "")`"
+    }
+    if ["--help", "-h"].contains(option.spelling) { return "`help \(command.name)`" }
+    if option.spelling == "--output" {
+      return "use `output \(value ?? "MODE")` before the command"
+    }
+    if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
+    let own = command.ownOptions.map(\.name)
+    if option.isShort {
+      // Other tools use this letter: `-l` for `--long`, `-f` for `--yes`.
+      let long =
+        own.first { $0.hasPrefix("--\(option.name)") }
+        ?? own.first { option.name == "f" && $0 == "--yes" }
+      if let long { return "did you mean `\(long)`?" }
+    } else if let near = Suggestions.question(option.spelling, among: command.options.map(\.name)) {
+      return near
+    }
+    return own.isEmpty
+      ? "`help \(command.name)`; quote a key that begins with -"
+      : "it has \(own.joined(separator: " ")); quote a key that begins with -"
+  }
+
+  /// The line with these words at their right place: `larder S -o json keys @a` for `larder S keys @a -o json`.
+  private func reordered(_ moved: [Range<Int>]) -> String {
+    func text(_ ranges: [Range<Int>]) -> String {
+      ranges.map { String(decoding: line.text[$0], as: UTF8.self).shellWord }.joined(separator: " ")
+    }
+    let rest = line.arguments.map(\.range).filter { !moved.contains($0) }
+    return "larder STORE \(text(moved)) \(text(rest))"
+  }
+}
