@@ -23,7 +23,7 @@ extension Store {
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try TagInvalidation(engine).run(EntryAttributes.validated(all: tags), in: nil)
+    return try TagInvalidation(engine: engine).run(EntryAttributes.validated(all: tags), in: nil)
   }
 }
 
@@ -38,7 +38,7 @@ extension Store.Namespace {
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
-    return try TagInvalidation(engine).run(EntryAttributes.validated(all: tags), in: name)
+    return try TagInvalidation(engine: engine).run(EntryAttributes.validated(all: tags), in: name)
   }
 }
 
@@ -48,7 +48,7 @@ extension Store {
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try TagInvalidation(engine).run(
+    return try TagInvalidation(engine: engine).run(
       [EntryAttributes.validated(tag)], in: namespace, asOf: horizon)
   }
 }
@@ -61,9 +61,7 @@ struct TagInvalidation {
   static let perWrite = 32
   static let perBatch = 500
 
-  private let engine: StoreEngine
-
-  init(_ engine: StoreEngine) { self.engine = engine }
+  let engine: StoreEngine
 
   func run(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil

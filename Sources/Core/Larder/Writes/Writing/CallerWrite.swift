@@ -30,12 +30,8 @@ struct SharedWrite<Result: Sendable>: Sendable {
 
 /// A write whose caller blocks a thread until the commit.
 final class BlockedWrite<Result: Sendable>: QueuedWrite {
-  private struct State {
-    var result: Result?
-    var error: (any Error)?
-  }
   private let write: SharedWrite<Result>
-  private let state = Mutex(State())
+  private let outcome = Mutex<Swift.Result<Result, any Error>?>(nil)
   private let isDone = DispatchSemaphore(value: 0)
 
   init(_ write: SharedWrite<Result>) { self.write = write }
@@ -46,11 +42,11 @@ final class BlockedWrite<Result: Sendable>: QueuedWrite {
 
   func run(in batch: inout WriteBatch) throws {
     let result = try write.body(&batch)
-    state.withLock { $0.result = result }
+    outcome.withLock { $0 = .success(result) }
   }
 
   func finish(_ error: (any Error)?) {
-    if let error { state.withLock { $0.error = error } }
+    if let error { outcome.withLock { $0 = .failure(error) } }
     isDone.signal()
   }
 
@@ -61,12 +57,8 @@ final class BlockedWrite<Result: Sendable>: QueuedWrite {
 
   /// The result; only valid after ``finish(_:)``.
   var result: Result {
-    get throws {
-      let (result, error) = state.withLock { ($0.result, $0.error) }
-      if let error { throw error }
-      // A write without an error has run.
-      return result!
-    }
+    // A write without an error has run.
+    get throws { try outcome.withLock { $0! }.get() }
   }
 }
 
