@@ -26,30 +26,6 @@ import Testing
     }
   }
 
-  @Test func `counts of reads outlive the process, and a failed write loses none`() throws {
-    try withTemporaryDirectory { path in
-      var store = try Store(at: path + "/s")
-      try store.namespace("notes").set("v", for: "k")
-      for _ in 0..<5 { _ = try store.namespace("notes").text("k") }
-      #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
-      #expect(
-        failure {
-          try store.write { batch in
-            let large = [UInt8](repeating: 1, count: 40 << 20)
-            for key in 0..<2 { try batch.set(large, for: key, in: store.namespace("notes")) }
-          }
-        } == .overLimit)
-      #expect(try store.namespace("notes").reads.hits == 5)
-      try store.close()
-      store = try Store(at: path + "/s")
-      _ = try store.namespace("notes").text("k")
-      #expect(try store.namespace("notes").reads.hits == 6)
-      try store.write { _ in }
-      #expect(try store.namespace("notes").reads.hits == 6)
-      try store.close()
-    }
-  }
-
   @Test func `a write asks only namespaces with new reads for their counts`() throws {
     let store = try Store.temporary()
     let names = (0..<20).map { "n\($0)" }
@@ -72,27 +48,6 @@ import Testing
     try store.write { _ in }
     #expect(try spaces[7].reads.hits == 1 && spaces[7].reads.absent == 1)
     #expect(asked() == [])
-  }
-
-  @Test func `every removal has a reason that is counted`() throws {
-    try withNotes { store, notes, clock in
-      for number in 0..<10 {
-        try notes.set("v", for: number, expires: .after(.seconds(number + 1)))
-      }
-      try notes.set("w", for: 0)
-      try notes.remove(0)
-      clock.advance(by: .seconds(3))
-      try store.purge()
-      try notes.remove(3)
-      clock.advance(by: .seconds(2))
-      try notes.remove(4)
-      _ = try notes.text(4)
-      try notes.clear()
-      let removals = try notes.removals
-      #expect(removals[.replaced] == 1 && removals[.removed] == 2 && removals[.expired] == 3)
-      #expect(removals[.cleared] == 5)
-      #expect(removals[.damaged] == 0 && removals.evicted == 0 && removals[.invalidated] == 0)
-    }
   }
 
   @Test func `counters of a write that was not committed are not used by the next one`() throws {

@@ -221,21 +221,4 @@ import Testing
     let zero = IndexKey.deadline(7, position: 1, entry: id.prefix)
     #expect(expiryRecord(zero, [1, 0, 0, 0]) == nil, "no entry has the position 0")
   }
-
-  @Test func `a pinned entry is found in the expiry index by its key`() throws {
-    try withNotes { store, notes, clock in
-      let long = String(repeating: "long", count: 100)
-      for key in ["short", long] {
-        try notes.set("v", for: key, expires: .after(.seconds(5)))
-        try notes.pin(key)
-        #expect(try store.verify().faults == [])
-        try notes.set("w", for: key, expires: .after(.seconds(3)))
-        #expect(try store.verify().faults == [])
-      }
-      try notes.unpin(long)
-      #expect(try store.verify().faults == [])
-      clock.advance(by: .seconds(4))
-      #expect(try store.purge().entries == 2)
-    }
-  }
 }

@@ -27,21 +27,6 @@ import Testing
     }
   }
 
-  @Test func `keys are bytes: NUL, newlines, signs and Unicode forms stay apart`() throws {
-    try withNotes { store, notes, _ in
-      let keys = [
-        "a", "a\u{0}", "a\u{0}b", "a\u{0}c", "\u{0}", "a\n", "{a: \"1&b=2\"}",
-        "{a: \"1\", b: \"2\"}", "caf\u{e9}", "cafe\u{301}", "\u{1F3D4}", " ", "@", "N", "G",
-        "chunks",
-      ]
-      for key in keys { try notes.set("value of \(key)", for: key) }
-      for key in keys { #expect(try notes.text(key) == "value of \(key)") }
-      #expect(try notes.count() == keys.count)
-      // Swift treats the two forms of the accent as equal; the store does not.
-      #expect(try notes.keysByPages(of: 3).count == keys.count)
-    }
-  }
-
   @Test func `listings are in key order, but for long keys with the same beginning`() async throws {
     let notes = try Store.temporary().cache(TextCodec(), in: "notes")
     let head = String(repeating: "h", count: 238)

@@ -26,28 +26,6 @@ import Testing
     }
   }
 
-  /// Swift treats both spellings as equal. In the store they are two names, whichever name a process has looked up first.
-  @Test func `names of the same text in other bytes are apart`() async throws {
-    let store = try Store.temporary()
-    let names = ["caf\u{e9}", "cafe\u{301}"]
-    for name in names { _ = try store.namespace(name).text("k") }
-    try store.write { batch in
-      for (index, name) in names.enumerated() {
-        try batch.set("\(index)", for: "k", in: store.namespace(name))
-      }
-    }
-    for (index, name) in names.enumerated() {
-      #expect(try store.namespace(name).text("k") == "\(index)")
-      let cache = store.cache(TextCodec(), in: name)
-      #expect(try cache.value(for: "k") == "\(index)")
-      #expect(try await cache.value(for: "loaded") { "\(index)" } == "\(index)")
-      #expect(try cache.value(for: "loaded") == "\(index)")
-    }
-    _ = try store.namespace(names[0]).clear()
-    #expect(try store.namespace(names[1]).count() == 2)
-    #expect(try store.verify().faults == [])
-  }
-
   @Test func `what nothing holds and has nothing to count is forgotten, and comes back as it was`()
     throws
   {
@@ -122,30 +100,6 @@ import Testing
     }
   }
 
-  @Test func `renaming keeps entries, rules and counts, and refuses a taken or absent name`() throws
-  {
-    try withStore { store, clock in
-      try store.declare(Rules(expires: .after(.seconds(5))), for: "old")
-      try store.namespace("old").set("v", for: "k")
-      try store.namespace("taken").set("w", for: "k")
-      _ = try store.namespace("old").text("k")
-      #expect(failure { try store.rename("old", to: "taken") } == .exists)
-      #expect(failure { try store.rename("none", to: "other") } == .noSuchNamespace)
-      #expect(failure { try store.rename("none", to: "none") } == .noSuchNamespace)
-      try store.rename("old", to: "old")
-      try store.rename("old", to: "new")
-      #expect(try store.namespace("new").text("k") == "v")
-      #expect(try store.namespace("old").text("k") == nil)
-      #expect(try store.namespace("new").reads.hits == 2)
-      #expect(try store.namespaces().map(\.name) == ["new", "taken"])
-      try store.namespace("old").set("x", for: "k")
-      #expect(try store.namespace("new").text("k") == "v")
-      clock.advance(by: .seconds(5))
-      #expect(try store.namespace("new").text("k") == nil)
-      #expect(try store.namespace("old").text("k") == "x")
-    }
-  }
-
   @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws
   {
     try withNotes(chunksAbove: 3000) { store, notes, _ in
@@ -171,17 +125,6 @@ import Testing
       #expect(try store.namespaces()[0].rules.largestValue == 10_000)
       #expect(try notes.clear().entries == 1)
       #expect(try notes.clear() == RemovalResult())
-    }
-  }
-
-  @Test func `clearing the store clears every namespace`() throws {
-    try withStore { store, _ in
-      for name in ["a", "b", "c"] { try store.namespace(name).set("12", for: "k") }
-      try store.declare(Rules(), for: "empty")
-      #expect(try store.clear() == RemovalResult(entries: 3, bytes: 6))
-      #expect(try store.namespaces().map(\.entries) == [0, 0, 0, 0])
-      #expect(try store.clear() == RemovalResult())
-      for name in ["a", "b", "c"] { #expect(try store.namespace(name).text("k") == nil) }
     }
   }
 }

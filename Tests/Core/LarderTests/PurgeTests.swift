@@ -5,25 +5,6 @@ import Testing
 @testable import Larder
 
 @Suite struct PurgeTests {
-  @Test func `purge removes exactly what has expired and says how much`() throws {
-    try withNotes { store, notes, clock in
-      try notes.set("1", for: "lasting")
-      try notes.set("22", for: "a", expires: .after(.milliseconds(100)))
-      try notes.set("333", for: "b", expires: .after(.milliseconds(100)))
-      #expect(try notes.count() == 3)
-      clock.advance(by: .milliseconds(200))
-      // A listing, a look and another write remove no expired entry.
-      #expect(try notes.page().items.count == 1)
-      #expect(try !notes.contains("a"))
-      try notes.set("4", for: "c")
-      #expect(try notes.count() == 4)
-      #expect(try store.purge() == RemovalResult(entries: 2, bytes: 5))
-      #expect(try notes.count() == 2)
-      #expect(try store.purge() == RemovalResult())
-      #expect(try notes.removals[.expired] == 2)
-    }
-  }
-
   @Test func `the count of a purge includes what reads have asked to be removed`() throws {
     try withNotes { store, notes, clock in
       let other = store.namespace("other")

@@ -48,28 +48,6 @@ import Testing
     }
   }
 
-  @Test func `facts tell what the write said`() throws {
-    try withNotes { _, notes, clock in
-      try notes.set("owner", for: "owner")
-      let owner = Owner(Key("owner"), in: "notes")
-      let attributes = EntryAttributes.with(
-        codec: .text, expires: .after(.seconds(9)), stale: .seconds(3), tags: ["a", "b", "a"],
-        owners: [owner], entityTag: Array("\"etag\"".utf8), lastModified: Array("then".utf8),
-        metadata: [1, 2, 3], isPinned: true)
-      try notes.set(Array("value".utf8), for: "k", attributes)
-      let entry = try #require(try notes.entry(for: "k"))
-      #expect(entry.namespace == "notes" && entry.key == Key("k") && entry.size == 5)
-      #expect(entry.written == clock.now)
-      #expect(entry.expires == clock.now.advanced(by: .seconds(9)))
-      #expect(entry.staleUntil == clock.now.advanced(by: .seconds(12)))
-      #expect(entry.tags == ["a", "b"] && entry.owners == [owner] && entry.isPinned)
-      #expect(entry.entityTag == Array("\"etag\"".utf8) && entry.metadata == [1, 2, 3])
-      #expect(entry.lastModified == Array("then".utf8) && entry.codec == .text)
-      #expect(entry.state == .fresh && entry.storedSize > entry.size)
-      #expect(try notes.text("k") == "value")
-    }
-  }
-
   @Test func `every read of one moment sees the same commits`() throws {
     try withNotes { store, notes, _ in
       try notes.set("1", for: "a")

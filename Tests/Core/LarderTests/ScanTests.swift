@@ -6,54 +6,6 @@ import Testing
 @testable import Larder
 
 @Suite struct ScanTests {
-  @Test func `a prefix finds exactly the keys that begin with it, however long`() throws {
-    try withNotes { _, notes, _ in
-      let head = String(repeating: "p", count: 230)
-      var keys = ["", "a", "ab", "b", "\u{0}", "\u{10FFFF}"].map { head + $0 }
-      keys += (0..<30).map { head + String(repeating: "q", count: $0) + "r" }
-      keys += ["p", "pp", "q"]
-      for key in keys { try notes.set("v", for: key) }
-      let prefixes =
-        ["", "p", "pp", "q", "x", head, head + "a"]
-        + (0..<30).map { head + String(repeating: "q", count: $0) }
-      for prefix in prefixes {
-        let found = try notes.page(limit: 1000, prefix: prefix).items.map(\.key)
-        let expected = keys.filter { $0.utf8.starts(with: prefix.utf8) }.map { Key($0) }
-        #expect(Set(found) == Set(expected) && found.count == Set(expected).count)
-      }
-    }
-  }
-
-  @Test func `a scan lends values, long ones and chunked ones too, and stops when told`() throws {
-    try withNotes(chunksAbove: 5000) { _, notes, clock in
-      for number in 0..<20 {
-        try notes.set([UInt8](repeating: UInt8(number), count: number * 1000), for: number)
-      }
-      try notes.set("gone", for: 20, expires: .after(.seconds(1)))
-      clock.advance(by: .seconds(1))
-      var sizes: [Int] = []
-      try notes.scan { entry, bytes in
-        #expect(entry.size == bytes.count)
-        #expect(bytes.isEmpty || bytes[bytes.count - 1] == UInt8(sizes.count))
-        sizes.append(bytes.count)
-        return true
-      }
-      #expect(sizes == (0..<20).map { $0 * 1000 })
-      var visited = 0
-      try notes.scan(includingExpired: true) { entry, _ in
-        visited += 1
-        return entry.state != .expired
-      }
-      #expect(visited == 21)
-      visited = 0
-      try notes.scan { _, _ in
-        visited += 1
-        return visited < 5
-      }
-      #expect(visited == 5)
-    }
-  }
-
   @Test func `a scan of values lends what a read of each key would`() throws {
     try withNotes(chunksAbove: 5000) { store, notes, clock in
       let put = { (key: String, value: String, change: (inout EntryAttributes) -> Void) in

@@ -80,11 +80,13 @@ import Testing
       #expect(figures.removals == RemovalCounters() && figures.entries == 2)
       // A clear or a rename does not reset the counters of a namespace.
       try notes.clear()
+      _ = try notes.text("k")
       try store.rename("notes", to: "renamed")
       figures = try store.statistics()
       #expect(figures.namespaces.map(\.info.name) == ["other", "renamed"])
       #expect(figures.namespaces[1].since == clock.now)
       #expect(figures.namespaces[1].removals[.cleared] == 1)
+      #expect(figures.namespaces[1].reads.absent == 1)
       #expect(failure { try store.namespace("none").resetStatistics() } == .noSuchNamespace)
     }
   }

@@ -5,32 +5,6 @@ import Testing
 @testable import Larder
 
 @Suite struct BatchTests {
-  @Test func `all changes of a batch become visible together, or none does`() throws {
-    try withNotes { store, notes, _ in
-      try notes.set("1", for: "a")
-      #expect(throws: Stop.self) {
-        try store.write { batch in
-          try batch.set("2", for: "a", in: notes)
-          try batch.set("2", for: "b", in: notes)
-          try batch.set("2", for: "c", in: store.namespace("new"))
-          #expect(try batch.value(for: "a", in: notes) == Array("2".utf8))
-          #expect(try notes.text("a") == "1")
-          throw Stop()
-        }
-      }
-      #expect(try notes.text("a") == "1")
-      #expect(try notes.count() == 1)
-      #expect(try store.namespaces().map(\.name) == ["notes"])
-      try store.write { batch in
-        try batch.set("2", for: "a", in: notes)
-        try batch.remove("a", from: notes)
-        try batch.set("3", for: "b", in: notes)
-      }
-      #expect(try notes.text("a") == nil)
-      #expect(try notes.text("b") == "3")
-    }
-  }
-
   @Test func `everything in a batch was written at the same moment`() throws {
     try withNotes { store, notes, clock in
       let start = clock.now

@@ -4,35 +4,6 @@ import Testing
 @testable import Larder
 
 @Suite struct WritingTests {
-  @Test func `set replaces, setIfAbsent does not, remove says whether there was something`() throws
-  {
-    try withNotes { _, notes, clock in
-      try notes.set("1", for: "k")
-      try notes.set("2", for: "k")
-      #expect(try notes.text("k") == "2")
-      #expect(try !notes.setIfAbsent("3", for: "k"))
-      #expect(try notes.text("k") == "2")
-      #expect(try notes.remove("k"))
-      #expect(try !notes.remove("k"))
-      #expect(try notes.setIfAbsent("4", for: "k", expires: .after(.seconds(1))))
-      clock.advance(by: .seconds(1))
-      #expect(try !notes.remove("k"))
-      #expect(try notes.setIfAbsent([5], for: "k"))
-      #expect(try notes.bytes("k") == [5])
-      #expect(try notes.count() == 1)
-    }
-  }
-
-  @Test func `setIfAbsent stores wherever a read would find nothing`() throws {
-    try withNotes(Rules(expires: .after(.seconds(1)), stale: .hours(1))) { _, notes, clock in
-      try notes.set("old", for: "stale")
-      clock.advance(by: .seconds(1))
-      #expect(try notes.text("stale") == nil)
-      #expect(try notes.setIfAbsent("new", for: "stale"))
-      #expect(try notes.text("stale") == "new")
-    }
-  }
-
   @Test func `a value above the namespace's limit is refused with both sizes, one at it is not`()
     throws
   {
