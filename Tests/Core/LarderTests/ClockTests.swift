@@ -4,14 +4,6 @@ import Testing
 @testable import Larder
 
 @Suite struct ClockTests {
-  @Test func `time that this process saw pass is no jump, however long`() throws {
-    try withNotes { store, notes, clock in
-      try notes.set("v", for: "k", expires: .after(.days(30)))
-      clock.advance(by: .days(30))
-      #expect(try store.purge() == RemovalResult(entries: 1, bytes: 1))
-    }
-  }
-
   @Test
   func
     `a purge more than a day ahead of the newest stamp removes nothing, until a second one agrees`()
@@ -186,19 +178,6 @@ import Testing
       clock.advance(by: .seconds(61))
       try notes.set("w", for: "meanwhile")
       #expect(try store.purge().entries == 2)
-    }
-  }
-
-  @Test func `a read under a clock that has jumped removes nothing`() throws {
-    try withNotes { _, notes, clock in
-      let right = clock.now
-      try notes.set("v", for: "k", expires: .after(.hours(1)))
-      clock.set(to: right.advanced(by: .days(365)))
-      #expect(try notes.text("k") == nil)
-      try notes.set("w", for: "new")
-      _ = try notes.count()
-      clock.set(to: right)
-      #expect(try notes.text("k") == "v")
     }
   }
 }

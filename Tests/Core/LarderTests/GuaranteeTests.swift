@@ -85,25 +85,6 @@ import Testing
     }
   }
 
-  @Test(arguments: ["images", "articles"], [Eviction.adaptive, .fifo])
-  func `what belongs together leaves only if no guarantee is hurt`(
-    name: String, eviction: Eviction
-  ) throws {
-    try withStore { store, _ in
-      try store.declare(StoreLimits(bytes: 1_500))
-      for other in ["images", "articles"] {
-        let guaranteed = other != name ? nil : name == "images" ? 300 : 100
-        try store.declare(
-          Rules(limits: Limits(guaranteed: guaranteed), eviction: eviction), for: other)
-      }
-      for key in ["1", "2"] { try putArticle(key, in: store) }
-      try flood(store, into: "flood", entries: 40, of: 100)
-      let (articles, images) = (store.namespace("articles"), store.namespace("images"))
-      #expect(
-        try articles.count() == 1 && images.count() == 3, "one article is within the guarantee")
-    }
-  }
-
   @Test func `a namespace that is full does not evict what takes guaranteed bytes with it`() throws
   {
     try withStore { store, _ in

@@ -16,17 +16,6 @@ struct LimitTests {
     }
   }
 
-  @Test func `a namespace never holds more bytes than it may`() throws {
-    try withNotes(Rules(limits: Limits(bytes: 1000), eviction: .fifo)) { _, notes, _ in
-      for index in 0..<50 {
-        try notes.set([UInt8](repeating: 1, count: index * 7), for: "\(index)")
-        #expect(try notes.info()!.bytes <= 1000)
-        #expect(try notes.contains("\(index)"))
-      }
-      #expect(try notes.removals[.evictedForBytes] > 0)
-    }
-  }
-
   @Test func `a value larger than all that the namespace may hold is refused and costs nothing`()
     throws
   {
@@ -50,7 +39,7 @@ struct LimitTests {
       #expect(try notes.bytes("a")?.count == 60)
       #expect(try notes.info()!.bytes <= 100)
       try notes.set([UInt8](repeating: 2, count: 100), for: "a")
-      #expect(try notes.count() == 1)
+      #expect(try notes.count() == 1 && notes.removals[.evictedForBytes] > 0)
     }
   }
 

@@ -175,20 +175,6 @@ import Testing
     }
   }
 
-  @Test func `a namespace's limits are declared per cache and can be lowered at any time`() throws {
-    try withStore { store, _ in
-      try fill(store, 0..<100)
-      let notes = cache(store, MemoryLimits(entries: 100))
-      for key in 0..<100 { _ = try notes.value(for: key) }
-      notes.memory?.limits.entries = 10
-      #expect(notes.memory?.usage.entries == 10)
-      notes.memory?.limits = .off
-      #expect(notes.memory?.usage.entries == 0)
-      for _ in 0..<2 { #expect(try notes.value(for: 1) != nil) }
-      #expect(notes.memory?.usage.entries == 0)
-    }
-  }
-
   @Test func `a value may use its cache when it goes`() throws {
     final class Page: Sendable, Codable {
       let text: String

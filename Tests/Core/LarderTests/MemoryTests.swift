@@ -90,34 +90,6 @@ import Testing
     }
   }
 
-  @Test func `whatever ends a value ends it in memory`() throws {
-    try withNotes { store, plain, clock in
-      let notes = store.cache(codec, in: "notes")
-      let ends: [() throws -> Void] = [
-        { try plain.remove("k") }, { try notes.remove("k") }, { try plain.clear() },
-        { try store.clear() },
-        { try store.write { batch in _ = try batch.clear(plain) } },
-        {
-          try store.rename("notes", to: "away")
-          #expect(try store.cache(codec, in: "away").value(for: "k") == "new")
-        },
-        {
-          clock.advance(by: .hours(1))
-          try store.purge()
-        },
-        { clock.advance(by: .hours(1)) },
-      ]
-      for (index, end) in ends.enumerated() {
-        try plain.set("old", for: "k", expires: .after(.hours(1)))
-        #expect(try notes.value(for: "k") == "old")
-        try plain.set("new", for: "k", expires: .after(.hours(1)))
-        #expect(try notes.value(for: "k") == "new")
-        try end()
-        #expect(try notes.value(for: "k") == nil, "\(index)")
-      }
-    }
-  }
-
   @Test func `the clock decides at each hit, to the millisecond`() throws {
     try withStore { store, clock in
       try store.declare(Rules(stale: .hours(1)), for: "notes")
@@ -141,20 +113,6 @@ import Testing
     }
   }
 
-  @Test func `a value from the future is not fresh, in memory either`() throws {
-    try withStore { store, clock in
-      let notes = store.cache(codec, in: "notes")
-      try notes.set("v", for: "k", expires: .after(.hours(5)))
-      try notes.set("w", for: "for ever")
-      for key in ["k", "for ever"] { #expect(try notes.value(for: key) != nil) }
-      clock.set(to: clock.now.advanced(by: .milliseconds(-60_000)))
-      #expect(try notes.value(for: "k") == "v")
-      clock.set(to: clock.now.advanced(by: .milliseconds(-1)))
-      #expect(try notes.value(for: "k") == nil)
-      #expect(try notes.value(for: "for ever") == "w")
-    }
-  }
-
   @Test func `a value has a life of its own in memory if told so`() throws {
     try withStore { store, clock in
       let notes = store.cache(
@@ -165,20 +123,6 @@ import Testing
         clock.advance(by: .seconds(5))
       }
       #expect(codec.decoded == 2)
-    }
-  }
-
-  @Test func `what does not decode is not kept and is counted each time`() throws {
-    try withStore { store, _ in
-      let notes = store.cache(codec, in: "notes")
-      try notes.set("v", for: "k")
-      #expect(try notes.value(for: "k") == "v")
-      try store.namespace("notes").set([0xFF], for: "k")
-      for _ in 0..<3 { #expect(try notes.value(for: "k") == nil) }
-      #expect(failure { _ = try notes.strictValue(for: "k") } == .undecodable)
-      #expect(try notes.namespace.reads.undecodable == 4)
-      #expect(notes.memory?.usage == MemoryUsage())
-      #expect(notes.memory?.statistics.misses == 5)
     }
   }
 

@@ -24,22 +24,6 @@ import Testing
     #expect(try store.verify().isSound)
   }
 
-  @Test
-  func `an entry that was refreshed counts with its own end, not with the one it is indexed by`()
-    throws
-  {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
-    let start = clock.now
-    let notes = store.namespace("notes")
-    try notes.set("a", for: "a", expires: .after(.minutes(5)))
-    try notes.set("b", for: "b", expires: .after(.minutes(30)))
-    try notes.touch("a", expires: .after(.hours(2)))
-    #expect(try store.nextExpiries() == ["notes": start.advanced(by: .minutes(30))])
-    clock.advance(by: .minutes(40))
-    #expect(try store.nextExpiries() == ["notes": start.advanced(by: .hours(2))])
-    #expect(try store.verify().isSound)
-  }
-
   @Test func `however many were refreshed or are waiting for a purge, the answer is exact`() throws
   {
     let store = try Store.temporary(options: Store.Options(clock: clock))

@@ -142,22 +142,6 @@ import Testing
     }
   }
 
-  @Test func `a refused write in a batch that goes on changes no counter`() throws {
-    try withNotes(Rules(limits: Limits(entries: 4, bytes: 4), eviction: .fifo)) { store, notes, _ in
-      try makeChain(3, in: store)
-      try store.write { batch in
-        for size in [2, 3, 4] {
-          #expect(
-            failure {
-              try batch.set([UInt8](repeating: 1, count: size), for: "3", in: notes, owned(by: "2"))
-            } == .full)
-        }
-        try batch.set([9], for: "3", in: notes, owned(by: "2"))
-      }
-      #expect(try notes.info()?.entries == 4 && notes.info()?.bytes == 4)
-    }
-  }
-
   /// A cleared namespace, and an entry that still has an owner in it.
   private func clearOwners(_ count: Int, _ life: Expiration, in store: Store) throws {
     for name in ["cleared", "notes"] {
