@@ -92,24 +92,6 @@ import Testing
     }
   }
 
-  @Test func `a copy is a store of its own`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      try fill(store)
-      let compaction = try #require(try store.copyCompacted(to: path + "/copy"))
-      #expect(compaction.after < compaction.before)
-      try store.namespace("a").set("later", for: "later")
-      let copy = try Store(at: path + "/copy")
-      #expect(try copy.verify().faults == [])
-      #expect(try copy.namespace("a").text("later") == nil)
-      try copy.namespace("a").set("mine", for: "mine")
-      #expect(try store.namespace("a").text("mine") == nil)
-      #expect(try copy.namespace("b").count() == store.namespace("b").count())
-      try copy.close()
-      try store.close()
-    }
-  }
-
   @Test(arguments: Durability.allCases)
   func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
     durability: Durability

@@ -95,51 +95,6 @@ import Testing
     }
   }
 
-  @Test func `many threads writing lose nothing: 8 times 25 with readers are 200`() throws {
-    try withNotes { _, notes, _ in
-      try inThreads(10) { thread in
-        for number in 0..<25 {
-          if thread < 8 {
-            try notes.set("\(thread) \(number)", for: "\(thread) \(number)")
-          } else {
-            _ = try notes.page(limit: 50)
-            _ = try notes.text("\(number % 8) \(number)")
-          }
-        }
-      }
-      #expect(try notes.count() == 200)
-      for thread in 0..<8 {
-        for number in 0..<25 {
-          #expect(try notes.text("\(thread) \(number)") == "\(thread) \(number)")
-        }
-      }
-    }
-  }
-
-  @Test func `three threads storing and reading typed values at once do not mix them up`() throws {
-    try withStore { store, _ in
-      try inThreads(3) { thread in
-        let cache = store.cache(of: Color.self, in: "colors-\(thread)")
-        for id in 0..<100 {
-          try cache.set(Color(id: id, name: "\(thread)"), for: id)
-          let found = try cache.value(for: id)
-          precondition(found == Color(id: id, name: "\(thread)"))
-        }
-      }
-      #expect(try store.namespaces().map(\.entries) == [100, 100, 100])
-    }
-  }
-
-  @Test func `setIfAbsent lets exactly one of many win`() throws {
-    try withNotes { _, notes, _ in
-      let winners = Tally()
-      try inThreads(6) { thread in
-        for key in 0..<200 where try notes.setIfAbsent("\(thread)", for: key) { winners.add() }
-      }
-      #expect(winners.value == 200)
-    }
-  }
-
   @Test func `writes take turns with the batches of a purge`() throws {
     try withNotes { store, notes, clock in
       let count = 30_000

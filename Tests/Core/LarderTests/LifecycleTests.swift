@@ -6,18 +6,6 @@ import Testing
 @testable import Larder
 
 @Suite struct LifecycleTests {
-  @Test func `opening the same place twice gives the same store, by any path`() throws {
-    try withTemporaryDirectory { path in
-      let clock = ManualClock()
-      let first = try Store(at: path + "/s", options: .init(clock: clock))
-      let second = try Store(at: path + "/./s/../s/", options: .init(clock: clock))
-      #expect(first.engine === second.engine && first.path == second.path)
-      try first.namespace("notes").set("v", for: "k")
-      #expect(try second.namespace("notes").text("k") == "v")
-      try second.close()
-    }
-  }
-
   @Test func `a second opening with another clock is an error`() throws {
     try withTemporaryDirectory { path in
       let clock = ManualClock()
@@ -119,29 +107,6 @@ import Testing
       let store = try Store(at: path + "/s")
       #expect(try store.namespace("notes").count() == 4)
       try store.close()
-    }
-  }
-
-  @Test func `closing waits for reads under way and ends cleanly for those that come after`() throws
-  {
-    let store = try Store.temporary()
-    try store.namespace("notes").set("v", for: "k")
-    let reads = Tally()
-    let isOver = Atomic(false)
-    try inThreads(4) { thread in
-      if thread == 0 {
-        while reads.value < 3000 { _ = try store.namespace("notes").text("k") }
-        try store.close()
-        isOver.store(true, ordering: .sequentiallyConsistent)
-        return
-      }
-      do {
-        while !isOver.load(ordering: .sequentiallyConsistent) {
-          let value = try store.namespace("notes").text("k")
-          precondition(value == "v")
-          reads.add()
-        }
-      } catch let error as LarderError where error.code == .closed {}
     }
   }
 

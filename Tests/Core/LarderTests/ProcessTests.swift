@@ -36,25 +36,6 @@ import Testing
     }
   }
 
-  @Test func `another process's removal of an expired entry never destroys a newer write`() throws {
-    try withStoreOnDisk { store, notes in
-      try notes.set("v", for: 0)
-      let peer = try PeerProcess("expired", store.path, saying: "open")
-      var lost = 0
-      for round in 0..<100 {
-        try store.write { batch in
-          for key in 0..<4 { try batch.set("old", for: key, in: notes, expires: .after(.zero)) }
-        }
-        for key in 0..<4 { try notes.set("new \(round)", for: key) }
-        for key in 0..<4 where try notes.text(key) != "new \(round)" { lost += 1 }
-      }
-      #expect(lost == 0)
-      try peer.endInput()
-      #expect(peer.line() == "closed")
-      #expect(try notes.count() == 4)
-    }
-  }
-
   @Test func `what several processes write at once is all there and counted exactly`() throws {
     try withStoreOnDisk { store, notes in
       let peers = try (0..<3).map { try PeerProcess("write", store.path, ["\($0)", "100"]) }
@@ -72,23 +53,6 @@ import Testing
       // The other processes made 300 reads and merged them when they closed; this process has made 300 reads, too.
       let reads = try notes.reads
       #expect(reads.hits == 540 && reads.absent == 60)
-    }
-  }
-
-  @Test func `a process that is killed in the midst of everything leaves a sound store`() throws {
-    try withTemporaryDirectory { path in
-      for round in 0..<8 {
-        let peers = try (0..<2).map { _ in try PeerProcess("churn", path + "/s") }
-        for peer in peers { #expect(peer.line() == "open") }
-        for peer in peers { #expect(peer.line() == "busy") }
-        for peer in peers { peer.kill() }
-        let store = try Store(at: path + "/s")
-        let verification = try store.verify()
-        #expect(verification.faults == [], "round \(round)")
-        try store.namespace("notes-0").set("v", for: "k")
-        #expect(try store.namespace("notes-0").text("k") == "v")
-        try store.close()
-      }
     }
   }
 

@@ -56,19 +56,6 @@ import Testing
     #expect(found == [.queue, .deadlines])
   }
 
-  @Test func `an entry that is missing or too many is found in the indexes and the counts`() throws
-  {
-    let missing = try planting { transaction, _, notes in
-      try transaction.remove(try notes.slot("l"), from: .entries)
-    }
-    #expect(missing == [.deadlines, .queue, .tags, .counters])
-    let copied = try planting { transaction, _, notes in
-      let record = try notes.record("k")
-      try transaction.put(record, for: try notes.slot("copy"), in: .entries)
-    }
-    #expect(copied.contains(.damagedEntry) && copied.contains(.counters))
-  }
-
   @Test func `a sound store is walked whole and says what it holds`() throws {
     try withStore(chunksAbove: 3000) { store, clock in
       for name in ["a", "b"] {

@@ -142,26 +142,6 @@ import Testing
     try await boards.settle()
   }
 
-  @Test(arguments: [0, 1])
-  func `what was absent and is loaded while its namespace is cleared is not stored`(others: Int)
-    async throws
-  {
-    let boards = try Store.boards(clock: clock)
-    try await boards.set("other", for: "bern")
-    if others == 0 { try await boards.remove("bern") }
-    origin.close()
-    let task = origin.startAsking(boards)
-    try await origin.waitForLoads(1)
-    try boards.clear()
-    origin.open()
-    #expect(try await task.value.value == "load 1")
-    #expect(try boards.count() == 0)
-    // The next load begins after the clear, so its value is stored.
-    #expect(try await origin.ask(boards).value == "load 2")
-    #expect(try boards.count() == 1)
-    try await boards.settle()
-  }
-
   @Test func `what cannot be stored is returned all the same, and says why`() async throws {
     let boards = try Store.boards(clock: clock, rules: Rules(largestValue: 10))
     let loaded = try await boards.result(for: "thun", options: .committed) { "more than ten bytes" }
