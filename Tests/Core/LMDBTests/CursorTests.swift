@@ -25,49 +25,6 @@ import Testing
     }
   }
 
-  @Test func `records come in the order of their keys, whole, both ways`() throws {
-    try store(evenBelow: 4000)
-    let read = try environment.beginRead()
-    var cursor = try read.cursor(in: records)
-    var forward: [Int] = []
-    while let record = try cursor.next() {
-      let number = Fixture.number(record.key)
-      forward.append(number)
-      #expect(record.value.array == Fixture.filling(number, count: number % 300))
-    }
-    #expect(forward == Array(stride(from: 0, to: 4000, by: 2)))
-    var backward: [Int] = []
-    while let record = try cursor.previous() { backward.append(Fixture.number(record.key)) }
-    #expect(backward == forward.reversed())
-    var again: [Int] = []
-    while let record = try cursor.next() { again.append(Fixture.number(record.key)) }
-    #expect(again == forward)
-  }
-
-  @Test func `keys are ordered byte by byte, a shorter one first`() throws {
-    let keys: [[UInt8]] = [[0], [0, 0], [0, 255], [1], [127], [128], [255], [255, 255]]
-    let records = records
-    try environment.write { transaction in
-      let empty: [UInt8] = []
-      for key in keys.shuffled() { try transaction.put(empty.span, for: key.span, in: records) }
-    }
-    let read = try environment.beginRead()
-    var cursor = try read.cursor(in: records)
-    var found: [[UInt8]] = []
-    while let record = try cursor.next() { found.append(record.key.array) }
-    #expect(found == keys)
-  }
-
-  @Test func `seeking finds the key or the next one`() throws {
-    try store(evenBelow: 2000)
-    let read = try environment.beginRead()
-    var cursor = try read.cursor(in: records)
-    for number in (0..<1998).shuffled().prefix(300) {
-      let found = try cursor.seekNumber(Fixture.bytes(number))
-      #expect(found == number + number % 2)
-    }
-  }
-
   @Test func `beyond either end there is nothing, and the way back leads to the last record`()
     throws
   {

@@ -209,22 +209,4 @@ import Testing
       #expect(try !transaction.hasRun(of: 11, limit: (pages + 10) * 4096))
     }
   }
-
-  @Test func `the pages that a write freed are there for the next but one`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
-    let big = Fixture.filling(1, count: 200_000)
-    try environment.set(Fixture.bytes(1), big)
-    for number in 2..<6 { try environment.set(Fixture.bytes(number), [1]) }
-    func reusable() throws -> Int {
-      var pages = 0
-      try attempt(environment) { pages = try $0.availablePages(upTo: .max, limit: 0) }
-      return pages
-    }
-    let before = try reusable()
-    try environment.write { _ = try $0.remove(Fixture.bytes(1).span, from: .main) }
-    #expect(try reusable() < before + 40)
-    try environment.set(Fixture.bytes(2), [2])
-    #expect(try reusable() >= before + 40)
-  }
 }

@@ -14,21 +14,6 @@ import Testing
     environment = try Fixture.open(directory.store)
   }
 
-  @Test func `an error takes everything back`() throws {
-    try environment.set([5], [1])
-    let before = environment.lastTransaction
-    #expect(throws: Stop.self) {
-      try environment.write { transaction in
-        try transaction.put([2].span, for: [5].span, in: .main)
-        try transaction.put([2].span, for: [6].span, in: .main)
-        throw Stop()
-      }
-    }
-    #expect(try environment.value([5]) == [1])
-    #expect(try environment.value([6]) == nil)
-    #expect(environment.lastTransaction == before)
-  }
-
   @Test func `each write that changes something has the next number`() throws {
     let before = environment.lastTransaction
     let id = try environment.write { transaction in
@@ -58,16 +43,6 @@ import Testing
     #expect(try environment.write { $0.formerSerial } == serial)
   }
 
-  @Test func `a write sees its own changes and removals`() throws {
-    try environment.write { transaction in
-      try transaction.put([1].span, for: [5].span, in: .main)
-      #expect(try transaction.copy([5]) == [1])
-      #expect(try transaction.remove([5].span, from: .main))
-      #expect(try !transaction.remove([5].span, from: .main))
-      #expect(try transaction.copy([5]) == nil)
-    }
-  }
-
   @Test func `reading on the same thread inside a write shows what was committed`() throws {
     try environment.set([5], [1])
     try environment.write { transaction in
@@ -94,17 +69,6 @@ import Testing
       let environment = try Fixture.open(store)
       try environment.write { try $0.put(count: 3, for: [5].span, in: .main) { $0.append(1) } }
     }
-  }
-
-  @Test func `a value can be written in place`() throws {
-    try environment.write { transaction in
-      try transaction.put(count: 10_000, for: [5].span, in: .main) { output in
-        for index in 0..<10_000 { output.append(UInt8(truncatingIfNeeded: index)) }
-      }
-      try transaction.put(count: 0, for: [6].span, in: .main) { _ in }
-    }
-    #expect(try environment.value([5]) == (0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
-    #expect(try environment.value([6]) == [])
   }
 
   @Test func `appending refuses a key that is not greater, and stores nothing`() throws {
