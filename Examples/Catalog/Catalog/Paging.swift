@@ -68,15 +68,15 @@ extension Catalog {
     let filter = tier.map { "&tier=" + $0.percentEscaped } ?? ""
     let path = "/funnels/catalog?limit=\(min(limit, 100))" + filter
     let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
-    let mine = Box<CatalogListing?>(nil)
+    let mine = Mutex<CatalogListing?>(nil)
     while true {
       let result = try await listings.result(for: path, options: options) { stored in
         let record = stored?.value ?? []
         let listing = try await read(count, of: path, isFresh, record)
-        mine.value.withLock { $0 = listing }
+        mine.withLock { $0 = listing }
         return record.starts(with: listing.versions) ? .unchanged : Loaded(listing.versions)
       }
-      if let listing = mine.value.withLock({ $0 }) { return listing }
+      if let listing = mine.withLock({ $0 }) { return listing }
       // Another task had the lease, or the read of this task failed while a record was stored.
       if let error = result?.error { throw error }
     }
@@ -95,12 +95,12 @@ extension Catalog {
 
   /// A walk over the pages. If the service no longer knows a cursor, removes the stored pages and begins again, once.
   private func walk(_ count: Int, of path: String, _ asks: Bool) -> PageWalk<ListedPage, String> {
-    let last = Box(0)
+    let last = Mutex(0)
     return PageWalk(
       next: { $0.index + 1 < count ? $0.contents.nextCursor : nil },
       isInvalidCursor: { if case CatalogError.invalidCursor = $0 { true } else { false } },
       fetch: { cursor in
-        let index = last.value.withLock { last in
+        let index = last.withLock { last in
           last = cursor == nil ? 0 : last + 1
           return last
         }
@@ -127,12 +127,6 @@ extension Catalog {
     let version = PageVersion(cursor: cursor, validator: validator)
     return ListedPage(contents: contents, version: version, reply: reply, index: index)
   }
-}
-
-/// A value that concurrent tasks change.
-private final class Box<Value: Sendable>: Sendable {
-  let value: Mutex<Value>
-  init(_ value: Value) { self.value = Mutex(value) }
 }
 
 /// Reads a catalog page by page, for a list that a user scrolls. All pages belong to one version of the catalog.
