@@ -43,15 +43,11 @@ extension StoreEngine {
     guard let buffer = reader.buffer, environment.isOpen else { return }
     do throws(LarderError) {
       try settle(.standard(lockTimeout: checkpointInterval))
-      if environment.durability == .checkpointed { try checkpoint() }
+      if environment.durability == .checkpointed { try typed { try environment.sync() } }
     } catch {
       // The records stay, and every process sees them. The next write makes a transaction, which reports the error.
       buffer.suspend()
       if environment.isOpen, buffer.hasRecords { _ = scheduleSettling() }
     }
-  }
-
-  private func checkpoint() throws(LarderError) {
-    do throws(LMDBError) { try environment.sync() } catch { throw self.error(error) }
   }
 }

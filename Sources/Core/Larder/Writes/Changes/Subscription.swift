@@ -122,12 +122,7 @@ extension StoreEngine {
   fileprivate func beginSubscription(
     mayWrite: Bool
   ) throws(LarderError) -> (position: ChangeRing.Position, leaseExpirations: Int) {
-    let isKnown: Bool
-    do throws(LMDBError) {
-      isKnown = try environment.beginRead().state(seal)?.watched != 0
-    } catch {
-      throw self.error(error)
-    }
+    let isKnown = try typed { try environment.beginRead().state(seal)?.watched != 0 }
     if !isKnown {
       guard mayWrite else {
         throw LarderError(

@@ -51,6 +51,23 @@ extension Store {
     return try TagInvalidation(engine: engine).run(
       [EntryAttributes.validated(tag)], in: namespace, asOf: horizon)
   }
+
+  /// Like ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and blocks no thread.
+  package func invalidateInSteps(tag: String) async throws {
+    let tags = [try EntryAttributes.validated(tag)]
+    var tombstone = try await commit { batch in
+      try TagInvalidation.begin(
+        tags, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.session
+      ).tombstone
+    }
+    while let key = tombstone {
+      let shouldContinue = try await commit { batch in
+        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.session)
+          .shouldContinue
+      }
+      if !shouldContinue { tombstone = nil }
+    }
+  }
 }
 
 /// Removes the entries that carry all of some tags, in bounded transactions. A tombstone hides the entries that the first
@@ -78,28 +95,7 @@ struct TagInvalidation {
     }
     return total
   }
-}
 
-extension Store {
-  /// Like ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and blocks no thread.
-  package func invalidateInSteps(tag: String) async throws {
-    let tags = [try EntryAttributes.validated(tag)]
-    var tombstone = try await commit { batch in
-      try TagInvalidation.begin(
-        tags, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.session
-      ).tombstone
-    }
-    while let key = tombstone {
-      let shouldContinue = try await commit { batch in
-        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.session)
-          .shouldContinue
-      }
-      if !shouldContinue { tombstone = nil }
-    }
-  }
-}
-
-extension TagInvalidation {
   /// Returns the result so far, and the key of the tombstone if entries are left. `limit` is the most records of the tag index
   /// to look at.
   static func begin(

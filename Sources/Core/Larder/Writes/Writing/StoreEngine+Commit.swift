@@ -54,15 +54,7 @@ extension StoreEngine {
   ) throws(LarderError) -> Result {
     // A write with a time limit comes from closing or from a timer, which must not wait for other writes.
     if mode.lockTimeout == nil { awaitLoadWrites() }
-    do {
-      return try commitRethrowing(mode, body)
-    } catch let error as LarderError {
-      throw error
-    } catch let error as LMDBError {
-      throw self.error(error)
-    } catch {
-      throw LarderError(.failed, "\(environment.path): \(error)")
-    }
+    return try typed { try commitRethrowing(mode, body) }
   }
 
   /// Like ``commit(_:_:)`` for a body that runs a user's code; the errors of that code are thrown as they are.
