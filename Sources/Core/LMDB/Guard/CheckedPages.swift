@@ -1,13 +1,13 @@
 /// The pages of trees that were checked, with the changes that the current write makes below them.
 ///
-/// LMDB does not write to a page of the last commit before that commit is two commits old. This process itself makes the new
-/// pages. So a checked page stays checked from one commit of this process to the next.
+/// LMDB writes to no page of the last commit, and this process itself makes the new pages. So a checked page stays checked
+/// from one commit of this process to the next.
 struct CheckedPages {
   struct Facts {
     var page: UInt64 = 0
     /// The number of the last write that used the page; the following properties belong to that write.
     var write: UInt32 = 0
-    /// The bytes that the write has added to the records of this page, and the bytes that the write has removed.
+    /// In bytes of this page's records.
     var added: Int32 = 0
     var removed: Int32 = 0
     /// Removals below a branch page after which LMDB may merge the pages below it.
@@ -19,13 +19,11 @@ struct CheckedPages {
     var covered: Int32 = 0
     /// Bytes used by all pages below; 0 unless all these pages were checked.
     var total: Int32 = 0
-    /// Whether the page behind a leaf was checked.
     var hasCheckedNext = false
-    /// Whether the values of a leaf on overflow pages were checked.
+    /// For a leaf: its values on overflow pages.
     var hasCheckedValues = false
     /// Whether the page was compared with the lists of free pages, if there are lists.
     var isCompared = false
-    /// The address of the record that led to the page.
     var reference: UInt = 0
   }
 
@@ -39,7 +37,6 @@ struct CheckedPages {
 
   init() { slots = [Facts](repeating: Facts(), count: 1024) }
 
-  /// Begins another write, on the commit that the last write made or found.
   mutating func begin() {
     write &+= 1
     changed = 0
@@ -104,9 +101,7 @@ struct CheckedPages {
     @inline(__always) _modify { yield &slots[place(of: page)] }
   }
 
-  /// Notes the bytes that the current write adds to the records of a page, and the bytes that the write removes.
-  ///
-  /// - Precondition: this write has visited the page.
+  /// In bytes of the page's records. This write has visited the page.
   mutating func note(added: Int, removed: Int, on page: UInt64) {
     let place = place(of: page)
     if slots[place].added == 0, slots[place].removed == 0 { changed += 1 }

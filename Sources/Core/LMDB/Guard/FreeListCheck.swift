@@ -3,11 +3,10 @@
 struct FreeListCheck {
   let pages: SnapshotPages
   private(set) var free: PageSet
-  /// The pages of the tree, and the pages of its long lists.
+  /// Including the pages of long lists.
   private(set) var treePages: PageSet
-  /// The lists, oldest first.
+  /// Oldest first.
   private(set) var lists: [KnownFreePages.List] = []
-  /// The number of free pages.
   private(set) var count: UInt64 = 0
 
   init(pages: SnapshotPages) {
@@ -27,9 +26,7 @@ struct FreeListCheck {
     }
   }
 
-  /// Throws unless the numbers of used and free pages add up to the number of all pages.
-  ///
-  /// - Parameter used: the number of pages in use, according to the records of the trees.
+  /// Throws unless the used pages, according to the records of the trees, and the free pages are all pages.
   func compare(used: UInt64) throws(PageDamage) {
     guard used + count == pages.lastPage + 1 else {
       throw PageDamage(

@@ -1,13 +1,12 @@
-/// The lists of free pages of a commit. It can follow the lists to later commits of any process.
+/// The lists of free pages of a commit, which can follow later commits of any process.
 ///
 /// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of those lists again. It
-/// adds a list of the pages that it freed. So this type reads only the lists at both ends, and only the end of a list that lost
-/// pages. The cost depends on the changes of the commits, and not on the number of free pages.
+/// adds a list of the pages that it freed. So this type reads only the lists at both ends, and only the end of a list that
+/// lost pages.
 ///
-/// Memory keeps the lists, because the pages of the older commit cannot be read any more: a process that was killed before its
-/// commit may have written over them.
+/// Memory keeps the lists: a process that was killed before its commit may have written over the pages of the older commit.
 struct KnownFreePages {
-  /// A list: a commit, and its freed pages in descending order.
+  /// A commit, and its freed pages in descending order.
   struct List {
     let commit: UInt64
     private(set) var pages: [UInt64]
@@ -27,13 +26,10 @@ struct KnownFreePages {
   private var old: [List]
   private var young: [List] = []
   private var pages: PageSet
-  /// The commit to which the lists belong.
   private(set) var commit: UInt64
   private(set) var count: Int
 
-  /// - Parameters:
-  ///   - lists: all lists of a commit, oldest first.
-  ///   - pages: the pages on these lists.
+  /// - Parameter lists: all lists of the commit, oldest first; `pages` are the pages on these lists.
   init(_ lists: [List], _ pages: PageSet, of commit: UInt64) {
     old = lists.reversed()
     self.pages = pages

@@ -1,9 +1,6 @@
-/// The two paths that a write took last in each tree. Most writes come back to a known leaf: they look up a key before they
-/// store it, append to an index, and write the store's own records.
-///
-/// The paths lie in the trees of the last commit. A write does not change those trees, so a path stays valid until it ends.
+/// The two paths that a write took last in each tree: most writes come back to a known leaf. The paths lie in the trees of the
+/// last commit, which a write does not change, so a path stays valid until the write ends.
 struct RecentPaths {
-  /// Two paths for each tree.
   private var paths: [TreePath] = []
   /// A bit for each tree; a store has six trees. The bit is set if the second path of the tree is the newer path.
   private var isSecondNewer: UInt64 = 0
@@ -42,7 +39,6 @@ struct RecentPaths {
     return index
   }
 
-  /// The number of the newer path.
   @inline(__always)
   private func newer(in database: Database) -> Int {
     let handle = UInt64(database.handle)
@@ -51,7 +47,6 @@ struct RecentPaths {
 }
 
 extension TreePath {
-  /// Whether `key` belongs into the leaf of the path.
   @inline(__always)
   fileprivate func hasLeaf(for key: SearchKey) -> Bool {
     guard isWhole else { return false }

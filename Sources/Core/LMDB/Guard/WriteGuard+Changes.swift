@@ -1,7 +1,6 @@
 extension WriteGuard {
   /// A leaf and the place in it where a key is or belongs.
   private struct Place {
-    /// The number of the path in ``recentPaths``.
     var path: Int
     var leaf: TreePath.Level
     /// The number of the parent page; 0 for a leaf that is the root.
@@ -10,10 +9,8 @@ extension WriteGuard {
     var size: Int
   }
 
-  /// Before a record is read, checks the pages on the path and the stored value.
-  ///
-  /// - Returns: the record in the last commit if this write has changed nothing in its leaf; otherwise nil, and LMDB must look
-  ///   the record up.
+  /// Checks the pages on the path and the stored value. Returns the record in the last commit if this write has changed
+  /// nothing in its leaf; otherwise nil, and LMDB must look the record up.
   func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) -> PageLookup? {
     guard let place = try place(of: key, in: database) else { return nil }
     let leaf = place.leaf
@@ -25,7 +22,6 @@ extension WriteGuard {
     return pages.table.value(of: node, in: leaf.page)
   }
 
-  /// Before LMDB stores `count` bytes under `key`, checks the pages that the change touches.
   func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
@@ -40,7 +36,6 @@ extension WriteGuard {
     min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
   }
 
-  /// Before LMDB appends a value, checks the path to the last record.
   func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
@@ -51,14 +46,12 @@ extension WriteGuard {
     }
   }
 
-  /// The check expects a merge of a leaf below this percentage; LMDB merges a leaf below 25 %.
+  /// LMDB merges a leaf below 25 %. A needless check costs little; a missing check lets LMDB read a damaged page.
   private static let sparsePercent = 30
 
-  /// Before LMDB removes the record under `key`, checks the pages that the removal touches.
-  ///
-  /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record of the neighbour
-  /// to the page. LMDB treats a branch page with one child in the same way, and then also needs the first leaf below. This
-  /// check begins at 30 %: a needless check costs little, and a missing check lets LMDB read a damaged page.
+  /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record of the
+  /// neighbour to the page. LMDB treats a branch page with one child in the same way, and then also needs the first leaf
+  /// below.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     let tree = try tree(of: database)
@@ -139,7 +132,6 @@ extension WriteGuard {
     }
   }
 
-  /// Checks the pages before a cursor moves to the first or the last record.
   func willMove(toLast atLast: Bool, in database: Database) throws(PageDamage) {
     let tree = try tree(of: database)
     if !tree.isEmpty { try checkValues(of: path(toLast: atLast, in: tree).leaf) }

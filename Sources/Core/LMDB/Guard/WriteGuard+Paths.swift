@@ -1,7 +1,6 @@
 /// The paths from a tree's root to a record. Each page on a path is checked once.
 extension WriteGuard: PageOpener {
-  /// Takes the path to the record of `key`, or to the record behind which `key` would be inserted, and remembers it in
-  /// ``recentPaths``. Returns the path's number in ``recentPaths``.
+  /// Takes and remembers a path; returns its number in ``recentPaths``.
   func newPath(to key: SearchKey, in database: Database, _ tree: Tree) throws(PageDamage) -> Int {
     let index = recentPaths.reuseOlder(in: database, tree)
     try unsafe recentPaths[index].seek(key, by: self)
@@ -19,7 +18,7 @@ extension WriteGuard: PageOpener {
     return recentPaths[try unsafe newPath(to: searched, in: database, tree)]
   }
 
-  /// The path to the first or the last record of a tree that has pages.
+  /// For a tree that has pages.
   func path(toLast atLast: Bool, in tree: Tree) throws(PageDamage) -> TreePath {
     var path = TreePath(tree)
     try path.seekEnd(atLast: atLast, by: self)

@@ -4,14 +4,12 @@ import Synchronization
 /// Checks the pages of the last commit before LMDB touches them for a write, because LMDB does not check them.
 ///
 /// LMDB reads the pages on the path to a key, the neighbours of a page that it may merge, and the lists of free pages. Pages
-/// that this write has made need no check. If a page is damaged, the write fails before LMDB sees the page, and the environment
-/// refuses all further writes of this process. Used only under the writer lock.
+/// that this write has made need no check. After damage the environment refuses all further writes of this process. Used only
+/// under the writer lock.
 final class WriteGuard: @unchecked Sendable {
-  /// The number of successive writes for which the checked pages are remembered.
   static let rememberedWrites = 256
 
   private let names: [String]
-  /// The names of the databases, as keys of the main database.
   private let nameKeys: [[UInt8]]
   let tiling = Tiling()
   // Only the writer uses these properties, and never while they change. Without run-time checks a write is a tenth faster.
@@ -41,24 +39,21 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe _freePages }
     @inline(__always) _modify { yield unsafe &_freePages }
   }
-  /// Whether the lists of free pages were compared with the pages in use. Once is enough: a process frees only pages that it
-  /// has visited.
+  /// Once is enough: a process frees only pages that it has visited.
   private var hasComparedUse = false
-  /// Writes since the checked pages were forgotten.
   private var writesRemembered = 0
-  /// The number of this process's last commit, and the ``WriteTransaction/serial`` of the write that made it.
+  /// The last commit of this process, and the ``WriteTransaction/serial`` of its write.
   private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
   /// The number of pages that commits of any process have freed since this process's first write.
   private(set) var freedPageCount = 0
   /// The last commit whose pages are among ``freedPageCount``.
   private var lastCounted: UInt64?
-  /// How often all lists of free pages were read; `writesSinceReading` counts the writes since then.
   private(set) var listReadings = 0
   private var writesSinceReading = 0
   /// Any thread reads this property and ``hasDamage``. All other properties belong to the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
-  /// Whether any damage was found; every call of a write reads this flag.
+  /// Every call of a write reads this flag.
   private let hasDamage = Atomic(false)
 
   init(names: [String]) {
@@ -66,12 +61,10 @@ final class WriteGuard: @unchecked Sendable {
     nameKeys = names.map { Array($0.utf8) }
   }
 
-  /// The first damage that a write found.
   var damage: PageDamage? { firstDamage.withLock { $0 } }
 
   var pageSize: Int { pages.table.pageSize }
 
-  /// Begins a write on the commit of `pages`.
   func begin(_ pages: SnapshotPages) throws(PageDamage) {
     let former = self.pages
     self.pages = pages
@@ -89,8 +82,7 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = freePages != nil
   }
 
-  /// The lists are read again after some writes, because they may have been damaged since. Longer lists are read less often, so
-  /// their length does not raise the cost of a write.
+  /// The lists are read again after some writes, because they may have been damaged since; longer lists less often.
   private func followFreePages() throws(PageDamage) {
     guard let (commit, count) = freePages.map({ ($0.commit, $0.count) }) else { return }
     writesSinceReading += 1
@@ -102,7 +94,6 @@ final class WriteGuard: @unchecked Sendable {
     }
   }
 
-  /// Counts a write, and returns its serial number.
   func nextSerial() -> UInt64 {
     writes += 1
     return writes
@@ -179,7 +170,6 @@ final class WriteGuard: @unchecked Sendable {
     hasDamage.store(true, ordering: .relaxed)
   }
 
-  /// The root of a database in the last commit.
   func tree(of database: Database) throws(PageDamage) -> Tree {
     if database == .main { return pages.main }
     if database == .free { return pages.free }

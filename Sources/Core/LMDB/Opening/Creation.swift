@@ -2,7 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Creates a data file under a temporary name and renames it. So a kill or a power failure leaves either no store or a complete
+/// Creates a data file under a temporary name and renames it, so that an interruption leaves either no store or a complete
 /// store. The caller holds `lock.opening` and is alone.
 struct Creation {
   let files: StoreFiles
@@ -29,14 +29,13 @@ struct Creation {
     }
   }
 
-  /// The stamp that a failed creation has left in `recovery`. A power failure may bring back the data file of that creation,
-  /// beside the `recovery` of this creation: then both files must belong to one store.
+  /// The stamp that a failed creation has left in `recovery`. A power failure may bring back the data file of that creation.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
     do throws(LMDBError) {
       return try RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
     } catch {
-      // The new file replaces the unreadable file.
+      // The new file replaces it.
       return nil
     }
   }

@@ -44,8 +44,7 @@ extension Opening {
     }
   }
 
-  /// Clears dead readers, checks the pages that lead to the databases, and opens the databases. Each step takes a slot of the
-  /// reader table or clears slots, so this process holds `lock.readers`.
+  /// Each step takes or clears slots of the reader table, so this process holds `lock.readers`.
   private func prepare(
     _ handle: OpaquePointer
   ) throws(LMDBError) -> (databases: [Database], level: DurabilityLevel) {
@@ -59,8 +58,8 @@ extension Opening {
     }
   }
 
-  /// Checks the pages on the paths to the named databases and the durability level, before LMDB reads them. ``QuickCheck``
-  /// checks more, for a file that no process has open.
+  /// Checks the pages on the paths to the records that LMDB reads. ``QuickCheck`` checks more, for a file that no process has
+  /// open.
   private func checkPaths(_ handle: OpaquePointer) throws(LMDBError) {
     // A writer may be overwriting the meta page during the check. Then the next attempt sees a newer commit.
     for _ in 0..<50 {
@@ -130,15 +129,14 @@ extension Opening {
     return databases
   }
 
-  /// Whether the transaction belongs to the data file. False if the data file was replaced while open, or lock.mdb was changed.
+  /// False if the data file was replaced while open, or lock.mdb was changed.
   private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(mdb_txn_env(transaction), &info)
     return unsafe mdb_txn_id(transaction) <= info.me_last_txnid
   }
 
-  /// LMDB writes lock.mdb through a map; a hole in the file on a full disk would raise SIGBUS. Another program may have made
-  /// the file longer while a process has it open. Nobody writes to the added part.
+  /// LMDB writes lock.mdb through a map; a hole in the file on a full disk would raise SIGBUS. Nobody writes behind the table.
   private func allocateLockFile() throws(LMDBError) {
     let length = ReaderTable.fileSize
     if let status = FileStatus.of(files.lock), status.st_size == length,

@@ -1,12 +1,11 @@
 import CLarderSystem
 import LarderSystem
 
-/// LMDB knows a process by its id. The process locks the byte of lock.mdb with that number, and its slots of the reader table
-/// have that number. Two processes in different process id namespaces, such as containers, may have the same id.
+/// LMDB knows a process by its id, in its lock on lock.mdb and in the reader table. Two processes in different containers may
+/// have the same id.
 extension Opening {
-  /// Before this process joins other processes that have the environment open: refuses this process if another process has the
-  /// same id, and frees the slots of a dead process with this id. LMDB would take such slots for slots of this process and
-  /// never clear them, so the file would grow.
+  /// Refuses this process if another process that has the environment open has the same id. Frees the slots of a dead process
+  /// with this id: LMDB would never clear them.
   ///
   /// The caller holds `lock.opening`. Never called while this process has the environment open: closing lock.mdb would release
   /// LMDB's locks.

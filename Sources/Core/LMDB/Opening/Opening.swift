@@ -12,7 +12,6 @@ struct Opening {
   let options: EnvironmentOptions
   let locks: StoreLocks
 
-  /// Opens the environment in `directory`, or finds the environment that this process already has open there.
   static func environment(
     at directory: String, options: EnvironmentOptions, fill: Filling
   ) throws(OpenError) -> Environment {
@@ -44,7 +43,6 @@ struct Opening {
     }
   }
 
-  /// Inspects the files, and opens or creates the lock files.
   private init(of files: StoreFiles, options: EnvironmentOptions) throws(OpenError) {
     self.files = files
     self.options = options
@@ -92,8 +90,7 @@ struct Opening {
     }
   }
 
-  /// Creates, recovers and checks the data file while no other process has it open. Holds `lock.write` unless
-  /// `options.readOnly` is set, because a process without permission to write may read the file.
+  /// Holds `lock.write` unless `options.readOnly` is set, because a process without permission to write may read the file.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
     if !options.readOnly {
       try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
@@ -121,8 +118,7 @@ struct Opening {
     }
   }
 
-  /// Refuses an environment after a failed sync while other processes have it open: only a process that is alone can recover
-  /// the environment.
+  /// After a failed sync, only a process that is alone can recover the environment.
   private func checkSynced() throws(OpenError) {
     if FileStatus.of(files.recovery) == nil { return }
     let record = try OpenError.wrapping(path: files.recovery) { () throws(LMDBError) in
@@ -136,10 +132,10 @@ struct Opening {
 
   /// Whether no process has the environment open. This process does not, because otherwise this code would not run.
   ///
-  /// A process with the environment open holds `lock.open` and LMDB's lock on lock.mdb; one of the two locks is not enough. A
-  /// process that opened and closed lock.mdb has lost LMDB's lock: the next opening would clear the reader table, and snapshots
-  /// would be overwritten. If `lock.open` was deleted, this process has locked a new file, and would recover or compact the
-  /// data beside a writer. An ending process loses its locks one after another, so the answer waits for that.
+  /// A process with the environment open holds `lock.open` and LMDB's lock on lock.mdb. One of the two is not enough: a
+  /// process that opened and closed lock.mdb has lost LMDB's lock, and the next opening would clear the reader table. If
+  /// `lock.open` was deleted, this process has locked a new file. An ending process loses its locks one after another, so the
+  /// answer waits for that.
   private func isAlone() throws(OpenError) -> Bool {
     do throws(LMDBError) {
       let deadline = ContinuousClock.now + .seconds(1)
@@ -156,8 +152,7 @@ struct Opening {
       .locksLost, path: files.directory, detail: StoreLocks.users(in: files.directory))
   }
 
-  /// Whether a process holds LMDB's lock on lock.mdb. Never called while this process has the environment open: closing the
-  /// file would release LMDB's lock.
+  /// Never called while this process has the environment open: closing lock.mdb would release LMDB's lock.
   private var isLockedByLMDB: Bool {
     get throws(LMDBError) {
       if FileStatus.of(files.lock) == nil { return false }
@@ -166,10 +161,8 @@ struct Opening {
     }
   }
 
-  /// Opens the environment for reading in a process that may not write its files: on read-only media, or as another user.
-  ///
-  /// Without a slot in the reader table, writers would not respect this process's snapshots. So no other process may write: no
-  /// process has the environment open now, and this process holds `lock.write` shared until it closes the environment.
+  /// For a process that may not write the files: on read-only media, or as another user. Without a slot in the reader table,
+  /// writers would not respect this process's snapshots. So this process holds `lock.write` shared until it closes.
   private func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld = try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in

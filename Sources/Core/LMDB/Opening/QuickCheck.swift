@@ -2,19 +2,16 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Checks a data file before LMDB maps it: the meta pages, the length, the roots of all databases and the path to the record of
-/// each database.
-///
-/// It reads about twelve pages, and all free lists if the file lacks its last pages. No process has the environment open.
+/// Checks a data file that no process has open: the meta pages, the length, the roots of all databases and the path to the
+/// record of each database. Reads about twelve pages, and all free lists if the file lacks its last pages.
 struct QuickCheck {
   private let path: String
   private let map: DataMap
   private let pages: SnapshotPages
-  /// The number of complete pages in the file.
+  /// Complete pages in the file.
   private let filePages: UInt64
   private let check: PageCheck
 
-  /// The check at the opening of an environment.
   static func run(_ files: StoreFiles, _ options: EnvironmentOptions) throws(OpenError) {
     try QuickCheck(path: files.data).run(
       databases: options.databases, signature: options.signature)
@@ -53,7 +50,7 @@ struct QuickCheck {
     check = PageCheck(table: pages.table, numberKeys: false)
   }
 
-  /// Opens the file with the page size that its first page states; also returns the file's length.
+  /// Also returns the file's length.
   private static func open(_ path: String) throws(OpenError) -> (map: DataMap, size: Int) {
     let (head, size) = try OpenError.wrapping(path: path) { () throws(LMDBError) in
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

@@ -3,13 +3,10 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The data file, mapped for the checked reader; LMDB has a map of its own.
-///
-/// A mapping never moves. It stays until the last reference to the environment is gone, like ``MetaPages``, so reading its
-/// pages needs no lock. A file that outgrows its mapping gets a further mapping, of twice the size if possible.
+/// The data file, mapped for the checked reader. A mapping never moves and stays until the last reference to the environment
+/// is gone, so reading its pages needs no lock. A file that outgrows its mapping gets a further mapping.
 @safe final class DataMap: Sendable {
   let pageSize: Int
-  /// The binary logarithm of the page size.
   let shift: Int
   private let file: FileDescriptor
   private let mappings = Mutex<[Mapping]>([])
@@ -19,7 +16,7 @@ import Synchronization
     let length: Int
   }
 
-  /// The readable pages: the pages that both the file and the mapping have.
+  /// The pages that both the file and the mapping have.
   @safe struct Extent {
     let start: UnsafeRawPointer
     let pages: UInt64
@@ -39,8 +36,7 @@ import Synchronization
     }
   }
 
-  /// Why the system cannot read a page of the file; nil if the page can be read. An unreadable sector is an error here, but a
-  /// signal where the map is used.
+  /// Nil if the page can be read. An unreadable sector is an error here, but a signal where the map is used.
   func failureToRead(_ page: UInt64) -> LMDBError? {
     do throws(LMDBError) {
       let bytes = try file.contents(at: Int(page) << shift, count: pageSize)
@@ -50,9 +46,7 @@ import Synchronization
     }
   }
 
-  /// A mapping with all present pages of the file.
-  ///
-  /// - Parameter fileSize: the size of the file; nil asks the system.
+  /// A mapping with all present pages; without `fileSize` asks the system.
   func extent(fileSize: Int? = nil) throws(LMDBError) -> Extent {
     guard let size = fileSize ?? file.status.map({ Int($0.st_size) }) else { throw .last }
     let number = file.number
@@ -77,10 +71,8 @@ import Synchronization
   }
 }
 
-/// The two meta pages of the data file, in a mapping of their own.
-///
-/// LMDB's map moves when it grows and disappears when the environment closes. So asking LMDB for the newest commit would race
-/// with both events. This map stays until the last reference to the environment is released, and needs no lock.
+/// The two meta pages in a mapping of their own, which stays until the last reference to the environment is released. LMDB's
+/// map moves when it grows and disappears when the environment closes, so asking LMDB for the newest commit would race.
 @safe final class MetaPages: Sendable {
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   let pageSize: Int
@@ -102,7 +94,6 @@ import Synchronization
       ordering: .acquiring)
   }
 
-  /// The number of the newest commit.
   @inline(__always)
   var lastTransaction: UInt64 {
     max(word(MetaPage.Offset.transaction), word(pageSize &+ MetaPage.Offset.transaction))
@@ -115,13 +106,11 @@ import Synchronization
     return unsafe MetaImage(pageSize: pageSize, bytes: [UInt8](page))
   }
 
-  /// The present stamp of the data file.
   var stamp: DataStamp {
     let place = pageSize - DataStamp.size
     return DataStamp(store: word(place), file: word(place + 8))
   }
 
-  /// The address of the meta page of a commit.
   @unsafe func address(of transaction: UInt64) -> UnsafeRawPointer {
     unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)
   }
@@ -158,19 +147,15 @@ struct SnapshotSource: Sendable {
     }
   }
 
-  /// The snapshot of a commit; nil if its meta page is damaged or already belongs to another commit.
-  ///
-  /// - Parameter fileSize: the size of the data file, if the caller has just asked for it.
+  /// Nil if the meta page is damaged or already belongs to another commit. `fileSize` is for a caller that knows the size.
   func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
     let pages = try unsafe SnapshotPages(
       meta: meta.address(of: id), of: map.extent(fileSize: fileSize), shift: map.shift)
     return pages?.id == id ? pages : nil
   }
 
-  /// Gives a slot the pages of the snapshot of its renewed transaction.
-  ///
   /// If a commit was written but not published, reads still see the commit before it. The page of that commit is whole if
-  /// another renewal of the transaction, after the page was read, gives the same commit.
+  /// another renewal, after the page was read, gives the same commit.
   func findPages(
     _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
   ) throws(LMDBError) {

@@ -1,11 +1,11 @@
 import CLarderSystem
 
-/// Checks a whole page of a tree, because LMDB moves and measures all its content when it changes the page.
+/// LMDB moves and measures all content of a page when it changes the page.
 struct PageCheck {
   let table: PageTable
   /// Whether the keys are numbers in the machine's byte order, as in the free list.
   let numberKeys: Bool
-  /// A working buffer that the checks of many pages share.
+  /// The checks of many pages share this buffer.
   let tiling: Tiling
 
   init(table: PageTable, numberKeys: Bool, tiling: Tiling = Tiling()) {
@@ -14,10 +14,9 @@ struct PageCheck {
     self.tiling = tiling
   }
 
-  /// Proves that the page's records lie side by side from `upper` to the end of the page, that their keys ascend and lie from
-  /// `low` on and before `high`, and that their kinds occur in Larder's files.
-  ///
-  /// - Throws: the first violation. A branch page must have at least two records, and one record in the free list's tree.
+  /// Proves that the records lie side by side from `upper` to the end of the page, that their keys ascend and lie from `low`
+  /// on and before `high`, and that their kinds occur in Larder's files. A branch page needs two records, or one in the free
+  /// list's tree.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {
@@ -64,7 +63,6 @@ struct PageCheck {
     }
   }
 
-  /// Proves that the keys of a checked page lie from `low` on and before `high`.
   func checkBounds(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {
@@ -120,7 +118,6 @@ struct PageCheck {
     }
   }
 
-  /// A key, as an address in the map.
   @safe struct Key {
     let start: UnsafeRawPointer
     let count: Int
@@ -135,10 +132,8 @@ struct PageCheck {
   }
 }
 
-/// Tells whether pieces fill a range of a page side by side: each piece begins at the start of the range or at the end of
-/// another piece, and ends at the end of the range or where another piece begins.
-///
-/// It is made once and used for many pages. Offsets are even and at most 32 KiB.
+/// Tells whether pieces fill a range of a page side by side: each piece begins at the start of the range or the end of another
+/// piece, and ends at the end of the range or where another piece begins. Offsets are even and at most 32 KiB.
 @safe final class Tiling {
   /// A bit for each two bytes: first the places where pieces begin, then the places where pieces end.
   private let bits: UnsafeMutablePointer<UInt64>
@@ -160,8 +155,7 @@ struct PageCheck {
     _ = insert(start, Self.capacity)
   }
 
-  /// - Returns: false if another piece begins or ends at the same place: then the pieces do not lie side by side.
-  /// - Precondition: the piece lies within the range.
+  /// False if another piece begins or ends at the same place. The piece must lie within the range.
   @inline(__always)
   func add(_ start: Int, size: Int) -> Bool {
     let begins = insert(start, 0)

@@ -13,13 +13,11 @@
     @inline(__always) get { 1 &<< shift }
   }
 
-  /// The address of an existing page.
   @inline(__always)
   @unsafe func address(of page: UInt64) -> UnsafeRawPointer {
     unsafe start + Int(truncatingIfNeeded: page &<< UInt64(truncatingIfNeeded: shift))
   }
 
-  /// The number of the page at an address.
   func page(at address: UnsafeRawPointer) -> UInt64 {
     unsafe UInt64(address - start) >> UInt64(shift)
   }
@@ -41,7 +39,6 @@
   }
 
   @inline(__always) var isDamaged: Bool { count == -2 }
-  /// The bytes of the value; nil without a value.
   @inline(__always) var region: Region? {
     unsafe start.map { unsafe Region(start: $0, count: count) }
   }
@@ -49,7 +46,7 @@
 }
 
 extension PageTable {
-  /// The value under `key`. Every offset and length is checked before its use.
+  /// Every offset and length is checked before its use.
   @inline(__always)
   func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
     if tree.isEmpty { return .absent }
@@ -70,7 +67,6 @@ extension PageTable {
     return value(of: node, in: page)
   }
 
-  /// The value of a leaf's record.
   @inline(__always)
   func value(of node: TreePage.Node, in page: TreePage) -> PageLookup {
     let start = unsafe node.key + node.keyCount
@@ -121,10 +117,9 @@ extension PageTable {
     UInt64((Self.headerSize + count + pageSize - 1) >> shift)
   }
 
-  /// The overflow pages of a leaf's record; empty if its value lies in the leaf, nil for damage.
-  ///
-  /// LMDB frees as many pages as the header of the run states. Only a list of free pages may have a longer run than it needs:
-  /// LMDB shortens such a list in place.
+  /// The overflow pages of a leaf's record; empty if its value lies in the leaf, nil for damage. LMDB frees as many pages as
+  /// the header of the run states, and shortens a list of free pages in place: only such a list may have a longer run than it
+  /// needs.
   func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
     guard node.flags & Self.bigValue != 0 else { return 0..<0 }
     let start = unsafe node.key + node.keyCount

@@ -6,7 +6,7 @@ import LarderSystem
 /// A run is a sequence of neighbouring records in a leaf, each checked like a record of ``TreeCursor``. A scan makes one call
 /// for a run, not for each record. The type is public so that its accessors are inlined: no product contains this target.
 @safe public struct RecordRuns: ~Copyable, ~Escapable {
-  /// A record, as addresses in the map.
+  /// As addresses in the map.
   @safe @usableFromInline struct Record {
     @usableFromInline let key: UnsafePointer<UInt8>
     @usableFromInline let keyCount: Int
@@ -20,7 +20,6 @@ import LarderSystem
     }
   }
 
-  /// The most records of a run.
   package static let longest = 64
 
   private var cursor: TreeCursor
@@ -68,9 +67,7 @@ import LarderSystem
 }
 
 extension ReadTransaction {
-  /// The records whose keys are not less than `start`.
-  ///
-  /// - Precondition: `start` is not empty.
+  /// The records whose keys are not less than `start`, which is not empty.
   @_lifetime(borrow self)
   package func runs(from start: Span<UInt8>, in database: Database) throws(LMDBError) -> RecordRuns
   {
@@ -83,11 +80,8 @@ extension ReadTransaction {
 }
 
 extension TreeCursor {
-  /// Puts a record and the following records of its leaf into `records`, and moves to the last of these records.
-  ///
-  /// The run ends in front of a damaged record or a record with overflow pages. The next move reaches that record.
-  ///
-  /// - Returns: the number of records, at most ``RecordRuns/longest``.
+  /// Puts a record and the following records of its leaf into `records`, and moves to the last of these; returns their number.
+  /// The run ends in front of a damaged record or a record with overflow pages, which the next move reaches.
   @unsafe fileprivate mutating func fill(
     _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
   ) -> Int {

@@ -44,7 +44,7 @@ package struct SalvageFile: ~Copyable {
     }
   }
 
-  /// The number of bytes of the file.
+  /// In bytes.
   package var size: Int { Int(table.end) << table.shift }
 
   /// Keeps other processes from writing while `body` reads. If the lock files cannot be written, as on a read-only medium,
@@ -82,7 +82,6 @@ package struct SalvageFile: ~Copyable {
 }
 
 extension SalvageFile {
-  /// The state of a walk over the records.
   package struct Walk {
     package fileprivate(set) var damage: [PageDamage]
     fileprivate var visited: PageSet
@@ -119,12 +118,11 @@ extension SalvageFile {
 
   /// Visits the records on used leaves that no branch page leads to: the leaves below damaged pages.
   ///
-  /// The records may belong to any database. If the lists of free pages are also damaged, no record is visited, because removed
-  /// and lost records cannot be told apart.
+  /// The records may belong to any database. Without sound lists of free pages no record is visited, because removed and lost
+  /// records cannot be told apart.
   ///
-  /// - Parameters:
-  ///   - databases: the named databases, whose reachable pages are not lost.
-  ///   - pause: called for each record of these databases and for each page; an error ends the search.
+  /// - Parameter pause: called for each record of `databases`, which are not lost, and for each page; an error ends the
+  ///   search.
   package func forEachLostRecord(
     besides walk: Walk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void

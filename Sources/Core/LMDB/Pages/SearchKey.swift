@@ -17,8 +17,6 @@
     unsafe second = words.second
   }
 
-  /// The first 16 bytes as two words; zeros fill the words behind the end of the key.
-  ///
   /// - Parameter readable: the number of bytes in front of `start` that may be read, at least 8 or 0.
   @inline(__always)
   static func leadingWords(
@@ -50,7 +48,6 @@
     return (word, 0)
   }
 
-  /// Whether `other` comes after this key.
   @inline(__always)
   func isBefore(_ other: SearchKey) -> Bool {
     if unsafe first != other.first { return unsafe first < other.first }

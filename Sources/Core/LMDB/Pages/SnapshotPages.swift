@@ -10,7 +10,6 @@ import LarderSystem
   /// The number of the last page that was ever used. The file may end before that page if the pages behind its end are free.
   let lastPage: UInt64
 
-  /// A placeholder without pages.
   static var none: SnapshotPages {
     unsafe SnapshotPages(
       id: 0, table: PageTable(start: UnsafeRawPointer(bitPattern: 1)!, end: 0, shift: 0),
@@ -22,7 +21,7 @@ extension SnapshotPages {
   /// The most pages that a commit can have in a file of `pages` pages. The pages that the file lacks at its end are free.
   static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
 
-  /// The snapshot that a meta page describes, without a check.
+  /// Without a check.
   @unsafe init(_ page: MetaPage, of extent: DataMap.Extent, shift: Int) {
     (free, main, lastPage) = (page.free, page.main, page.lastPage)
     // Read last: if the page is overwritten meanwhile, the number differs.
@@ -32,7 +31,7 @@ extension SnapshotPages {
     table = unsafe PageTable(start: extent.start, end: end, shift: shift)
   }
 
-  /// The snapshot that the meta page at an address describes; nil if the page is damaged.
+  /// Nil if the page is damaged.
   @unsafe init?(meta address: UnsafeRawPointer, of extent: DataMap.Extent, shift: Int) {
     let page = unsafe MetaPage(address)
     unsafe self.init(page, of: extent, shift: shift)
@@ -50,7 +49,7 @@ extension SnapshotPages {
   /// The number of used bytes, from the page's header on.
   static let size = 152
   static let magic: UInt32 = 0xBEEF_C0DE
-  /// LMDB's magic number and the version of its format.
+  /// With the version of LMDB's format.
   static let mark: UInt64 = 1 << 32 | UInt64(magic)
 
   /// Whether a file with this beginning is of LMDB 1.x, whose pages have headers of 24 bytes.
@@ -75,9 +74,9 @@ extension SnapshotPages {
 
   var mark: UInt64 { word(Offset.mark) }
   var isMarked: Bool { mark == Self.mark }
-  /// Whether the page's header says that it is a meta page.
+  /// According to the page's header.
   var isOfKind: Bool { word(8) >> 16 & TreePage.Flags.meta != 0 }
-  /// The page size; LMDB keeps it in the record of the free lists.
+  /// LMDB keeps the page size in the record of the free lists.
   var pageSize: Int {
     Int(unsafe start.loadUnaligned(fromByteOffset: Offset.pageSize, as: UInt32.self))
   }
@@ -160,7 +159,7 @@ struct Tree: Equatable {
 
   static let size = 48
   private static let noRoot = UInt64.max
-  /// The greatest depth that LMDB's cursors support.
+  /// The limit of LMDB's cursors.
   static let deepest = 32
   /// `MDB_INTEGERKEY`: the keys are numbers in the machine's byte order.
   static let numberKeys: UInt16 = 0x08
@@ -168,7 +167,6 @@ struct Tree: Equatable {
   private static let kinds: UInt16 = 0x7F
 
   var isEmpty: Bool { root == Self.noRoot }
-  /// The flags that change how the tree is read.
   var kind: UInt16 { flags & Self.kinds }
   var pages: UInt64 { branchPages &+ leafPages &+ overflowPages }
 

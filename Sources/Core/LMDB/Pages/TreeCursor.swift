@@ -4,7 +4,7 @@ import LarderSystem
 /// A position in a tree that moves from record to record. Each page is checked before its use. Keys must ascend strictly in a
 /// move forward, and descend strictly in a move back, so a walk through damage always ends.
 @safe struct TreeCursor: ~Copyable {
-  /// A record, as addresses in the map.
+  /// As addresses in the map.
   @safe struct Record {
     let key: UnsafeRawPointer
     let keyCount: Int
@@ -15,7 +15,6 @@ import LarderSystem
   let pages: PageReader
   private(set) var path: TreePath
   private var state = State.unset
-  /// The key of the record that the cursor is on.
   private var key: UnsafeRawPointer?
   private var keyCount = 0
 
@@ -26,7 +25,6 @@ import LarderSystem
     path = TreePath(tree)
   }
 
-  /// The first record whose key is at least `start`; nil without such a record.
   mutating func seek(_ start: SearchKey) throws(LMDBError) -> Record? {
     forget()
     if path.tree.isEmpty {

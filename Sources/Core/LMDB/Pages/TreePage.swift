@@ -3,7 +3,7 @@ import CLarderSystem
 /// A page of a tree with a proven header: the page exists, has the requested number and kind, and has bounds within the page.
 @safe struct TreePage {
   let start: UnsafeRawPointer
-  /// The lowest offset at which a record may begin.
+  /// No record begins at a lower offset.
   let upper: Int
   let count: Int
 
@@ -39,7 +39,6 @@ import CLarderSystem
     count = 0
   }
 
-  /// A placeholder without records.
   static var none: TreePage { TreePage() }
 
   /// A record's header and key, proven to lie within the page.
@@ -50,7 +49,6 @@ import CLarderSystem
     @inline(__always)
     var key: UnsafeRawPointer { unsafe start + PageTable.nodeHeaderSize }
 
-    /// The key in the form for comparisons.
     @inline(__always)
     var searched: SearchKey { unsafe SearchKey(key, count: keyCount, readable: 8) }
 
@@ -69,9 +67,7 @@ import CLarderSystem
     var flags: UInt16 { unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self) }
   }
 
-  /// Record `index`; nil if the record does not lie within the page.
-  ///
-  /// - Precondition: `index` is at least 0 and less than `count`.
+  /// Nil if the record does not lie within the page. `index` is less than `count`.
   @inline(__always)
   func node(_ index: Int, pageSize: Int) -> Node? {
     let offset = Int(

@@ -9,7 +9,6 @@ struct PageReference {
 }
 
 extension PageReference {
-  /// The reference to the root of a tree.
   init(to tree: Tree) {
     (page, place, low, high) = (tree.root, tree.place, nil, nil)
   }
@@ -26,7 +25,7 @@ protocol PageOpener {
 
 /// The pages from a tree's root to one of its leaves. Each page is opened when the path reaches it.
 @safe struct TreePath {
-  /// A page on the path, and the index of its record on the path.
+  /// `index` is the page's record on the path.
   @safe struct Level {
     var reference: PageReference
     var page: TreePage
@@ -38,7 +37,6 @@ protocol PageOpener {
   private(set) var tree: Tree
   // The two lowest levels are properties: most trees have no more levels, and need no allocation.
   var leaf: Level
-  /// The parent page of the leaf.
   private(set) var branch: Level
   /// The pages above `branch`, from the root on.
   private var upper: [Level] = []
@@ -84,7 +82,6 @@ extension TreePath {
     try descend(by: opener) { page in unsafe page.lastNotAfter(key, pageSize: pageSize) }
   }
 
-  /// Leads to the first or the last record of the tree.
   mutating func seekEnd<Opener: PageOpener>(
     atLast: Bool, by opener: Opener
   ) throws(Opener.Failure) {
@@ -169,14 +166,12 @@ extension TreePath.Level {
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
-/// Opens pages for reads. It proves that each page is the page that the reference means, and that a search by key would reach
-/// the page's records.
-///
-/// If a key in a branch page is damaged, a move from page to page would reach records that no search by key reaches. Such a
-/// move would return values that writes by key no longer replace.
+/// Opens pages for reads. If a key in a branch page is damaged, a move from page to page would reach records that no search by
+/// key reaches, and return values that writes by key no longer replace. So each page must be the page that the reference
+/// means.
 struct PageReader: PageOpener {
   let table: PageTable
-  /// Whether the keys are numbers in the machine's byte order, as in the free list.
+  /// As in the free list; see ``Tree/numberKeys``.
   let numberKeys: Bool
 
   var pageSize: Int { table.pageSize }

@@ -10,7 +10,6 @@ struct TreeWalk {
   private(set) var damage: [PageDamage] = []
   /// The visited pages of trees and of large values; the walks over one file share them.
   var visited: PageSet
-  /// The number of visited records; `pages` is the number of visited pages.
   private var records: UInt64 = 0
   private var pages: UInt64 = 0
 
@@ -21,7 +20,6 @@ struct TreeWalk {
     self.visited = visited
   }
 
-  /// - Parameter visit: borrows each record, in the order of the keys.
   mutating func run<Failure>(
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
@@ -29,9 +27,7 @@ struct TreeWalk {
     try page(PageReference(to: tree), level: 1, visit)
   }
 
-  /// Compares the numbers of visited records and pages with the numbers in the tree's record.
-  ///
-  /// - Precondition: the walk found no damage.
+  /// Compares the visited records and pages with the numbers in the tree's record, after a walk without damage.
   mutating func checkCounts() {
     if records != tree.records {
       damage.append(
@@ -107,10 +103,6 @@ struct TreeWalk {
 
 extension ReadTransaction {
   /// Checks every page of the snapshot: the pages of the databases, of the list of free pages, and of large values.
-  ///
-  /// Reads the whole file.
-  ///
-  /// - Parameter databases: the named databases.
   package func damagedPages(databases: [Database]) throws(LMDBError) -> [PageDamage] {
     let pages = unsafe slot.pointee.snapshot.pages
     var damage: [PageDamage] = []

@@ -4,13 +4,13 @@ import LarderSystem
 /// A position in a database's key order. A cursor cannot outlive its transaction, and a write transaction cannot change
 /// anything while a cursor exists.
 @safe package struct Cursor: ~Copyable, ~Escapable {
-  /// LMDB's cursor, in a write transaction; nil in a read transaction.
+  /// Nil in a read transaction.
   private let handle: OpaquePointer?
   private var pages: TreeCursor?
-  /// In a write transaction: proves the pages that the cursor reaches.
+  /// Nil in a read transaction.
   private let writeGuard: WriteGuard?
   private let database: Database
-  /// The key of the record at LMDB's cursor.
+  /// Of the record at LMDB's cursor.
   private var current = unsafe MDB_val()
 
   /// A record; its bytes are valid until the transaction ends or changes something.
@@ -51,7 +51,6 @@ import LarderSystem
   /// that record.
   private var beyond: MDB_cursor_op?
 
-  /// The first record whose key is not less than `key`.
   @_lifetime(copy self)
   package mutating func seek(_ key: Span<UInt8>) throws(LMDBError) -> Record? {
     if key.isEmpty { return try first() }
@@ -110,7 +109,6 @@ import LarderSystem
     return unsafe _overrideLifetime(record, copying: self)
   }
 
-  /// Checks the pages that LMDB's cursor may reach.
   private func checkPages(
     _ operation: MDB_cursor_op, from start: MDB_val
   ) throws(LMDBError) {
@@ -143,11 +141,9 @@ import LarderSystem
   }
 }
 
-/// The cursors with which a write looks records up and changes them: one for each of the first four databases that it changes.
-/// Most writes need no more.
-///
-/// If a cursor is already on the right leaf, LMDB needs no search from the root. LMDB keeps the cursor valid when another call
-/// changes the database, and closes it with the transaction.
+/// The cursors with which a write changes the first four of its databases; most writes need no more. If a cursor is already on
+/// the right leaf, LMDB needs no search from the root. LMDB keeps the cursor valid when another call changes the database, and
+/// closes it with the transaction.
 struct ChangeCursors {
   @safe struct Place {
     let database: Database

@@ -29,8 +29,7 @@ extension Environment {
     @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
   }
 
-  /// Begins a read when the fast path is not possible, for example because the slot has no transaction, the file has grown
-  /// beyond the map, or the reader table is full.
+  /// For a slot without a transaction, a file beyond the map, or a full reader table.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
     let deadline = ContinuousClock.now + handle.lockTimeout
@@ -55,7 +54,7 @@ extension Environment {
     }
   }
 
-  /// Begins a read; nil while the pool is closed to readers.
+  /// Nil while the pool is closed to readers.
   private func beginReadOnce() throws(LMDBError) -> ReadTransaction? {
     if !handle.isOpen { throw handle.phaseError }
     guard let slot = unsafe handle.readers.acquire() else { return nil }
@@ -83,11 +82,9 @@ extension Environment {
     return unsafe transaction
   }
 
-  /// Throws for a snapshot newer than the file's newest commit: another program changed lock.mdb. Such a snapshot has the other
-  /// meta page under a wrong number, and writers may overwrite its pages at any time.
-  ///
-  /// An older snapshot is consistent: the newest commit is not published yet, or its writer was killed before the publication.
-  /// A renewal would give the same number again.
+  /// Throws for a snapshot newer than the file's newest commit: another program changed lock.mdb, and writers may overwrite
+  /// the snapshot's pages at any time. An older snapshot is consistent: the newest commit is not published yet, or its writer
+  /// was killed before the publication.
   private func checkAge(of transaction: OpaquePointer) throws(LMDBError) {
     if UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)) > handle.meta.lastTransaction {
       throw .lockMismatch
@@ -123,7 +120,7 @@ extension Environment {
     return result
   }
 
-  /// Runs a write transaction. The caller owns the writer lock.
+  /// The caller owns the writer lock.
   private func writeLocked<Result>(
     lockTimeout: Duration, _ ended: (UInt64) -> Bool,
     _ body: (inout WriteTransaction) throws -> Result
@@ -193,8 +190,7 @@ extension Environment {
     try check(code)
     let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
     // No other process commits while this process holds `lock.write`. Any other number means that the lock file lost its
-    // contents or that a program writes without Larder's locks. (If a writer was killed before it published its commit, LMDB
-    // notices the death and takes the number from the data file.)
+    // contents or that a program writes without Larder's locks.
     if begun.id != expected { throw .lockMismatch }
     return begun
   }

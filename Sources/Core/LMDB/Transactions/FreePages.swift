@@ -7,7 +7,7 @@ struct FreeList: ~Escapable {
   let count: Int
   private let words: Span<UInt8>
 
-  /// Checks the lengths in the record: LMDB does not check them.
+  /// LMDB does not check these lengths.
   @_lifetime(copy record)
   init(_ record: Cursor.Record) throws(LMDBError) {
     guard record.key.count == 8 else { throw .corrupted }
@@ -24,7 +24,7 @@ struct FreeList: ~Escapable {
     words = list
   }
 
-  /// Like `init` for a cursor's record, for a record whose pages stay while the list is used.
+  /// The record's pages stay while the list is used.
   @unsafe @_lifetime(immortal)
   init(_ record: TreeCursor.Record) throws(LMDBError) {
     guard record.keyCount == 8 else { throw .corrupted }
@@ -81,7 +81,7 @@ struct PageSet {
     words = [UInt64](repeating: 0, count: end / 64 + 1)
   }
 
-  /// Adds a page; false if the file has no such page.
+  /// False if the file has no such page.
   mutating func insert(_ page: UInt64) -> Bool {
     guard page < end else { return false }
     let word = Int(page / 64)
@@ -94,7 +94,6 @@ struct PageSet {
     if page < end { words[Int(page / 64)] &= ~(1 << (page % 64)) }
   }
 
-  /// Makes room for all pages before `end`.
   mutating func grow(upTo end: UInt64) {
     guard end > self.end else { return }
     self.end = end
@@ -108,7 +107,6 @@ struct PageSet {
     page < end && words[Int(page / 64)] & 1 << (page % 64) != 0
   }
 
-  /// A page that is in both sets.
   func first(in others: PageSet) -> UInt64? {
     for (index, (word, other)) in zip(words, others.words).enumerated() where word & other != 0 {
       return UInt64(index * 64 + (word & other).trailingZeroBitCount)
@@ -116,7 +114,7 @@ struct PageSet {
     return nil
   }
 
-  /// Removes the lowest page; false if the set is empty.
+  /// False if the set is empty.
   fileprivate mutating func removeLowest() -> Bool {
     while lowest < words.count, words[lowest] == 0 { lowest += 1 }
     guard lowest < words.count else { return false }
@@ -164,8 +162,7 @@ struct RunSearch {
     known = PageSet(upTo: fileEnd)
   }
 
-  /// Whether the next list matters. The transaction may need fewer single pages than `singles`. Then LMDB reads no more lists
-  /// than without single pages.
+  /// After enough pages LMDB reads no more lists than without single pages, of which the transaction may need fewer.
   var shouldContinue: Bool { lists < lastList }
 
   mutating func add(_ list: borrowing FreeList) throws(LMDBError) {

@@ -7,11 +7,10 @@ import Synchronization
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
-  /// The number of the newest commit in the snapshot.
   package let id: UInt64
-  /// The index of the reader slot, which selects a stripe of ``StripedCounters``.
+  /// A stripe of ``StripedCounters``.
   package let stripe: Int
-  /// The bytes laid over the snapshot for the key of the lookup; see ``overlay(_:count:_:)``.
+  /// See ``overlay(_:count:_:)``.
   private var overlaid: (hash: UInt64, region: Region)?
   /// A part of ``moment`` that tells apart the states of the bytes laid over the snapshot.
   package var stamp: UInt64 = 0
@@ -43,16 +42,13 @@ import Synchronization
     overlaid = unsafe (hash, slot.pointee.scratch.filled(count: count, fill))
   }
 
-  /// The bytes that ``overlay(_:count:_:)`` has laid over the snapshot under `hash`; nil without such bytes.
   @inline(__always)
   package func overlay(of hash: UInt64) -> Region? {
     guard let overlaid, overlaid.hash == hash else { return nil }
     return overlaid.region
   }
 
-  /// The value of the key that consists of `prefix` (big-endian), `key` and `suffix`; no allocation.
-  ///
-  /// - Precondition: the three parts have at most 511 bytes together.
+  /// The key consists of `prefix` (big-endian), `key` and `suffix`, together at most 511 bytes; no allocation.
   @inline(__always)
   package func find(
     prefix: UInt32, key: Span<UInt8>, suffix: UInt8, in database: Database
@@ -73,7 +69,6 @@ import Synchronization
     return try region(found)
   }
 
-  /// The value of `key`, or nil.
   package func find(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> Region? {
     if key.isEmpty || key.count > 511 { return nil }
     let found = unsafe key.withUnsafeBytes {
@@ -82,7 +77,6 @@ import Synchronization
     return try region(found)
   }
 
-  /// - Precondition: the key's bytes live until the call returns.
   @inline(__always)
   private func lookUp(_ key: SearchKey, in database: Database) -> PageLookup {
     if database == .firstNamed, let tree = unsafe slot.pointee.snapshot.firstNamed {
@@ -104,14 +98,13 @@ import Synchronization
     throw .damagedPage
   }
 
-  /// The root of a database in this snapshot; nil if it cannot be reached.
+  /// Nil if the root cannot be reached.
   func tree(of database: Database) -> Tree? {
     if database == .main { return unsafe slot.pointee.snapshot.pages.main }
     if database == .free { return unsafe slot.pointee.snapshot.pages.free }
     return unsafe slot.pointee.snapshot.named(database)
   }
 
-  /// The bytes of a region that this transaction found.
   @inlinable @inline(__always)
   @_lifetime(borrow self)
   package func bytes(of region: Region) -> Span<UInt8> {
@@ -149,9 +142,9 @@ import Synchronization
   /// A struct of its own: a mutating call on the whole slot would overlap with another thread's read of ``state``.
   var snapshot: Snapshot
   var scratch = Scratch()
-  /// The phase of the store. It marks a snapshot that a forked child inherited: the child must not end the parent's snapshot.
+  /// The phase of the store: a forked child must not end an inherited snapshot.
   let shared: UnsafeMutablePointer<ForkState>
-  /// For a slot outside the pool: the number of such slots; the end of the read decrements the number.
+  /// The number of slots outside the pool; nil for a slot of the pool.
   let extra: UnsafeMutablePointer<Atomic<Int>>?
 
   init(
@@ -199,10 +192,9 @@ extension ReaderSlot {
     }
   }
 
-  /// The pages of the transaction's snapshot, and the roots of the named databases that were looked up in the snapshot.
   struct Snapshot {
     private(set) var pages = SnapshotPages.none
-    /// The root of ``Database/firstNamed``, which most reads need; nil if it was not looked up in this snapshot.
+    /// The root that most reads need; nil before the first lookup in this snapshot.
     private(set) var firstNamed: Tree?
     private var named: [Tree?] = []
     private let names: [String]
@@ -215,7 +207,7 @@ extension ReaderSlot {
       named.removeAll(keepingCapacity: true)
     }
 
-    /// The root of a named database in the snapshot; nil if it cannot be reached.
+    /// Nil if the root cannot be reached.
     mutating func named(_ database: Database) -> Tree? {
       let index = Int(database.handle) - 2
       if index < named.count, let tree = named[index] { return tree }

@@ -4,9 +4,8 @@ import Synchronization
 
 /// Read transactions that are renewed instead of created: a read needs no lock, no allocation and no system call.
 ///
-/// A thread starts at a home slot derived from its identity and takes the first idle slot. When all slots are busy, the read
-/// gets a transaction of its own, which ends with the read. The map does not move while any slot is taken. The writer has a
-/// slot of its own, to keep the map in its place.
+/// A thread starts at a home slot derived from its identity. When all slots are busy, the read gets a transaction of its own,
+/// which ends with the read. The map does not move while any slot is taken, also the writer's own slot.
 @safe final class ReaderPool: Sendable {
   static let slotCount = 16
   private static let writerSlot = slotCount
@@ -20,7 +19,6 @@ import Synchronization
 
   private let names: [String]
 
-  /// - Parameter names: the names of the databases in the order of their handles.
   init(owner: ForkGuard, names: [String]) {
     precondition(Self.slotCount == StripedCounters.shared)
     precondition(MemoryLayout<ReaderSlot>.size <= ReaderSlot.stride)
@@ -48,7 +46,6 @@ import Synchronization
     unsafe (slots + index &* ReaderSlot.stride).assumingMemoryBound(to: ReaderSlot.self)
   }
 
-  /// Takes an idle or resting slot.
   private static func take(_ slot: UnsafeMutablePointer<ReaderSlot>) -> Bool {
     unsafe slot.pointee.change(ReaderSlot.idle, to: ReaderSlot.busy)
       || slot.pointee.change(ReaderSlot.resting, to: ReaderSlot.busy)
@@ -79,7 +76,7 @@ import Synchronization
     return unsafe made
   }
 
-  /// Releases a slot whose transaction has been reset.
+  /// The transaction has been reset.
   @inline(__always)
   static func release(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if unsafe slot.pointee.extra == nil {
@@ -89,7 +86,7 @@ import Synchronization
     }
   }
 
-  /// Releases a slot whose read failed at any point.
+  /// After a read that failed at any point.
   func abandon(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if let transaction = unsafe slot.pointee.transaction { unsafe mdb_txn_reset(transaction) }
     unsafe Self.release(slot)
@@ -136,7 +133,7 @@ extension ReaderPool {
     return anyIsOpen
   }
 
-  /// Ends the pooled transactions. Called only inside ``withAllIdle(lockTimeout:_:)``.
+  /// Called only inside ``withAllIdle(lockTimeout:_:)``.
   func abortAll() {
     for index in 0..<Self.slotCount { unsafe end(slot(index)) }
   }
@@ -146,12 +143,9 @@ extension ReaderPool {
     unsafe slot.pointee.transaction = nil
   }
 
-  /// Runs `body` while this process has no read transaction, and none can begin.
-  ///
-  /// Callers take the slots in order, so of two callers one waits at the first slot. Reads that find the pool busy continue
-  /// outside the pool. They are excluded last, when only one caller is left.
-  ///
-  /// - Returns: nil if transactions remained after `lockTimeout`.
+  /// Runs `body` while this process has no read transaction and none can begin; nil if transactions remain after
+  /// `lockTimeout`. Callers take the slots in order, so of two callers one waits at the first slot. Reads outside the pool are
+  /// excluded last, when only one caller is left.
   func withAllIdle<Result, Failure: Error>(
     lockTimeout: Duration, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result? {

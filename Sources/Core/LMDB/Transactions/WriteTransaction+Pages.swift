@@ -3,7 +3,7 @@ import LarderSystem
 
 /// The checks that every call of a write makes first: may LMDB touch the pages of the change?
 extension WriteTransaction {
-  /// - Returns: the record if the guard has already found it; see ``WriteGuard/willRead(_:in:)``.
+  /// See ``WriteGuard/willRead(_:in:)``.
   func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> PageLookup? {
     var found: PageLookup?
     try checking(key) { (guarding, key) throws(PageDamage) in
@@ -30,10 +30,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Before a value of `count` bytes replaces a value with more overflow pages, removes the longer value.
-  ///
-  /// LMDB would keep all pages of a value that this transaction stored. Then ``WriteGuard`` could not tell whether a
-  /// superfluous page belongs to the value or comes from damage.
+  /// Before a shorter value replaces a value with more overflow pages. LMDB would keep all pages of a value that this
+  /// transaction stored: ``WriteGuard`` could not tell whether a superfluous page comes from damage.
   mutating func removeLonger(
     _ key: Span<UInt8>, count: Int, in database: Database
   ) throws(LMDBError) {
@@ -69,7 +67,7 @@ extension WriteTransaction {
 }
 
 extension PageCheck.Key {
-  /// The key in `value`; nil if `value` has no bytes.
+  /// Nil without bytes.
   init?(_ value: MDB_val) {
     guard let start = unsafe value.mv_data, unsafe value.mv_size > 0 else { return nil }
     unsafe self.init(start: UnsafeRawPointer(start), count: value.mv_size)
@@ -89,8 +87,7 @@ extension WriteTransaction {
     return DatabaseStatistics(statistics)
   }
 
-  /// The number of pages in use: the pages of `databases`, of the main database and of the free lists, and the two meta pages.
-  /// After a commit, all other pages of the file are free. The time is proportional to the number of databases.
+  /// The pages of `databases`, of the main database and of the free lists, and the two meta pages. All other pages are free.
   package func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     var pages = 2
     for database in [.main, .free] + databases.filter({ $0 != .main }) {
@@ -101,8 +98,7 @@ extension WriteTransaction {
 
   /// How many single pages this transaction can allocate within a file of `limit` bytes.
   ///
-  /// The commit itself needs some of these pages. Counting stops at `enough` or more. The time is proportional to the number of
-  /// counted free lists, and to the number of readers if the end of the file is not sufficient.
+  /// The commit itself needs some of these pages. Counting stops at `enough` or more.
   package func availablePages(upTo enough: Int, limit: Int) throws(LMDBError) -> Int {
     let tail = try pagesBehindLast(limit: limit)
     if tail >= enough { return tail }
@@ -117,8 +113,7 @@ extension WriteTransaction {
   /// Whether LMDB finds a run of `pages` pages within a file of `limit` bytes, even after it has allocated up to `singles`
   /// single pages.
   ///
-  /// False may be wrong; true is always right. The time is proportional to the number of free pages if the end of the file is
-  /// not sufficient.
+  /// False may be wrong; true is always right.
   package func hasRun(
     of pages: Int, afterTaking singles: Int = 0, limit: Int
   ) throws(LMDBError) -> Bool {
@@ -137,8 +132,7 @@ extension WriteTransaction {
     return search.hasRun || tail >= pages + search.missing
   }
 
-  /// The length of the run of pages for a value that does not fit into a leaf: the value and its key are larger than about half
-  /// a page.
+  /// For a value that is with its key larger than about half a page, and so does not fit into a leaf.
   package func pages(forValueOf bytes: Int) throws(LMDBError) -> Int {
     let header = 16
     return try (header + bytes - 1) / statistics(of: .free).pageSize + 1
@@ -164,10 +158,8 @@ extension WriteTransaction {
     return unsafe info
   }
 
-  /// The length of the run of pages between the last page of the last commit and the limit; constant time.
-  ///
-  /// After this transaction has allocated `n` pages anywhere, a run that is `n` pages shorter is still available. LMDB never
-  /// uses the last page of the map.
+  /// The length of the run of pages between the last page of the last commit and the limit; constant time. Each page that this
+  /// transaction allocates anywhere shortens the run by at most one.
   package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
     let info = try unsafe information()
     let pageSize = try statistics(of: .free).pageSize

@@ -6,7 +6,7 @@ import LarderSystem
 @safe package struct WriteTransaction: ~Copyable {
   private var handle: OpaquePointer?
 
-  /// The number of this transaction's commit.
+  /// The number of the commit.
   package let id: UInt64
 
   /// Counts the writes of this environment in this process, including failed writes; 0 while the environment is created.
@@ -15,10 +15,9 @@ import LarderSystem
   /// The serial number of the write that made the last commit; nil if another process made that commit.
   package let formerSerial: UInt64?
 
-  /// The environment; nil while it is being created.
+  /// Nil while the environment is being created.
   let environment: Environment?
 
-  /// The guard; nil while the environment is being created.
   let guarding: WriteGuard?
 
   /// The number of calls that store or remove a record.
@@ -29,7 +28,7 @@ import LarderSystem
 
   private var cursors = ChangeCursors()
 
-  /// The size of the largest value that this transaction stored.
+  /// In bytes.
   var largestStored = 0
 
   init(handle: OpaquePointer, environment: Environment?) {
@@ -85,7 +84,7 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), mutating: &self)
   }
 
-  /// The cursor with which this transaction changes a database; nil if all cursors belong to other databases.
+  /// Nil if all cursors belong to other databases.
   private mutating func cursor(
     forChanging database: Database
   ) throws(LMDBError) -> OpaquePointer? {
@@ -97,7 +96,6 @@ import LarderSystem
     return unsafe cursor
   }
 
-  /// The cursor of a database if it is on the record of `key`.
   private func cursor(standingOn key: Span<UInt8>, in database: Database) -> OpaquePointer? {
     guard let place = cursors[database], place.isLocated else { return nil }
     var name = unsafe MDB_val()
@@ -108,13 +106,12 @@ import LarderSystem
     return unsafe place.cursor
   }
 
-  /// Counts a change. After a change the cursor of that database is no longer on the record that it found.
+  /// After a change the cursor is no longer on the record that it found.
   private mutating func changing(_ database: Database) {
     changes &+= 1
     cursors.setLocated(false, in: database)
   }
 
-  /// Stores `value` under `key`, in place of any existing value.
   package mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) {
