@@ -47,7 +47,6 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   /// A version, then a value of another codec; see `VersionedCodec` of the product `LarderCodecs`.
   public static let versioned = CodecID(rawValue: 4)
 
-  /// The codecs that have a name.
   private static let names: [(CodecID, String)] = [
     (.bytes, "bytes"), (.text, "text"), (.json, "json"), (.cbor, "cbor"),
     (.versioned, "versioned"),
@@ -90,7 +89,6 @@ public struct TextCodec: Codec {
   }
 }
 
-/// Stores bytes as they are.
 package struct BytesCodec: Codec {
   package init() {}
 

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// Verbs of the namespace that need no codec.
 extension Cache {
   /// Whether a fresh value is under `key`. Decodes nothing, and does not count as a read.
   public func contains(_ key: some StoreKey) throws(LarderError) -> Bool {

@@ -22,7 +22,6 @@ public struct Cache<Value: Sendable>: Sendable {
   public let memory: CacheMemory?
   private let memoryOwner: MemoryOwner?
   let codec: any Codec<Value>
-  /// The cost of a value in memory; nil counts the bytes of its encoded form.
   private let cost: (@Sendable (Value) -> Int)?
 
   init(

@@ -12,7 +12,6 @@ final class NamespaceHandle: Sendable {
   /// The part of the counts of `reads` and `memory` that the store's counters already have.
   private let merged = Mutex(Merged())
   let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
-  /// The list of the handles that may have unmerged counts.
   private let counted: CountedHandles
   let isListed = Atomic(false)
 
@@ -107,7 +106,6 @@ final class NamespaceHandle: Sendable {
   /// Whether a memory tier counts its hits for this handle. Such a handle stays in the list.
   var hasMemory: Bool { memory.withLock { !$0.isEmpty } }
 
-  /// The counts that the store's counters do not have yet.
   func unmerged() -> ReadCounters {
     let total = total
     return merged.withLock { total - $0.counts }

@@ -200,7 +200,6 @@ public struct Store: Sendable {
     }
   }
 
-  /// ``StoreClock/roundedUpTimes`` of the store's clock.
   package var roundedUpTimes: (monotonic: Int64, wall: Int64) { engine.clock.roundedUpTimes }
 
   /// The words of the file `shared`; the file is not mapped yet.

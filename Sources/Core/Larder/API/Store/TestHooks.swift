@@ -14,7 +14,6 @@ package struct TestHooks: Sendable {
   package var changeSlots: Int?
   /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
   package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
-  /// Tells how short of memory the system is.
   package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
   /// The words of records from which a transaction stores them while others append, and a closure to call after each such pass.
   package var drainsAhead: (least: Int, then: @Sendable () -> Void)?

@@ -13,7 +13,6 @@ struct ExpirySweep {
     fileprivate var entry: UInt64
   }
 
-  /// A due record of the index.
   enum Due {
     case entry(IndexedEntry)
     /// A damaged record, whose entries are unknown.

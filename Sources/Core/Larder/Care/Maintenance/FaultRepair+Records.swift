@@ -40,7 +40,6 @@ extension NamespaceRepair {
 }
 
 extension Fault {
-  /// Whether ``FaultRepair`` can mend the fault.
   var isMendable: Bool {
     switch self {
     case .damagedPage, .uncommittedRecords, .damagedRecord, .sharedID: false

@@ -33,7 +33,6 @@ public final class Maintenance: Sendable {
   let onRun: (@Sendable (Report) -> Void)?
   let onError: (@Sendable (LarderError) -> Void)?
   let state = Mutex(State())
-  /// Held during a run.
   let running = Mutex<Void>(())
 
   struct State {

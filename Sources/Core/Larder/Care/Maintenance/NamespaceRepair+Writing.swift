@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// The repair inside a write.
 extension NamespaceRepair {
   /// Repairs a small namespace at once, and marks a large one. O(entries of the namespace + records of the tag index).
   func runOrMark(_ session: inout WriteSession) throws(LarderError) {

@@ -27,7 +27,6 @@ struct NamespaceRepair {
   /// nowhere.
   struct ChunkOwners {
     var versions: Set<UInt64> = []
-    /// The version of the next value.
     var next: UInt64 = 0
 
     func lacks(_ key: [UInt8]) -> Bool {

@@ -160,7 +160,6 @@ extension Store {
   }
 }
 
-/// Stops a salvage that must not continue.
 private struct SalvagePace {
   struct Stopped: Error {}
 
@@ -176,7 +175,6 @@ private struct SalvagePace {
   }
 }
 
-/// The readable metadata of a damaged store.
 struct SalvageMetadata {
   /// The settings; nil if their record is lost.
   private(set) var settings: StoreSettings?

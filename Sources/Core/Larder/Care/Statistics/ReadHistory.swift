@@ -26,7 +26,6 @@ struct ReadHistory: Equatable {
 
   init() {}
 
-  /// Nil if the record is damaged.
   init?(_ record: Span<UInt8>, seal: RecordSeal) {
     guard let content = seal.open(record, for: MetadataKey.readHistory),
       content.count % 32 == 0, content.count / 32 <= Self.mostSamples
@@ -40,7 +39,6 @@ struct ReadHistory: Equatable {
     }
   }
 
-  /// The record in its stored form.
   func record(seal: RecordSeal) -> [UInt8] {
     var content: [UInt8] = []
     for sample in samples {

@@ -6,7 +6,6 @@ enum Fault: Hashable, Sendable {
   // Faults of an entry.
   case unreadableEntry
   case wrongChecksum
-  /// A chunk of the value is missing or damaged.
   case missingChunk
   case lateDeadline
   case missingDeadline
@@ -90,7 +89,6 @@ enum Fault: Hashable, Sendable {
 }
 
 extension Fault: CustomStringConvertible {
-  /// The fault in one sentence.
   var description: String {
     switch self {
     case .unreadableEntry: "the entry cannot be read"

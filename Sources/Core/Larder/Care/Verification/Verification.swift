@@ -24,7 +24,6 @@ public struct Verification: Sendable {
       case pages
     }
 
-    /// The fault, with its facts.
     let fault: Fault
     /// The kind of the fault.
     public var kind: Kind { fault.kind }
@@ -74,7 +73,6 @@ public struct Verification: Sendable {
   /// Rules that endanger data of the user, in the order of namespaces. A warning is no fault: ``isSound`` ignores it.
   public var warnings: [Warning] = []
 
-  /// The identity of the checked store.
   let store: [UInt8]
 
   /// Whether the check found no fault.

@@ -48,7 +48,6 @@ extension Verifier {
     }
   }
 
-  /// Checks that every chunk is a part of a stored value.
   mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: engine.indexes.chunks) { key, _ throws(LMDBError) in
       if key.count != 16 {

@@ -68,7 +68,6 @@ extension Verifier {
     }
   }
 
-  /// Checks that the counters of every namespace agree with its entries.
   mutating func checkCounters() {
     for namespace in namespaces {
       let found = recounted[namespace.id] ?? NamespaceCounters()

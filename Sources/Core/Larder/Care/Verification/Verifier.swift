@@ -11,13 +11,10 @@ struct Verifier {
   /// The namespaces with readable records.
   var namespaces: [MetadataReader.ListedNamespace] = []
   var names: [NamespaceID: String] = [:]
-  /// The counters of namespaces, counted from their entries.
   var recounted: [NamespaceID: NamespaceCounters] = [:]
-  /// The ids of cleared namespaces.
   var garbage: Set<NamespaceID> = []
   /// The number of entries under each id that belongs to no namespace and is not cleared.
   var orphans: [NamespaceID: Int] = [:]
-  /// The number of entries with owners.
   var dependents: UInt64 = 0
   /// The lengths of the values in chunks, by namespace and version.
   var chunked: [NamespaceID: [UInt64: Int]] = [:]
@@ -100,7 +97,6 @@ struct Verifier {
     }
   }
 
-  /// Counts a checked record.
   mutating func step() throws(LMDBError) {
     done += 1
     try look()
@@ -112,7 +108,6 @@ struct Verifier {
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
   }
 
-  /// - Parameter entryKey: the key of the entry with the fault, if it is known.
   mutating func report(_ fault: Fault, of entryKey: [UInt8]? = nil) {
     var found = Verification.Inconsistency(fault)
     if let entryKey, entryKey.count > 4 {

@@ -1,13 +1,10 @@
 import LMDB
 import LarderSystem
 
-/// Reads the store's own records.
 struct MetadataReader: Sendable {
   let environment: Environment
-  /// Checks the seals of the records.
   let seal: RecordSeal
 
-  /// A namespace in a listing.
   struct ListedNamespace {
     var id: NamespaceID
     var facts: NamespaceInfo
@@ -22,7 +19,6 @@ struct MetadataReader: Sendable {
     return try StoreSettings(bytes.span, seal: seal)
   }
 
-  /// The record of a namespace; nil if the namespace does not exist.
   func record(
     named name: String, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> NamespaceRecord? {
@@ -92,7 +88,6 @@ struct MetadataReader: Sendable {
     return records
   }
 
-  /// A namespace in the form of a listing: its facts and its counters.
   func listed(
     _ record: NamespaceRecord, name: String, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> ListedNamespace {

@@ -18,12 +18,10 @@ struct NamespaceCounters: Equatable {
   var removals = RemovalCounters()
   var reads = ReadCounters()
   var queue = QueueState()
-  /// The number of pinned entries.
   var pinned: UInt64 = 0
 
   init() {}
 
-  /// The counters of a new namespace.
   init(since: Timestamp, epoch: UInt64) {
     self.since = UInt64(clamping: since.milliseconds)
     self.epoch = epoch
@@ -62,7 +60,6 @@ struct NamespaceCounters: Equatable {
     * (7 + 2 * RemovalReason.allCases.count + ReadCounters.Kind.allCases.count
       + QueueState.wordCount)
 
-  /// Writes the record in its stored form.
   func write(to record: inout OutputSpan<UInt8>, of id: NamespaceID, seal: RecordSeal) {
     let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
     seal.write(to: &record, seed: seed) { record in

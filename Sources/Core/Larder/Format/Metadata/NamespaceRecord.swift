@@ -30,7 +30,6 @@ struct NamespaceRecord: Equatable, Sendable {
   /// Bytes of the id and the time of creation, in front of the rules.
   private static let headCount = 12
 
-  /// The id of a namespace; nil if its record is damaged.
   static func id(_ record: Span<UInt8>, name: String, seal: RecordSeal) -> NamespaceID? {
     guard let content = seal.open(record, for: MetadataKey.namespace(name)) else { return nil }
     return id(content)

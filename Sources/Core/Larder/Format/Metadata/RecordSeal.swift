@@ -11,7 +11,6 @@ struct RecordSeal: Sendable {
   /// - Parameter identity: the 16 random bytes of the store.
   init(identity: [UInt8]) { salt = Checksum.of(identity.span, seed: 5) }
 
-  /// The seed for the checksum of a record under `key`.
   func seed(for key: Span<UInt8>) -> UInt64 { Checksum.of(key, seed: salt) }
 
   /// Writes a record in its stored form, for the key of `seed`; `fill` appends the content.
@@ -24,7 +23,6 @@ struct RecordSeal: Sendable {
     record.replaceWord(at: 0, with: checksum)
   }
 
-  /// The stored form of a record under `key`.
   func seal(_ content: [UInt8], for key: [UInt8]) -> [UInt8] {
     var record: [UInt8] = []
     record.reserveCapacity(Self.size + content.count)

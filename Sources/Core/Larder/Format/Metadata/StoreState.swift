@@ -62,7 +62,6 @@ struct StoreState: Equatable {
 
   static let recordSize = RecordSeal.size + 15 * 8
 
-  /// Writes the record in its stored form.
   func write(to record: inout OutputSpan<UInt8>, seal: RecordSeal) {
     let key = MetadataKey.state
     seal.write(to: &record, seed: seal.seed(for: key.span)) { record in
@@ -124,7 +123,6 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// The state of the store; nil if its record is damaged or missing.
   func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
     guard let record = try value(for: MetadataKey.state, in: .main) else { return nil }
     return StoreState(record, seal: seal)

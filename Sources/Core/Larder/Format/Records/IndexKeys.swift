@@ -115,7 +115,6 @@ enum QueuePosition {
     (UInt64.bitWidth &- position.leadingZeroBitCount &+ 2) &>> 3
   }
 
-  /// The number of bytes that ``append(_:to:)`` appends.
   @inline(__always)
   static func size(of position: UInt64) -> Int { position < limit ? 1 + following(position) : 9 }
 

@@ -19,7 +19,6 @@ struct ExpiryRecord: Sequence {
   /// The entry key of a pinned entry; empty for other entries.
   private let pinned: [UInt8]
 
-  /// Nil if the record is damaged.
   init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {
     guard let (number, end) = QueuePosition.read(key, at: Self.headSize),
       number <= ExpiryBlock.lastNumber
@@ -50,10 +49,8 @@ struct ExpiryRecord: Sequence {
       | Int64(key.bigEndian(at: 6, as: UInt32.self))
   }
 
-  /// Whether the record names the entry at a position of its block.
   func contains(_ position: UInt64) -> Bool { positions & ExpiryBlock.bit(of: position) != 0 }
 
-  /// The entries in the order of their positions.
   func makeIterator() -> Iterator { Iterator(block: block, left: positions, pinned: pinned) }
 
   struct Iterator: IteratorProtocol {
@@ -116,7 +113,6 @@ struct IndexedEntry {
   /// The entry key of a pinned entry; empty for other entries.
   let pinned: [UInt8]
 
-  /// The key of the index record that names the entry.
   var recordKey: [UInt8] {
     IndexKey.deadline(deadline, position: position, entry: position == 0 ? pinned : id.prefix)
   }
@@ -157,7 +153,6 @@ struct QueueRecord {
   /// The entry's key in the database of entries.
   let entryKey: [UInt8]
 
-  /// Nil if the key or the value is damaged.
   init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {
     guard let position = Self.position(of: key), !value.isEmpty else { return nil }
     self.position = position

@@ -6,7 +6,6 @@ import LarderSystem
 struct PlainRecord {
   let written: Int64
   let expires: Int64
-  /// Bytes of the header.
   let size: Int
 
   /// Nil for a header of another form, and for a record that is verified only once a second.

@@ -8,7 +8,6 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
 
   static let store = NamespaceID(rawValue: 0)
   static let limit: UInt32 = 1 << 24
-  /// The ids that a namespace can have.
   static let possible = NamespaceID(rawValue: 1)..<NamespaceID(rawValue: limit)
 
   /// The first bytes of every key of the namespace, in the database of entries and in all indexes except the tags.

@@ -79,7 +79,6 @@ struct YearlyChanges: Sendable, Hashable {
 }
 
 extension YearlyChanges {
-  /// Nil for text of another form.
   init?(_ text: some Collection<UInt8>) {
     var text = POSIXText(text)
     guard text.name(), let west = text.offset() else { return nil }

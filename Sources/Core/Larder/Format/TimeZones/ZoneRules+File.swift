@@ -1,7 +1,6 @@
 import LarderSystem
 
 extension ZoneRules {
-  /// Why a time zone file cannot be used.
   struct Flaw: Error, Hashable {
     let reason: String
 
@@ -21,7 +20,6 @@ extension ZoneRules {
     self = try Self.table(try Head(&file), timeWidth: 8, &file, footer: true)
   }
 
-  /// The counts in a table's header.
   private struct Head {
     let version: UInt8
     let universal, standard, leaps, times, types, letters: Int

@@ -77,7 +77,6 @@ extension TransformPipeline {
 }
 
 extension EntryAttributes {
-  /// Metadata, entity tag and modification date as fields.
   var metadataFields: EntryFields {
     var fields = EntryFields()
     if let entityTag { fields[.entityTag] = entityTag }

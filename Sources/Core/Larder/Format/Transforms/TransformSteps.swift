@@ -10,14 +10,12 @@ struct TransformSteps: Equatable {
     var parameters: [UInt8]
   }
 
-  /// The most steps of an entry.
   static let most = 8
 
   private(set) var all: [Step] = []
 
   init() {}
 
-  /// Nil if the bytes are no steps.
   init?(_ bytes: Span<UInt8>) {
     var offset = 0
     while offset < bytes.count {
@@ -58,7 +56,6 @@ extension EntryFields {
     self[.transforms].flatMap { TransformSteps($0.span) }
   }
 
-  /// The fields of metadata, entity tag and modification date.
   var metadataFields: EntryFields {
     get {
       var fields = EntryFields()

@@ -57,7 +57,6 @@ public struct TransformID: RawRepresentable, Hashable, Sendable {
     }
   }
 
-  /// The steps by which a program gets the transform.
   var remedy: String {
     switch self {
     case .zstd:
@@ -93,7 +92,6 @@ public struct TransformContext: Sendable {
   package internal(set) var previous: [UInt8] = []
   private let reader: EntryReader
 
-  /// The context for the value of the entry under `key`.
   init(_ key: [UInt8], in id: NamespaceID, version: UInt64, reader: EntryReader) {
     store = reader.identity
     namespace = id.rawValue
@@ -103,7 +101,6 @@ public struct TransformContext: Sendable {
     self.reader = reader
   }
 
-  /// The context for another part of the same entry.
   func of(_ part: Part) -> TransformContext {
     var context = self
     context.part = part
@@ -113,7 +110,6 @@ public struct TransformContext: Sendable {
 
 /// The namespace in which transforms keep their own data, such as dictionaries.
 package enum TransformStorage {
-  /// The name of the namespace.
   package static let namespace = "larder.transforms"
 }
 

@@ -128,7 +128,6 @@ extension Cache {
   }
 }
 
-/// The reason of a lookup.
 enum LookupPurpose {
   /// A read of the value, if it is fresh.
   case value

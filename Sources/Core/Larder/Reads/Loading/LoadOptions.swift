@@ -13,7 +13,6 @@ public struct Staleness: Hashable, Sendable {
     self.onError = onError
   }
 
-  /// How long the entry is kept after its expiry.
   package var longest: Duration { max(whileRevalidating, onError) }
 }
 

@@ -120,7 +120,6 @@ class MemoryItem: @unchecked Sendable {
     set { word = word & 0x40 | UInt8(newValue.frequency << 2 | newValue.clock) }
   }
 
-  /// Whether the value was ever used since its insertion.
   final var isUsed: Bool { word & 0x40 != 0 }
 
   /// Records a use; it equals ``AccessStats/use()`` without decoding the word. For an item in constant use nothing changes. For

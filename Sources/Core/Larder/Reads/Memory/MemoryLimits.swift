@@ -51,7 +51,6 @@ public struct MemoryUsage: Hashable, Sendable {
     self.entries = entries
   }
 
-  /// Whether this capacity has room for `usage`.
   func holds(_ usage: MemoryUsage) -> Bool { usage.cost <= cost && usage.entries <= entries }
 
   /// The fraction of this capacity that `usage` takes: of the cost or of the number, whichever is larger.

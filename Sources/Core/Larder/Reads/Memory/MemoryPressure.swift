@@ -68,7 +68,6 @@ package enum MemoryPressure: Int, Sendable, Comparable {
       return source
     }()
 
-    /// The present pressure.
     package static func current() -> MemoryPressure {
       _ = source
       return MemoryPressure(rawValue: level.load(ordering: .relaxed)) ?? .normal

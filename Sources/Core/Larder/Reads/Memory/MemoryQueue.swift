@@ -45,7 +45,6 @@ struct MemoryQueue {
     item.place = place
   }
 
-  /// Gives the new value of a key the place of its old value.
   mutating func replace(_ old: MemoryItem, by new: MemoryItem) {
     let place = old.place
     let difference = MemoryUsage(cost: new.cost - old.cost)

@@ -31,7 +31,6 @@ struct ChunkedPayload {
   }
 }
 
-/// Assembles the value of an entry from its chunks.
 struct ChunkAssembly {
   /// The first bytes of the keys of the value's chunks.
   let prefix: [UInt8]
@@ -39,7 +38,6 @@ struct ChunkAssembly {
   private var value: [UInt8] = []
   private var next: UInt32 = 0
 
-  /// Nil if the payload of the entry is damaged.
   init?(_ payload: Span<UInt8>, version: UInt64, in id: NamespaceID) {
     guard let expected = ChunkedPayload(payload) else { return nil }
     self.expected = expected

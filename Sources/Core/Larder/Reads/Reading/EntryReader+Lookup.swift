@@ -6,7 +6,6 @@ import LarderSystem
 /// nothing. The snapshot lends the record.
 struct Lookup: ~Escapable {
   enum Outcome {
-    /// A fresh value.
     case fresh
     /// A value that is no longer fresh, within its stale window.
     case stale

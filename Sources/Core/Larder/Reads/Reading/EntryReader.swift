@@ -19,12 +19,10 @@ final class EntryReader: Sendable {
   /// The size of a chunk: a page without LMDB's header, so that chunks need no consecutive pages.
   let chunkSize: Int
   let tombstones = KnownTombstones()
-  /// The write buffer; nil in a store without a write buffer.
   let buffer: WriteBuffer?
   let verified = VerifiedValues()
   /// The last value with transforms that was read in pieces.
   let piecewise = Mutex<(mark: UInt64, value: [UInt8])?>(nil)
-  /// The namespace in which transforms keep their own data.
   let transformStorage = NamespaceHandle(
     name: TransformStorage.namespace, listedIn: CountedHandles())
 
