@@ -8,8 +8,8 @@ import Testing
 /// Compares `--dry-run` with the change itself.
 @Suite struct DryRunTests {
   /// A shell with entries that are pinned, never expire, expire after one and three hours, or have expired.
-  private func shell(_ mode: OutputMode, hasPerson: Bool = false) throws -> Shell {
-    let shell = try Shell(mode, hasPerson: hasPerson)
+  private func shell() throws -> Shell {
+    let shell = try Shell(.json)
     let namespace = shell.store.namespace("a")
     for (number, expires) in [
       Expiration.never, .after(.hours(1)), .after(.hours(3)), .after(.seconds(1)),
@@ -33,7 +33,7 @@ import Testing
     "invalidate @a blue",
   ])
   func `a dry run counts what the change changes`(line: String) throws {
-    let shell = try shell(.json)
+    let shell = try shell()
     let dry = try shell(line + " --dry-run")
     let real = try shell(line + (line.hasPrefix("purge") ? "" : " --yes"))
     #expect(dry.hasPrefix("{\"dry_run\":true,"))
@@ -47,22 +47,5 @@ import Testing
     // After the change, nothing is left to change.
     guard !line.contains("+1h"), !line.hasPrefix("touch") else { return }
     #expect(try shell(line + " --dry-run").contains("\"count\":0,\"bytes\":0"), "\(line)")
-  }
-
-  @Test func `a question counts the entries that would change`() throws {
-    let shell = try shell(.table, hasPerson: true)
-    #expect(try shell("pin @a *") == "pinned 1 entry; 2 unchanged\n")
-    #expect(
-      try shell("persist @a *")
-        == "2 entries: were 23:13 to tomorrow 01:13, now never; 1 unchanged\n")
-    #expect(try shell("expire @a * never --dry-run") == "would expire 0 entries (0 B)\n")
-    #expect(
-      shell.questions == [
-        "Pin 1 entry (20 B) in a, such as \"k1\"?",
-        "Persist 2 entries (60 B) in a, such as \"k1\", \"k2\"?",
-      ])
-    // The shell does not ask if there is nothing to change.
-    #expect(try shell("pin @a *") == "pinned 0 entries; 3 unchanged\n")
-    #expect(shell.questions.count == 2)
   }
 }

@@ -23,25 +23,6 @@ import Testing
     }
   }
 
-  @Test func `a person is asked about what was found, not about what was named`() throws {
-    let shell = try Shell.filled(hasPerson: true)
-    shell.answer = false
-    let declined = try shell.error("evict @departures M*")
-    #expect(declined.code == .declined && declined.code.exitCode == 5)
-    #expect(declined.prompted(promptWidth: 8) == "nothing changed\n")
-    #expect(
-      shell.questions == [
-        "Evict 4 entries (44 B) in departures, such as \"Malm\u{F6} C:01\", \"Malm\u{F6} C:02\", "
-          + "\"Malm\u{F6} C:03\"?"
-      ])
-    try shell("evict @departures Kiruna:05", "evict @departures X*", "evict @articles * --yes")
-    #expect(shell.questions.count == 1)
-    try shell("option confirm off", "touch @departures M* --ttl 1h")
-    #expect(shell.questions.count == 1)
-    #expect(try shell.error("touch @* --ttl 1h").code == .declined)
-    #expect(try shell("count @*") == "5 entries, 56 B\n")
-  }
-
   @Test(arguments: [Duration.zero, .seconds(1)])
   func `an entry written after the question stays, also in its moment`(delay: Duration) throws {
     let shell = try Shell.filled(hasPerson: true)

@@ -7,22 +7,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct GetCommandTests {
-  @Test func `a person sees facts and the form that fits`() throws {
-    let shell = try Shell.filled()
-    shell.clock.advance(by: .minutes(2))
-    #expect(
-      try shell("get @departures 'Malm\u{F6} C:01'")
-        == "11 B  written 2 min ago  expires in 13 min (22:28)\n{ \"train\": 1 }\n")
-    #expect(
-      try shell("get @thumbs hex:00ff") == """
-        PNG image, 12 B  written 2 min ago  never expires
-        00000000  89 50 4e 47 0d 0a 1a 0a  00 00 00 0d              |.PNG........|
-
-        """)
-    #expect(
-      try shell("get @articles 000011 000012").contains("word \n\n\"000012\"\n1 kB  written"))
-  }
-
   @Test func `a long value is cut for a person and says how to see the rest`() throws {
     let shell = try Shell()
     let box = shell.store.namespace("box")
@@ -61,18 +45,6 @@ import Testing
       #expect(try shell.error("get articles \(option)").code == .noSuchKey)
       shell.session.current = nil
     }
-  }
-
-  @Test func `what is absent or has expired is no value`() throws {
-    let shell = try Shell.filled(.plain)
-    #expect(try shell.error("get @articles nope").code == .noSuchKey)
-    #expect(try shell.error("get @articles 000011 nope").code == .noSuchKey)
-    shell.clock.advance(by: .minutes(18))
-    let error = try shell.error("get @departures 'Malm\u{F6} C:01'")
-    #expect(error.code == .noSuchKey)
-    #expect(
-      error.message.description == "\"Malm\u{F6} C:01\" in departures expired 3 min ago")
-    #expect(error.hint?.description.contains("--expired") == true)
   }
 
   @Test func `looking counts no reads and removes nothing`() throws {

@@ -60,29 +60,9 @@ import Testing
     }
   }
 
-  @Test func `an empty store says how to begin, and so it does`() throws {
-    let shell = try Shell()
-    let hint = try #require(try shell.error("keys").hint?.description)
-    #expect(commands(hint) == ["set @name \"Kiruna:05\" v"])
-    try shell(commands(hint)[0], "keys")
-  }
-
-  @Test func `a field with a dot in its name is found as it is suggested`() throws {
+  @Test func `a path with quotes may be a word of a process`() throws {
     let shell = try Shell(.plain)
-    try shell(#"set @k odd '{"a.b":1,"c":{"d e":[2,3]}}'"#)
-    let hint = try shell.error("get @k odd .ab").hint?.description
-    #expect(hint == "did you mean `.\"a.b\"`?")
-    for (line, answer) in [
-      (#"get @k odd ."a.b""#, "1\n"), (#"get @k odd .c."d e"[1]"#, "3\n"),
-      (#"get @k odd ."c"."d e"[]"#, "2\n3\n"), (#"keys @k --show key,."a.b""#, "odd\t1\n"),
-      (#"keys @k --where ."a.b"=1"#, "odd\n"), (#"sum ."a.b" @k"#, "1\t1\t0\n"),
-      (#"keys @k --sort ."a.b" --show '."a.b" as n'"#, "1\n"),
-      ("count @k --by .\"a.b\"", "1\t1\t27\n"),
-    ] {
-      #expect(try shell(line) == answer, "\(line)")
-    }
-    // A word that is wholly in quotes is a key.
-    #expect(try shell.error(#"get @k odd '."a.b"'"#).code == .noSuchKey)
+    try shell(#"set @k odd '{"a.b":1}'"#)
     let words = ["get", "@k", "odd", #"."a.b""#].map(bytes)
     #expect(try shell.printed(by: CommandReader.command(of: words)) == bytes("1\n"))
   }
@@ -97,15 +77,5 @@ import Testing
     }
     try shell("set @x k \(hint.dropFirst(6))")
     #expect(try shell("get @x k") == word + "\n" || shell("get @x k") == "\n\(word)\n")
-  }
-
-  @Test func `the words of a note find what it tells of`() throws {
-    let shell = try shell()
-    try shell("keys *TRAIN*")
-    #expect(shell.takeAside() == ["note: no keys match; 5 values with `search TRAIN`"])
-    #expect(try shell("search TRAIN").split(separator: "\n").count == 5)
-    try shell("keys MALM*")
-    #expect(shell.takeAside() == ["note: no keys match; 4 match with `-i`"])
-    #expect(try shell("keys MALM* -i").split(separator: "\n").count == 5)
   }
 }

@@ -6,99 +6,8 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Lines of an export that an import refuses, and the messages.
+/// Imports with many or long lines. The sessions `import` and `refusals` have the lines that an import takes or refuses.
 @Suite struct ImportLineTests {
-  private static let time = #"a time such as "2026-11-21T06:30:00Z""#
-
-  @Test(arguments: [
-    // Lines with a field that the import would lose.
-    (#"{"namespace":"w","Key":"j","value":"v"}"#, #"there is no field "Key"; did you mean "key"?"#),
-    (
-      #"{"namespace":"w","key":"j","value":"v","expire":null}"#,
-      #"there is no field "expire"; did you mean "expires"?"#
-    ),
-    (
-      #"{"namespace":"w","key":"j","value":"v","tag":["a"]}"#,
-      #"there is no field "tag"; did you mean "tags"?"#
-    ),
-    (#"{"namespace":"w","key":"j","value":"v","x":1}"#, #"there is no field "x""#),
-    (
-      #"{"namespace":"w","rules":{"largestvalue":7}}"#,
-      #"there is no field "largestvalue" in rules; did you mean "largestValue"?"#
-    ),
-    (
-      #"{"namespace":"w","rules":{},"overrides":{"limits":{"entries":1,"byte":7}}}"#,
-      #"there is no field "byte" in overrides.limits; did you mean "bytes"?"#
-    ),
-    (
-      #"{"namespace":"w","rules":{"expires":{"after":1,"Zone":"x"}}}"#,
-      #"there is no field "Zone" in rules.expires; did you mean "zone"?"#
-    ),
-    (
-      #"{"namespace":"w","overrides":{"version":1}}"#, #"there is no field "version" in overrides"#
-    ),
-    (
-      #"{"namespace":"w","key":"j","value":"v","owners":[{"namespace":"w","key":"o"},{"namespace":"w","Key":"","key":"p"}]}"#,
-      #"there is no field "Key" in owners[1]; did you mean "key"?"#
-    ),
-    (#"{"namespace":"w","value":"v"}"#, "it has value and no key"),
-    (#"{"namespace":"w","tags":["a"],"rules":{}}"#, "it has tags and no key"),
-    (#"{"namespace":"w"}"#, "it has neither a key nor rules"),
-    (#"{"namespace":"w","key":"j","value":"v","rules":{}}"#, "rules are in a line without key"),
-    // Lines with a field of a wrong kind.
-    (#"{"namespace":1,"key":"j","value":"v"}"#, "namespace must be a string"),
-    (#"{"namespace":"w","key":"j","value":"v","written":true}"#, "written must be \(time)"),
-    (#"{"namespace":"w","key":"j","value":"v","idle":"1h"}"#, "idle must be a number of seconds"),
-    (
-      #"{"namespace":"w","key":"j","value":"v","idle":0}"#,
-      "idle must be a number of seconds above 0"
-    ),
-    (
-      #"{"namespace":"w","key":"j","value":"v","idle":3}"#,
-      "idle is in a line without a time in expires"
-    ),
-    (
-      #"{"namespace":"w","key":"j","value":"v","stale_until":"2027-11-21T06:30:00Z"}"#,
-      "stale_until must be a time at or after expires"
-    ),
-    (
-      #"{"namespace":"w","key":"j","value":"v","expires":"2027-11-22T06:30:00Z","stale_until":"2027-11-21T06:30:00Z"}"#,
-      "stale_until must be a time at or after expires"
-    ),
-    (
-      #"{"larder_export":1,"namespace":"w","key":"j","value":"v"}"#,
-      "larder_export is in a line with other fields"
-    ),
-    (#"{"namespace":"w","key":"j","value":"v","pinned":1}"#, "pinned must be true or false"),
-    (#"{"namespace":"w","key":"j","value":"v","tags":"a"}"#, "tags must be a list of strings"),
-    (#"{"namespace":"w","key":"j","value":"v","tags":["a",1]}"#, "tags[1] must be a string"),
-    (
-      #"{"namespace":"w","key":"j","value":"v","owners":["o"]}"#,
-      "owners[0] must be an object with namespace and key"
-    ),
-    (
-      #"{"namespace":"w","key":"j","value":"v","owners":[{"key":"o"}]}"#,
-      "owners[0] has no namespace"
-    ),
-    (
-      #"{"namespace":"w","key":"j","value":"v","codec":256}"#,
-      "codec must be the name of a codec or a number from 0 to 255"
-    ),
-    (
-      #"{"namespace":"w","rules":{"largestValue":"x"}}"#,
-      "rules.largestValue is not as an export has it"
-    ),
-  ])
-  func `a line is refused by what is wrong with it`(line: String, reason: String) throws {
-    let shell = try Shell(.plain)
-    for verb in ["import -", "import - --dry-run"] {
-      shell.input = export([#"{"namespace":"w","key":"i","value":"v"}"#, line])
-      let message = try shell.error(verb).message.description
-      #expect(message.split(separator: " ", maxSplits: 1).last.map(String.init) == reason)
-    }
-    #expect(try shell.store.namespaces().isEmpty)
-  }
-
   @Test func `every rule and override that an export writes is known`() throws {
     let shell = try Shell(.plain)
     let limits = Limits(entries: 5, bytes: 1000, guaranteed: 100)
@@ -124,31 +33,6 @@ import Testing
     #expect(old.map(\.declared) == new.map(\.declared))
     #expect(old.map(\.overrides) == new.map(\.overrides))
     #expect(new.count == 4 && new.first?.overrides == overrides)
-  }
-
-  @Test(arguments: ["77", "\"77\"", "2", "\"json\""])
-  func `a codec has a name or a number`(codec: String) throws {
-    let shell = try Shell(.plain)
-    shell.input = export([#"{"namespace":"w","key":"j","value":"{}","codec":\#(codec)}"#])
-    try shell("import -")
-    let expected: UInt8 = codec.contains("77") ? 77 : 2
-    #expect(try shell.store.namespace("w").entry(for: "j")?.codec.rawValue == expected)
-  }
-
-  @Test func `overrides without rules are kept`() throws {
-    let shell = try Shell(.plain)
-    shell.input = export([#"{"namespace":"w","overrides":{"largestValue":7}}"#])
-    try shell("import -")
-    #expect(try shell.store.namespace("w").info()?.rules.largestValue == 7)
-  }
-
-  @Test(arguments: ["import -", "import - --dry-run"])
-  func `the hint of an error tells of the rules before it`(verb: String) throws {
-    let shell = try Shell(.plain)
-    shell.input = export([#"{"namespace":"w","rules":{"largestValue":7}}"#, "?"])
-    #expect(
-      try shell.error(verb).hint?.description == "before it: the rules of 1 namespace")
-    #expect(try shell.store.namespaces().isEmpty == verb.hasSuffix("run"))
   }
 
   @Test func `an interrupted preview has imported nothing`() throws {

@@ -6,29 +6,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct NamespacesCommandTests {
-  @Test func `two spellings of a name are two namespaces`() throws {
-    let shell = try Shell(.plain)
-    let (one, two) = ("caf\u{e9}", "cafe\u{301}")
-    try shell.store.namespace(one).set("1", for: "a")
-    #expect(try shell.error("keys @\(two)").message.description.contains("no namespace"))
-    try shell.store.namespace(two).set("2", for: "b", expires: .after(.hours(1)))
-    #expect(try shell("count @\(one) @\(two)").contains("2"))
-    #expect(try shell("keys @\(one) @\(two)").split(separator: "\n").count == 2)
-  }
-
-  @Test func `a stale entry reads as stale`() throws {
-    let shell = try Shell()
-    let rules = Rules(expires: .after(.minutes(1)), stale: .hours(1))
-    try shell.store.declare(rules, for: "news")
-    try shell.store.namespace("news").set("a", for: "k")
-    shell.clock.advance(by: .minutes(3))
-    for line in ["keys @news", "info @news k", "ttl @news"] {
-      #expect(try shell(line).contains("stale, expired 2 min ago"), "\(line)")
-    }
-    #expect(try shell("keys @news --expired") == "no entries\n")
-    #expect(try shell("output json", "ttl @news").contains("\"expires\":\"2026-11-20T21:14:00"))
-  }
-
   @Test func `a namespace in use stays until another one, or none, is named`() throws {
     let shell = try Shell.filled(.plain)
     try shell("use departures")
@@ -95,23 +72,5 @@ import Testing
         {"from":5400,"to":12600.001,"entries":3,"bytes":3}
 
         """)
-  }
-
-  @Test func `info names every owner`() throws {
-    let shell = try Shell()
-    let namespace = shell.store.namespace("a")
-    try shell.store.write { batch in
-      var attributes = EntryAttributes()
-      for key in [[1], Array("two".utf8)] as [[UInt8]] {
-        try batch.set([0], for: key, in: namespace, EntryAttributes())
-        attributes.owners.append(Owner(Key(key), in: "a"))
-      }
-      try batch.set([0], for: "x", in: namespace, attributes)
-    }
-    #expect(try shell("info x").contains("owners         a \"\\x01\", a \"two\"\n"))
-    #expect(
-      try shell("output json", "info x").contains(
-        "\"owners\":[{\"namespace\":\"a\",\"key\":\"\\u0001\"},{\"namespace\":\"a\",\"key\":\"two\"}]"
-      ))
   }
 }

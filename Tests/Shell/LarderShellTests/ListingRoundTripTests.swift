@@ -89,15 +89,4 @@ import Testing
     #expect(error.hint?.description.contains("--stdin") == true)
     #expect(shell.printed.isEmpty)
   }
-
-  @Test(arguments: [
-    "no JSON", "{\"namespace\":\"a\"}", "[{\"key\":\"k\"},{}]", "{\"key_base64\":\"?\"}",
-  ])
-  func `a line that is no record is an error before any change`(line: String) throws {
-    let shell = try Shell(.plain)
-    try fill(shell, [bytes("k")])
-    shell.input = bytes(line + "\n")
-    #expect(try shell.error("evict @a --stdin --json --yes").code == .usage)
-    #expect(try keys(shell) == [bytes("k")])
-  }
 }

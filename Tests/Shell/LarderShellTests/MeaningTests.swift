@@ -8,23 +8,11 @@ import Testing
 
 /// Lines that do what a person expects.
 @Suite struct MeaningTests {
-  @Test func `limits and watch take a namespace that is yet to be made`() throws {
+  @Test func `watch takes a namespace that is yet to be made`() throws {
     let shell = try Shell.filled(.plain)
-    #expect(try shell("limits @new --entries 5") == "limits\tnew\t0\t0\n")
-    #expect(try shell.store.namespace("new").info()?.rules.limits.entries == 5)
-    #expect(try shell.error("limits @absent").code == .noSuchNamespace)
     shell.pauses = 3
     shell.meanwhile = { try shell.store.namespace("later").set("1", for: "k") }
     #expect(try shell("watch @later --count 1").contains("\tset\tlater\tk\t1"))
-  }
-
-  @Test func `the next expiry is when an entry stops being fresh`() throws {
-    let shell = try Shell(.json)
-    try shell.store.declare(Rules(expires: .after(.minutes(1)), stale: .hours(1)), for: "news")
-    try shell.store.namespace("news").set("a", for: "k")
-    #expect(try shell("ls").contains("\"next_expiry\":\"2026-11-20T21:14:00.000Z\""))
-    shell.clock.advance(by: .minutes(3))
-    #expect(try shell("ls").contains("\"next_expiry\":null"))
   }
 
   @Test func `an index finds what a look at all entries finds`() throws {
@@ -104,13 +92,6 @@ import Testing
 }
 
 @Suite struct ImportFormTests {
-  @Test func `a byte order mark is no part of the first line`() throws {
-    let shell = try Shell(.plain)
-    shell.input =
-      [0xEF, 0xBB, 0xBF] + export([#"{"namespace":"a","key":"k","value":"v"}"#])
-    #expect(try shell("import -") == "import\ta\t1\t1\n")
-  }
-
   @Test func `an export as CSV is read back`() throws {
     let shell = try Shell.filled(.plain)
     try shell.store.namespace("articles").pin("000011")

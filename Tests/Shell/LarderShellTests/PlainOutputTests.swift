@@ -135,14 +135,4 @@ import Testing
   private static func unescaped(_ field: Substring) -> String {
     field == "null" ? "" : String(field.replacing("\\\"", with: "\""))
   }
-
-  @Test func `a name in brackets is left out in one namespace`() throws {
-    let shell = try shell()
-    #expect(try shell("get @a k1 k2").hasPrefix("k1\t"))
-    #expect(try shell("sizes @a --by key").hasPrefix("k1\t"))
-    #expect(
-      try Help(.standard).text(about: bytes("count")).contains(
-        "\n  count               entries bytes expired\n  count --by OPERAND  value entries bytes\n"
-      ))
-  }
 }

@@ -19,11 +19,6 @@ import Testing
       .map { String(decoding: bytes(text)[$0], as: UTF8.self) }
   }
 
-  @Test func `an empty expression is named as such`() throws {
-    let error = try error { _ = try invocation("keys --regex ''") }
-    #expect(error.message.description == "the regular expression is empty")
-  }
-
   @Test func `an expression is found anywhere in a key`() throws {
     let matcher = try matcher(#"C:\d+$"#)
     #expect(try matcher.matches(bytes("Malm\u{F6} C:07")))

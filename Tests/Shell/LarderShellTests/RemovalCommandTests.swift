@@ -69,21 +69,6 @@ import Testing
     _ = try shell.store.statistics()
     #expect(try cache.value(for: "new") == nil)
   }
-
-  @Test func `a store that is open for reading refuses every change`() throws {
-    let shell = try Shell(.plain, isReadOnly: true)
-    try shell.fill()
-    for line in [
-      "set @a k v", "touch @articles", "expire @articles * 1h", "persist @articles",
-      "evict @articles *", "purge", "clear @* --yes",
-    ] {
-      let error = try shell.error(line)
-      #expect(error.code == .readOnly && error.code.exitCode == 5, "\(line)")
-      #expect(error.place?.column == 1)
-    }
-    #expect(try shell("count @articles") == "3\t3000\t0\n")
-    #expect(shell.session.promptName == "larder (read-only)")
-  }
 }
 
 @Suite struct InvalidateCommandTests {

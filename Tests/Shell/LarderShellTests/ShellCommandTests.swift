@@ -30,22 +30,6 @@ import Testing
     #expect(restless.code == .badTime && restless.place?.column == 7)
   }
 
-  @Test func `stats shows what HTTP caches have saved`() async throws {
-    let shell = try Shell.filled()
-    let saved = "bytes-saved 900\nforward uri-miss 2\nhit fresh 7\nno number\n"
-    try await shell.store.namespace("http-statistics").set(saved, for: "articles")
-    #expect(
-      try shell("stats @articles").contains(
-        "HTTP      requests          count\narticles  bytes-saved"))
-    #expect(try shell("output plain", "stats").contains("articles\thttp hit fresh\t7\n"))
-    #expect(
-      try shell("output json", "stats @articles").contains(
-        "\"http\":{\"articles\":{\"bytes-saved\":900,\"forward uri-miss\":2,\"hit fresh\":7}}"))
-    // A look at the statistics does not change them.
-    let reads = try shell.store.statistics().namespaces.map(\.reads.hits)
-    #expect(reads.allSatisfy { $0 == 0 }, "\(reads)")
-  }
-
   @Test func `a stale value that was served counts as found, and is told apart`() async throws {
     struct Refusal: Error {}
     let shell = try Shell()
@@ -107,31 +91,6 @@ import Testing
     try damage()
     shell.stepsUntilInterrupted = 0
     #expect(try shell.error("verify --repair").code == .interrupted)
-  }
-
-  @Test func `a deep verify finds values that are not what their codec says`() throws {
-    let shell = try Shell(.plain)
-    struct Word: Codable, Sendable { var text: String }
-    try shell.store.cache(of: Word.self, in: "words").set(Word(text: "a"), for: "good")
-    try shell.store.write { batch in
-      try batch.set(
-        [UInt8]("{\"text\":".utf8), for: "bad", in: shell.store.cache(Broken(), in: "words"))
-    }
-    #expect(try shell("verify") == "")
-    #expect(
-      try shell("verify --deep")
-        == "undecodable\twords\tbad\tthe value is not JSON: unexpected end at byte 8\n")
-    #expect(shell.outcome == .exitCode(1))
-    #expect(try shell("output json", "verify --deep").contains("\"key\":\"bad\",\"detail\":"))
-    let table = try shell("output table", "verify --deep")
-    #expect(table.hasSuffix("1 fault\n") && table.contains("words \"bad\": the value"))
-  }
-
-  /// A codec that claims JSON and stores any bytes.
-  private struct Broken: Codec {
-    var id: CodecID { .json }
-    func encode(_ value: [UInt8]) -> [UInt8] { value }
-    func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.bytes }
   }
 
   @Test func `every example in the help is right`() throws {

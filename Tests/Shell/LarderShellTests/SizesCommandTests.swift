@@ -63,42 +63,6 @@ import Testing
 }
 
 @Suite struct LimitsCommandTests {
-  @Test func `an operator's limits stand over the declared ones until they are reset`() throws {
-    let shell = try Shell(.plain)
-    let declared = Rules(
-      expires: .after(.hours(1)), limits: Limits(entries: 100, bytes: 5000), eviction: .fifo)
-    try shell.store.declare(declared, for: "a")
-    try shell("limits @a --entries 50", "limits @a --bytes none --policy refuse --priority high")
-    var facts = try #require(try shell.store.namespace("a").info())
-    #expect(facts.declared == declared)
-    #expect(facts.rules.limits == Limits(entries: 50))
-    #expect(facts.rules.eviction == .refuse && facts.rules.priority == .high)
-    #expect(facts.overrides.limits == Limits(entries: 50, bytes: Limits.unlimited))
-    try shell("limits @a --reset --entry-size 1kB")
-    facts = try #require(try shell.store.namespace("a").info())
-    #expect(facts.overrides == Rules.Overrides(largestValue: 1000))
-    try shell("limits @a --entry-size none")
-    #expect(try shell.store.namespace("a").info()?.rules.largestValue == 1 << 30)
-    #expect(try shell.error("limits @a --entry-size 2GB").code == .usage)
-  }
-
-  @Test func `a guaranteed share is set, shown and taken back`() throws {
-    let shell = try Shell.filled(.plain)
-    let line = { (text: String) in text.split(separator: "\n").first { $0.contains("guaranteed") } }
-    #expect(line(try shell("limits @articles")) == "articles\tguaranteed\t\t")
-    try shell("limits @articles --guaranteed 10kB")
-    #expect(try shell.store.namespace("articles").info()?.rules.limits.guaranteed == 10_000)
-    #expect(line(try shell("limits @articles")) == "articles\tguaranteed\t\t10000")
-    #expect(try shell("output table", "limits").contains("guaranteed"))
-    try shell("output plain", "limits @articles --guaranteed none")
-    #expect(try shell.store.namespace("articles").info()?.rules.limits.guaranteed == nil)
-    #expect(
-      try shell.error("limits --guaranteed 1kB").hint?.description
-        == "`limits @NS --guaranteed ...`")
-    try shell("limits --bytes 20kB")
-    #expect(try shell.error("limits @articles --guaranteed 30kB").code == .usage)
-  }
-
   @Test func `a new store says its default disk limit, and where it comes from`() throws {
     let path = TemporaryDirectory.unusedPath
     let shell = try Shell(at: path)
@@ -113,20 +77,6 @@ import Testing
     #expect(try shell("stats").contains("file of 50 MB\n"))
     #expect(try !shell("limits").contains("default"))
     try shell.store.close()
-  }
-
-  @Test func `a limit that cannot be reached says what was evicted`() throws {
-    let shell = try Shell(.plain)
-    let notes = shell.store.namespace("notes")
-    for key in 0..<10 { try notes.set("x", for: "\(key)") }
-    for key in 0..<4 { try notes.pin("\(key)") }
-    let error = try shell.error("limits @notes --entries 3 --yes")
-    #expect(error.code == .full && error.message.description.hasSuffix("; evicted 6 entries"))
-    try shell("limits @notes --entries none --policy refuse")
-    let refusal = try shell.error("limits @notes --entries 2 --yes")
-    #expect(refusal.code == .overLimit)
-    #expect(try notes.info()?.rules.limits.entries == nil)
-    #expect(try shell.error("limits @notes --entries 2 --dry-run").code == .overLimit)
   }
 
   @Test func `a limit of the data file counts what its reserve takes`() throws {
@@ -165,6 +115,7 @@ import Testing
     #expect(
       try shell.store.limits().effective
         == StoreLimits(bytes: 10_000, disk: 60_000_000, memory: 1_000_000))
+    #expect(try shell.error("limits @a --guaranteed 30kB").code == .usage)
     #expect(try shell("limits @*") == shell("limits"))
     try shell("limits @* --reset")
     #expect(

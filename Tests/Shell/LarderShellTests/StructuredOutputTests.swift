@@ -105,11 +105,6 @@ import Testing
     }
   }
 
-  @Test func `a setting of the shell answers nothing`() throws {
-    let shell = try Shell(.json)
-    #expect(try shell("option utc on", "option hints off", "output jsonl") == "")
-  }
-
   @Test func `help is an index of commands and topics`() throws {
     let shell = try Shell(.jsonl)
     let index = try shell("help").split(separator: "\n")

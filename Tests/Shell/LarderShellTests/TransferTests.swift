@@ -109,37 +109,6 @@ import Testing
     #expect(try other.store.namespace("box").count() == 5000)
   }
 
-  @Test func `a namespace that is there keeps its rules`() throws {
-    let shell = try Shell(.plain)
-    try shell.store.declare(Rules(largestValue: 500), for: "a")
-    try shell("set @a k v", "export \(shell.file)")
-    let other = try Shell(.plain)
-    try other.store.declare(Rules(largestValue: 100), for: "a")
-    try other("import \(shell.file)")
-    #expect(try other.store.namespace("a").info()?.rules.largestValue == 100)
-    for clock in [shell.clock, other.clock] { clock.advance(by: .seconds(1)) }
-    try shell("set @a k \(String(repeating: "v", count: 200))", "export \(shell.file) --force")
-    let error = try other.error("import \(shell.file)")
-    #expect(error.code == .overLimit && error.message.description.contains(":3:1: "))
-  }
-
-  @Test func `a line without a time is of the time of the import, and none is of the future`()
-    throws
-  {
-    let shell = try Shell(.plain)
-    try shell("set @a k old", "set @a l old")
-    let input = export([
-      #"{"namespace":"a","key":"k","value":"new"}"#,
-      #"{"namespace":"a","key":"l","value":"new","written":"2099-01-01T00:00:00Z"}"#,
-    ])
-    shell.input = input
-    #expect(try shell("import -") == "import\ta\t0\t0\n")
-    shell.clock.advance(by: .milliseconds(1))
-    shell.input = input
-    #expect(try shell("import -") == "import\ta\t2\t6\n")
-    #expect(try shell.store.namespace("a").entry(for: "l")?.written == shell.clock.now)
-  }
-
   @Test func `an error says its line, and an empty first line is none`() throws {
     let shell = try Shell(.plain)
     shell.input = bytes("\n") + export([#"{"namespace":"r","rules":{"limits":{"entries":-5}}}"#])
@@ -196,47 +165,6 @@ import Testing
     let lost = selection.hasSuffix("--stdin") ? "1 damaged entry was" : "3 damaged entries were"
     #expect(shell.takeAside() == ["note: \(lost) left out; `verify` lists the damage"])
     #expect(others == [3])
-  }
-
-  @Test func `a line without an expiry has that of the rules, and an export says never`()
-    throws
-  {
-    let shell = try Shell(.plain)
-    let rules = Rules(expires: .after(.hours(1)), stale: .minutes(5))
-    try shell.store.declare(rules, for: "a")
-    let lines = export([
-      #"{"namespace":"a","key":"rule","value":"v"}"#,
-      #"{"namespace":"a","key":"none","value":"v","expires":null,"written":"2001-01-01T00:00:00Z"}"#,
-      #"{"namespace":"a","key":"never","value":"v","expires":"never"}"#,
-      #"{"namespace":"b","rules":{"expires":{"after":60000}}}"#,
-      #"{"namespace":"b","key":"own","value":"v"}"#,
-      #"{"namespace":"b","key":"time","value":"v","expires":"2100-01-01T00:00:00Z"}"#,
-    ])
-    for mode in ["", " --dry-run", ""] {
-      shell.input = lines
-      try shell("import -" + mode)
-    }
-    func lifetime(_ key: String, in name: String) throws -> (expires: Duration?, stale: Duration?) {
-      let entry = try #require(try shell.store.namespace(name).entry(for: Key(key)))
-      let stale = entry.staleUntil.map { entry.expires!.duration(to: $0) }
-      return (entry.expires.map { shell.clock.now.duration(to: $0) }, stale)
-    }
-    for key in ["rule", "none"] {
-      #expect(try lifetime(key, in: "a") == (.hours(1), .minutes(5)), "\(key)")
-    }
-    #expect(try lifetime("never", in: "a") == (nil, nil))
-    #expect(try lifetime("own", in: "b").expires == .seconds(60))
-    let written = try shell("export - @a")
-    #expect(written.contains(#""key":"never","value":"v","codec":"bytes","written":"#))
-    #expect(written.contains(#""expires":"never""#) && !written.contains("null"))
-    let csv = try shell("export - @a --format csv")
-    #expect(csv.split(separator: "\n").count { $0.contains(",never,") } == 1)
-    // An import reads the line of a `never` back as `never`.
-    let copy = try Shell(.plain)
-    try copy.store.declare(rules, for: "a")
-    copy.input = bytes(written)
-    try copy("import -")
-    #expect(try copy.store.namespace("a").entry(for: "never")?.expires == nil)
   }
 
   @Test func `no line can stop or speak to the shell`() throws {

@@ -86,10 +86,12 @@ import Testing
 
   @Test(arguments: [
     ("evict @a k1 k2", 2), ("evict @a k[12] --yes", 2), ("invalidate t1 t2 --yes", 2),
-    ("clear @a --yes", 3),
+    ("clear @a --yes", 3), ("evict @a --stdin --yes", 2),
   ])
   func `an export is written before entries are removed`(line: String, count: Int) throws {
     let shell = try shell()
+    let keys = bytes("k1\nk2\n")
+    shell.input = keys
     try shell("\(line) --save \(shell.file)")
     #expect(try shell("exists @a k1 k2 k3") == "false\nfalse\n\(count == 2)\n")
     let said = "saved \(count) entries, \(count * 7) B to "
@@ -97,6 +99,7 @@ import Testing
     #expect(try shell("import \(shell.file)") == "import\ta\t\(count)\t\(count * 7)\n")
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
     // An existing file ends the command before anything is removed.
+    shell.input = keys
     #expect(try shell.error("\(line) --save \(shell.file)").code == .exists)
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
   }

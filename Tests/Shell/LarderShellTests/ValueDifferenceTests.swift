@@ -50,13 +50,4 @@ import Testing
       #expect(difference.changes.count == lines(after).difference(from: lines(before)).count)
     }
   }
-
-  @Test func `two spellings of a letter in Unicode differ`() throws {
-    let shell = try Shell(.plain)
-    shell.session.current = "t"
-    try shell("set a \"\u{E9}\"", "set b \"e\u{301}\"")
-    #expect(try shell("diff a b") == "removed\tline 1\t\u{E9}\t\nadded\tline 1\t\te\u{301}\n")
-    try shell("set a '{\"x\":\"\u{E9}\"}'", "set b '{\"x\":\"e\u{301}\"}'")
-    #expect(try shell("diff a b").hasPrefix("changed\t.x\t"))
-  }
 }

@@ -63,12 +63,6 @@ import Testing
     #expect(shell.outcome == .done)
   }
 
-  @Test func `a document of a watch needs an end`() throws {
-    #expect(
-      try Shell(.json).error("watch").hint?.description
-        == "use `-o jsonl`, or end it by --for or --count")
-  }
-
   @Test(arguments: [("--count 1", 1), ("--for 1s", 1), ("--events evicted --for 1s", 0)])
   func `json is one document of a watch that ends`(options: String, count: Int) throws {
     let shell = try shell(.json) { try $0.store.namespace("a").set("three", for: "x") }
@@ -123,14 +117,6 @@ import Testing
       try a.remove("gone")
     }
     #expect(keys(try shell("watch @a --where '.n > 1' --for 1s")) == ["two"])
-  }
-
-  @Test(arguments: [
-    "--sort size", "--limit 3", "--reverse", "--stdin", "--after x", "--events sat", "--events ''",
-  ])
-  func `what a change cannot tell is refused`(words: String) throws {
-    let shell = try shell { _ in }
-    #expect([.usage, .noSuchNamespace].contains(try shell.error("watch \(words)").code))
   }
 
   @Test func `it ends by an interruption, with its exit code`() throws {

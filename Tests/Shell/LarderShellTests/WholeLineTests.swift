@@ -49,20 +49,6 @@ import Testing
     let changing = CommandTable.standard.commands.filter { $0.access == .changes }.map(\.name)
     #expect(tried.isSuperset(of: changing), "\(Set(changing).subtracting(tried))")
   }
-
-  @Test(arguments: [
-    "touch @b k --ttl 1h", "expire @b k 1h", "persist @b k", "pin @b k", "unpin @b k", "evict @b k",
-  ])
-  func `an entry that has expired and is still in the file is none`(line: String) throws {
-    let shell = try shell()
-    shell.clock.advance(by: .hours(6))
-    #expect(try shell.error(line).code == .noSuchKey)
-    shell.input = bytes("k\nl\n")
-    var words = line.replacing(" k", with: " --stdin").description
-    if line.hasPrefix("expire") { words = "expire @b --stdin 1h" }
-    try shell("\(words) --yes")
-    #expect(shell.takeAside() == ["note: 2 keys not found"], "\(line)")
-  }
 }
 
 /// A store that fails right after the commit of a change: the command succeeds, and a note reports the failure.
