@@ -15,21 +15,12 @@ extension JSONLookup {
 
   /// A number: integers of up to 128 bits are exact, other numbers are doubles, or `outsized` beyond the range of double.
   private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
-    var value: Int64 = 0
-    var index = range.lowerBound
-    let isNegative = bytes[index] == UInt8(ascii: "-")
-    if isNegative { index += 1 }
-    while index < range.upperBound, bytes[index].isDigit {
-      let digit = Int64(bytes[index] - UInt8(ascii: "0"))
-      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-      let (sum, carried) = product.subtractingReportingOverflow(digit)
-      if overflow || carried { break }
-      value = sum
-      index += 1
-    }
-    // The sum is negative, because Int64 has one negative number more than positive numbers.
-    if index == range.upperBound, isNegative || value != .min {
-      return .integer(Int128(isNegative ? value : -value))
+    let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
+    let digits = range.dropFirst(isNegative ? 1 : 0)
+    // Most numbers are short, and need no string.
+    if digits.count < 19, digits.allSatisfy({ bytes[$0].isDigit }) {
+      let value = digits.reduce(0) { $0 * 10 + Int(bytes[$1] - UInt8(ascii: "0")) }
+      return .integer(Int128(isNegative ? -value : value))
     }
     let text = bytes.extracting(range).copied
     let string = String(decoding: text, as: UTF8.self)
@@ -72,32 +63,25 @@ extension JSONLookup {
       case UInt8(ascii: "b"): result.append(8)
       case UInt8(ascii: "f"): result.append(12)
       case UInt8(ascii: "u"):
-        let scalar = scalar(bytes, &index)
-        isWhole = isWhole && scalar != nil
-        result += Array(String(scalar ?? "\u{FFFD}").utf8)
+        let units = units(bytes, &index)
+        isWhole = isWhole && String(validating: units, as: UTF16.self) != nil
+        result += String(decoding: units, as: UTF16.self).utf8
       default: result.append(escape)
       }
     }
     return (result, isWhole)
   }
 
-  /// The scalar of one or two `\u` escapes; nil for a lone surrogate.
-  private static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) -> Unicode.Scalar? {
-    func unit(at start: Int) -> UInt32 {
-      (start..<start + 4).reduce(0) { $0 << 4 | UInt32(bytes[$1].hexValue ?? 0) }
-    }
-    var value = unit(at: index)
-    index += 4
-    if (0xD800..<0xDC00).contains(value), index + 6 <= bytes.count, bytes[index] == .backslash,
-      bytes[index + 1] == UInt8(ascii: "u")
-    {
-      let low = unit(at: index + 2)
-      if (0xDC00..<0xE000).contains(low) {
-        value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
-        index += 6
-      }
-    }
-    return Unicode.Scalar(value)
+  /// The UTF-16 of successive `\u` escapes, from the digits of the first.
+  private static func units(_ bytes: Span<UInt8>, _ index: inout Int) -> [UInt16] {
+    var units: [UInt16] = []
+    repeat {
+      units.append((index..<index + 4).reduce(0) { $0 << 4 | UInt16(bytes[$1].hexValue ?? 0) })
+      index += 6
+    } while index <= bytes.count && bytes[index - 2] == .backslash
+      && bytes[index - 1] == UInt8(ascii: "u")
+    index -= 2
+    return units
   }
 
   // MARK: Comparable text

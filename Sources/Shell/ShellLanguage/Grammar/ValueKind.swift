@@ -112,7 +112,7 @@ extension Word {
       throw ShellError(error.code, error.message, at: range, hint: hint)
     }
     guard !bounds.contains(number) else { return number }
-    throw ShellError(.usage, "\(bytes) is out of range", at: range, hint: hint)
+    throw misuse("\(bytes) is out of range", hint)
   }
 
   /// The word as a key of `--sort`: the name of a fact, or an operand.
@@ -121,9 +121,9 @@ extension Word {
   ) throws(ShellError) -> Selection.Sort {
     if let text, let sort = Selection.Sort(name: text) { return sort }
     if leads(with: "-") {
-      throw ShellError(
-        .usage, "\(bytes) is not an order", at: range,
-        hint: "`--sort \(String(decoding: bytes.dropFirst(), as: UTF8.self)) --reverse`")
+      throw misuse(
+        "\(bytes) is not an order",
+        "`--sort \(String(decoding: bytes.dropFirst(), as: UTF8.self)) --reverse`")
     }
     do throws(ShellError) {
       return .operand(try operand(clock, variables).operand)
@@ -131,9 +131,7 @@ extension Word {
       guard let text, let near = Suggestions.question(text, among: Selection.Sort.names) else {
         throw error
       }
-      throw ShellError(
-        .usage, "\(bytes) is not one of \(Selection.Sort.names.joined(separator: " "))", at: range,
-        hint: near)
+      throw misuse("\(bytes) is not one of \(Selection.Sort.names.joined(separator: " "))", near)
     }
   }
 
@@ -141,19 +139,17 @@ extension Word {
     let parts = text?.split(separator: ",").map(String.init) ?? []
     if !parts.isEmpty, parts.allSatisfy(names.contains) { return parts }
     let wrong = parts.first { !names.contains($0) }
-    throw ShellError(
-      .usage,
+    throw misuse(
       "\(wrong.map { Array($0.utf8) } ?? bytes) is not one of \(names.joined(separator: " "))",
-      at: range,
-      hint: wrong.flatMap { Suggestions.question($0, among: names) }
+      wrong.flatMap { Suggestions.question($0, among: names) }
         ?? "separate several by commas: `\(names.prefix(2).joined(separator: ","))`")
   }
 
   fileprivate func choice(of names: [String]) throws(ShellError) -> String {
     if let text, names.contains(text) { return text }
     let list = "one of \(names.joined(separator: " "))"
-    throw ShellError(
-      .usage, "\(bytes) is not \(list)", at: range,
-      hint: text.flatMap { Suggestions.question($0, among: names) } ?? "use \(list)")
+    throw misuse(
+      "\(bytes) is not \(list)",
+      text.flatMap { Suggestions.question($0, among: names) } ?? "use \(list)")
   }
 }

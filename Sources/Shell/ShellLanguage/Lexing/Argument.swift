@@ -79,9 +79,9 @@ package enum NamespaceWord: Sendable, Hashable {
       return
     }
     guard !name.isGlob else {
-      throw ShellError(
-        .usage, "expected a namespace, not a pattern", at: word.range,
-        hint: "@* is all of them; quote a name that contains such a character: @'a*'")
+      throw word.misuse(
+        "expected a namespace, not a pattern",
+        "@* is all of them; quote a name that contains such a character: @'a*'")
     }
     name.range = word.range
     self = .named(try NamespaceName(name))
@@ -99,9 +99,9 @@ package struct NamespaceName: Sendable, Hashable {
 
   package init(_ word: Word) throws(ShellError) {
     func wrong(_ what: SafeText) -> ShellError {
-      ShellError(
-        .usage, "invalid namespace name \(word.bytes): \(what)", at: word.range,
-        hint: "a name has 1 to 100 bytes, no space and no @")
+      word.misuse(
+        "invalid namespace name \(word.bytes): \(what)",
+        "a name has 1 to 100 bytes, no space and no @")
     }
     guard !word.bytes.isEmpty else { throw wrong("it is empty") }
     guard word.bytes.count <= 100 else { throw wrong("it is longer than 100 bytes") }

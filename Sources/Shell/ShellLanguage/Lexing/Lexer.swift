@@ -138,12 +138,13 @@ package struct Lexer {
 
   private mutating func begin(isBare: Bool, at offset: Int) {
     if current == nil { current = Word(bytes: [], pieces: [], range: offset..<offset) }
-    current?.begin(isBare: isBare, at: offset)
+    let end = current?.bytes.count ?? 0
+    current?.pieces.append(Word.Piece(range: end..<end, isBare: isBare, offset: offset))
   }
 
-  mutating func append(_ bytes: ArraySlice<UInt8>, isBare: Bool, at offset: Int) {
-    if current == nil { begin(isBare: isBare, at: offset) }
-    current?.append(bytes, isBare: isBare, at: offset)
+  mutating func append(_ run: ArraySlice<UInt8>, isBare: Bool, at offset: Int) {
+    if current?.pieces.last?.isBare != isBare { begin(isBare: isBare, at: offset) }
+    current?.append(run)
   }
 
   mutating func endWord(at index: Int) throws(ShellError) {
@@ -170,12 +171,7 @@ extension Word {
     return leads(with: ".") || bytes.dropLast().last == UInt8(ascii: ",")
   }
 
-  fileprivate mutating func begin(isBare: Bool, at offset: Int) {
-    pieces.append(Piece(range: bytes.count..<bytes.count, isBare: isBare, offset: offset))
-  }
-
-  fileprivate mutating func append(_ run: ArraySlice<UInt8>, isBare: Bool, at offset: Int) {
-    if pieces[pieces.count - 1].isBare != isBare { begin(isBare: isBare, at: offset) }
+  fileprivate mutating func append(_ run: ArraySlice<UInt8>) {
     bytes.append(contentsOf: run)
     let last = pieces.count - 1
     pieces[last].range = pieces[last].range.lowerBound..<bytes.count

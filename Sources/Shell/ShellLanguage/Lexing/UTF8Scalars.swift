@@ -11,24 +11,11 @@ extension RandomAccessCollection<UInt8> where Index == Int {
 
   /// The scalar that begins at `index`, and its end; nil if no valid UTF-8 begins there.
   package func scalar(at index: Int) -> (scalar: Unicode.Scalar, end: Int)? {
-    let first = self[index]
-    if first < 0x80 { return (Unicode.Scalar(first), index + 1) }
-    let (count, mask): (Int, UInt8) =
-      switch first {
-      case 0xC2..<0xE0: (2, 0x1F)
-      case 0xE0..<0xF0: (3, 0x0F)
-      case 0xF0..<0xF5: (4, 0x07)
-      default: (0, 0)
-      }
-    guard count > 0, index + count <= endIndex else { return nil }
-    var value = UInt32(first & mask)
-    for next in index + 1..<index + count {
-      guard self[next] & 0xC0 == 0x80 else { return nil }
-      value = value << 6 | UInt32(self[next] & 0x3F)
-    }
-    // Overlong forms and surrogates are not UTF-8.
-    guard count < 3 || value >= (count == 3 ? 0x800 : 0x10000) else { return nil }
-    return Unicode.Scalar(value).map { ($0, index + count) }
+    if self[index] < 0x80 { return (Unicode.Scalar(self[index]), index + 1) }
+    var parser = Unicode.UTF8.ForwardParser()
+    var bytes = self[index...].makeIterator()
+    guard case .valid(let scalar) = parser.parseScalar(from: &bytes) else { return nil }
+    return (Unicode.UTF8.decode(scalar), index + scalar.count)
   }
 
   /// The character at `index`, and its end; a single byte if no valid UTF-8 begins there.

@@ -82,13 +82,13 @@ package struct Word: Sendable, Hashable {
     if let key = try TypedKey.bytes(of: self) { return key }
     let key = try data()
     guard !key.isEmpty else {
-      throw ShellError(.usage, "\"\" is not a key", at: range, hint: "a key has at least one byte")
+      throw misuse("\"\" is not a key", "a key has at least one byte")
     }
     guard isHexOrBase64 || !isGlob else {
       let first = bytes.first(where: Self.isActing).map { String(UnicodeScalar($0)) } ?? "*"
-      throw ShellError(
-        .usage, "expected a key, not a pattern", at: range,
-        hint: "quote it if the key contains `\(first)`; `get` and `keys` take patterns")
+      throw misuse(
+        "expected a key, not a pattern",
+        "quote it if the key contains `\(first)`; `get` and `keys` take patterns")
     }
     return key
   }
@@ -111,20 +111,23 @@ package struct Word: Sendable, Hashable {
         hint: #"quote the word if it is text: "hex:...""#)
     }
     guard digits.count.isMultiple(of: 2) else {
-      throw ShellError(
-        .usage, "\(bytes) has an odd number of hex digits", at: range,
-        hint: "a byte is two hex digits")
+      throw misuse("\(bytes) has an odd number of hex digits", "a byte is two hex digits")
     }
     return digits.hexDecoded
   }
 
   private func base64Bytes() throws(ShellError) -> [UInt8] {
     guard let data = Data(base64Encoded: Data(bytes[4...])) else {
-      throw ShellError(
-        .usage, "\(bytes) is not base64", at: range,
-        hint: #"the digits are A-Z a-z 0-9 + / and = to fill up; text goes in quotes: "b64:...""#)
+      throw misuse(
+        "\(bytes) is not base64",
+        #"the digits are A-Z a-z 0-9 + / and = to fill up; text goes in quotes: "b64:...""#)
     }
     return Array(data)
+  }
+
+  /// The error for a word that cannot stand at its place.
+  func misuse(_ message: SafeText, _ hint: SafeText) -> ShellError {
+    ShellError(.usage, message, at: range, hint: hint)
   }
 }
 

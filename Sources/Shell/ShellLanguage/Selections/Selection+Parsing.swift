@@ -48,9 +48,8 @@ extension Selection {
     }
     let signs: [String?] = ["=", "==", "!=", "~", "!~"]
     if values["--where"] != nil, let word = words.first(where: { signs.contains($0.bareText) }) {
-      throw ShellError(
-        .usage, "\(word.bytes) is outside of the condition", at: word.range,
-        hint: "quote the condition: `--where '.n = 10'`")
+      throw word.misuse(
+        "\(word.bytes) is outside of the condition", "quote the condition: `--where '.n = 10'`")
     }
     guard after == nil || sort ?? .key == .key else {
       throw ShellError(

@@ -162,9 +162,8 @@ extension Word {
       factor == 1
       ? (isWhole ? Int(number) : nil) : DecimalNumber(number)?.times(factor).map { Int($0) }
     guard let count else {
-      throw ShellError(
-        .usage, "\(bytes) is \(isWhole ? "too large" : "not a whole number")", at: range,
-        hint: "use `50`, `5k` or `2M`")
+      throw misuse(
+        "\(bytes) is \(isWhole ? "too large" : "not a whole number")", "use `50`, `5k` or `2M`")
     }
     return count
   }
