@@ -2,10 +2,7 @@
 package struct JSONText {
   package struct Token {
     package enum Kind {
-      case value
-      case name
-      case open
-      case close
+      case value, name, open, close
     }
 
     package let kind: Kind

@@ -21,28 +21,20 @@ package struct ValueDifference {
 
   package let changes: [Change]
   /// Whether more than ``mostLines`` lines may differ, so that `changes` holds only the first change.
-  package let isCut: Bool
+  package private(set) var isCut = false
 
   package static let mostLines = 4_000
 
   package init(_ before: [UInt8], _ after: [UInt8]) {
-    var isCut = false
     if before == after {
       changes = []
     } else if let a = Self.fields(before), let b = Self.fields(after) {
       changes = Self.changes(a, b)
     } else if let a = Self.lines(before), let b = Self.lines(after) {
-      let difference = LineDifference(a, b)
-      if let all = difference.changes(most: Self.mostLines) {
-        changes = all
-      } else {
-        changes = [difference.first]
-        isCut = true
-      }
+      (changes, isCut) = Self.lineChanges(a, b)
     } else {
       changes = [Self.byteChange(before, after)]
     }
-    self.isCut = isCut
   }
 
   // MARK: JSON
@@ -111,6 +103,40 @@ package struct ValueDifference {
   private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
     guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else { return nil }
     return bytes.lines
+  }
+
+  /// The fewest changes by line, at each line removals before insertions. The lines have a limit, because time and memory are
+  /// quadratic.
+  private static func lineChanges(
+    _ before: [ArraySlice<UInt8>], _ after: [ArraySlice<UInt8>]
+  ) -> (changes: [Change], isCut: Bool) {
+    func text(_ line: ArraySlice<UInt8>) -> String { String(decoding: line, as: UTF8.self) }
+    let start = zip(before, after).prefix { $0 == $1 }.count
+    let tail = zip(before[start...].reversed(), after[start...].reversed()).prefix { $0 == $1 }
+      .count
+    let (old, new) = (before[start..<before.count - tail], after[start..<after.count - tail])
+    guard old.count + new.count <= mostLines else {
+      let (before, after) = (before.dropFirst(start).first, after.dropFirst(start).first)
+      let first = Change(
+        kind: before == nil ? .added : after == nil ? .removed : .changed,
+        place: "line \(start + 1)", before: before.map(text), after: after.map(text))
+      return ([first], true)
+    }
+    let changes = new.difference(from: old).map {
+      edit -> (line: Int, isInsertion: Int, change: Change) in
+      switch edit {
+      case .remove(let offset, let line, _):
+        (
+          offset, 0,
+          Change(kind: .removed, place: "line \(start + offset + 1)", before: text(line))
+        )
+      case .insert(let offset, let line, _):
+        (offset, 1, Change(kind: .added, place: "line \(start + offset + 1)", after: text(line)))
+      }
+    }
+    return (
+      changes.sorted { ($0.line, $0.isInsertion) < ($1.line, $1.isInsertion) }.map(\.change), false
+    )
   }
 
   private static func byteChange(_ before: [UInt8], _ after: [UInt8]) -> Change {
