@@ -15,7 +15,7 @@ import ShellLanguage
   import Foundation
 #endif
 
-extension Host.Reader {
+extension Host.Input {
   init(_ file: ByteFile) {
     self.init(size: file.size) {
       try FileProblem.explaining {
@@ -26,17 +26,18 @@ extension Host.Reader {
   }
 }
 
-extension Host.Writer {
-  init(_ file: ByteFile) {
-    self.init(
-      write: { bytes in try FileProblem.explaining { try file.write(bytes.span) } },
-      finish: { try FileProblem.explaining { try file.finish() } })
-  }
-}
-
 extension Host.Sink {
   /// The permissions of a new file. Only its owner can read the file, because a value may be private.
   private static let permissions: UInt32 = 0o600
+
+  init(_ file: ByteFile) {
+    self.init(
+      write: { bytes in try FileProblem.explaining { try file.write(bytes.span) } },
+      finish: { isComplete in
+        if isComplete { try FileProblem.explaining { try file.finish() } }
+        return nil
+      })
+  }
 
   init(_ redirection: Redirection, _ environment: [String: String]) throws {
     switch redirection {
@@ -58,16 +59,11 @@ extension Host.Sink {
         })
     case .file(let word, let appends):
       let path = try Self.path(word.bytes, environment)
-      let file = try FileProblem.explaining(path) {
-        appends
-          ? try ByteFile(appendingTo: path, permissions: Self.permissions)
-          : try ByteFile(writing: path, replaces: true, permissions: Self.permissions)
-      }
       self.init(
-        write: { bytes in try FileProblem.explaining { try file.write(bytes.span) } },
-        finish: { isComplete in
-          if isComplete { try FileProblem.explaining { try file.finish() } }
-          return nil
+        try FileProblem.explaining(path) {
+          appends
+            ? try ByteFile(appendingTo: path, permissions: Self.permissions)
+            : try ByteFile(writing: path, replaces: true, permissions: Self.permissions)
         })
     }
   }
@@ -104,7 +100,9 @@ extension Host.Draft {
         Interrupts.acknowledge()
         return problem
       },
-      contents: { try Self.contents(of: path) },
+      contents: {
+        try FileProblem.explaining { try Host.Input(ByteFile(reading: path)) }.rest(.max)
+      },
       remove: {
         // The whole directory is removed, because editors leave copies beside the file.
         do { try FileManager.default.removeItem(atPath: directory) } catch {
@@ -120,18 +118,6 @@ extension Host.Draft {
       throw ShellError(
         .io, "cannot create a directory in \(Array(parent.utf8)): \(error.description)",
         hint: "set TMPDIR to a directory that can be written")
-    }
-  }
-
-  private static func contents(of path: String) throws -> [UInt8] {
-    try FileProblem.explaining {
-      let file = try ByteFile(reading: path)
-      var bytes: [UInt8] = []
-      while true {
-        guard let piece = try file.read() else { throw Interruption() }
-        if piece.isEmpty { return bytes }
-        bytes += piece
-      }
     }
   }
 }

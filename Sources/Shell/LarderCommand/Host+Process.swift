@@ -31,9 +31,9 @@ extension Host {
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,
-      read: { path in try FileProblem.explaining(path) { try Reader(ByteFile(reading: path)) } },
+      read: { path in try FileProblem.explaining(path) { try Input(ByteFile(reading: path)) } },
       make: { path, replaces in
-        try FileProblem.explaining(path) { try Writer(ByteFile(writing: path, replaces: replaces)) }
+        try FileProblem.explaining(path) { try Sink(ByteFile(writing: path, replaces: replaces)) }
       })
     notify = output.tell
     window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }
@@ -53,7 +53,13 @@ extension Host {
         try file.clear()
       }
     }
-    if !readsCommands { input = Self.input() }
+    if !readsCommands {
+      input = Input {
+        if let bytes = try Terminal.next() { return bytes }
+        Interrupts.acknowledge()
+        throw Interruption()
+      }
+    }
     useTerminal(environment, output)
   }
 
@@ -89,20 +95,6 @@ extension Host {
         try Terminal.write("\r\u{1B}[K\(text)", to: .error)
       }
     }
-  }
-
-  private static func input() -> Input {
-    var lines = PlainLines()
-    func unlessInterrupted(_ result: LineResult) throws -> [UInt8]? {
-      switch result {
-      case .line(let bytes): return bytes
-      case .end: return nil
-      case .interrupted: throw Interruption()
-      }
-    }
-    return Input(
-      item: { end, most in try unlessInterrupted(lines.readLine(endedBy: end, atMost: most)) },
-      rest: { try unlessInterrupted(lines.readRest(atMost: $0)) ?? [] })
   }
 
   /// Asks on standard error, so that standard output contains only data.

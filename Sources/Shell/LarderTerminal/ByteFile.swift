@@ -153,12 +153,7 @@ package final class ByteFile {
   }
 
   /// Waits for the next bytes; empty at the end, nil if ^C came first.
-  package func read(atMost limit: Int = 65_536) throws(TerminalError) -> [UInt8]? {
-    repeat {
-      if Interrupts.isPending { return nil }
-    } while try Terminal.wait(for: stream) != .ready
-    return try Terminal.read(stream, atMost: limit)
-  }
+  package func read() throws(TerminalError) -> [UInt8]? { try Terminal.next(from: stream) }
 
   package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
     try Terminal.write(bytes, to: stream)

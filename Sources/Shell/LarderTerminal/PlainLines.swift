@@ -49,66 +49,31 @@ package struct PlainLines {
 
   package init() {}
 
-  /// The next line without its end; the last line may have no end. Names that may hold a newline end with NUL.
-  ///
-  /// - Parameter most: A line of more bytes may be cut after at least `most` + 1 bytes.
-  package mutating func readLine(
-    _ prompt: Prompt? = nil, endedBy end: UInt8 = UInt8(ascii: "\n"), atMost most: Int = .max
-  ) throws(TerminalError) -> LineResult {
+  /// The next line without its end; the last line may have no end.
+  package mutating func readLine(_ prompt: Prompt? = nil) throws(TerminalError) -> LineResult {
     if let prompt { try Terminal.write(prompt.text) }
     var searched = start
     while true {
-      if let found = buffer[searched...].firstIndex(of: end) {
-        let line = Array(buffer[start..<found])
-        start = found + 1
-        return .line(line)
-      }
-      searched = buffer.count
-      if isAtEnd || searched - start > most {
-        if let line = takeRest() { return .line(line) }
-        if prompt != nil { try Terminal.write("\n") }
-        return .end
-      }
-      guard try fill() else {
-        if prompt != nil { try Terminal.write("\n") }
-        takeRest()
-        return .interrupted
+      if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+        defer { start = end + 1 }
+        return .line(Array(buffer[start..<end]))
       }
       // Bytes that were handed out are freed once for each read.
       buffer.removeFirst(start)
-      searched -= start
       start = 0
-    }
-  }
-
-  /// Everything up to the end of the stream as one line. If there are more than `most` bytes, at least `most` + 1 of them.
-  package mutating func readRest(atMost most: Int = .max) throws(TerminalError) -> LineResult {
-    while !isAtEnd, buffer.count - start <= most {
-      guard try fill() else { return .interrupted }
-    }
-    return .line(takeRest() ?? [])
-  }
-
-  /// Reads from the stream once more; false if ^C came first.
-  private mutating func fill() throws(TerminalError) -> Bool {
-    repeat {
-      if Interrupts.isPending {
-        Interrupts.acknowledge()
-        return false
+      searched = buffer.count
+      let bytes: [UInt8]? = try isAtEnd ? [] : Terminal.next()
+      isAtEnd = bytes?.isEmpty ?? false
+      if let bytes, !isAtEnd {
+        buffer += bytes
+        continue
       }
-    } while try Terminal.wait(for: .input) != .ready
-    let bytes = try Terminal.read()
-    isAtEnd = bytes.isEmpty
-    buffer += bytes
-    return true
-  }
-
-  @discardableResult
-  private mutating func takeRest() -> [UInt8]? {
-    defer {
-      buffer = []
-      start = 0
+      defer { buffer = [] }
+      if bytes != nil, !buffer.isEmpty { return .line(buffer) }
+      if prompt != nil { try Terminal.write("\n") }
+      guard bytes == nil else { return .end }
+      Interrupts.acknowledge()
+      return .interrupted
     }
-    return start < buffer.count ? Array(buffer[start...]) : nil
   }
 }

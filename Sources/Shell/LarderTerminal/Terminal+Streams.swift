@@ -58,6 +58,14 @@ extension Terminal {
     return bytes
   }
 
+  /// The next bytes of the stream, which are empty at the end; nil if ^C comes first.
+  package static func next(from stream: Stream = .input) throws(TerminalError) -> [UInt8]? {
+    repeat {
+      if Interrupts.isPending { return nil }
+    } while try wait(for: stream) != .ready
+    return try read(stream)
+  }
+
   /// Whether the descriptor is a device such as a terminal. `isatty` would fail for a terminal whose window was closed.
   private static func isCharacterDevice(_ descriptor: Int32) -> Bool {
     var status = stat()

@@ -133,23 +133,24 @@ final class Shell {
   /// A random line may name any file, so files are read and made only below this path.
   private static let temporary = FileManager.default.temporaryDirectory.path + "/"
 
-  private static func read(_ path: String) throws -> LarderShell.Host.Reader {
+  private static func read(_ path: String) throws -> LarderShell.Host.Input {
     guard path.hasPrefix(temporary), let file = FileHandle(forReadingAtPath: path) else {
       throw FileProblem.absent
     }
-    return LarderShell.Host.Reader { Array(try file.read(upToCount: 1000) ?? Data()) }
+    return LarderShell.Host.Input { Array(try file.read(upToCount: 1000) ?? Data()) }
   }
 
-  private static func make(_ path: String, replaces: Bool) throws -> LarderShell.Host.Writer {
+  private static func make(_ path: String, replaces: Bool) throws -> LarderShell.Host.Sink {
     guard path.hasPrefix(temporary) else { throw FileProblem.notPermitted }
     guard replaces || !FileManager.default.fileExists(atPath: path) else {
       throw FileProblem.exists
     }
     var written = Data()
-    return LarderShell.Host.Writer(
+    return LarderShell.Host.Sink(
       write: { written += $0 },
-      finish: {
+      finish: { _ in
         do { try written.write(to: URL(fileURLWithPath: path)) } catch { throw FileProblem.absent }
+        return nil
       })
   }
 

@@ -202,7 +202,7 @@ extension Command {
       try writer.write(bytes)
       count += bytes.count
     }
-    try writer.finish()
+    _ = try writer.finish(true)
     try session.output.acknowledge(
       [
         "namespace": .text(value.entry.namespace),

@@ -133,13 +133,7 @@ extension Command {
       return call.bytes("VALUE")!
     }
     let largest = try largestValue(of: namespace, in: session)
-    let value: [UInt8]
-    if source == Array("-".utf8) {
-      guard let input = session.host.input else { throw ShellError.inputIsTaken }
-      value = try input.rest(largest)
-    } else {
-      value = try LocalFile(source, of: session).contents(atMost: largest)
-    }
+    let value = try session.input(from: source).rest(largest)
     // The rest of the value was not read: its size is unknown, and may have no bound.
     guard value.count <= largest else {
       throw tooLarge("more than \(Wording.count(largest))", largest, namespace)

@@ -69,7 +69,7 @@ extension Command {
       throw ShellError(.interrupted, "interrupted: no file was made", hint: nil)
     }
     try writer.write(page)
-    try writer.finish()
+    _ = try writer.finish(true)
     if session.isOutput(name) { return }
     try session.output.acknowledge(
       [Column("file", holdsBytes: true): .bytes(name), "bytes": .size(page.count)],
@@ -110,9 +110,16 @@ extension Session {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains { name == Array($0.utf8) }
   }
 
-  func writer(to name: [UInt8], replaces: Bool) throws -> Host.Writer {
+  func writer(to name: [UInt8], replaces: Bool) throws -> Host.Sink {
     isOutput(name)
-      ? Host.Writer(write: output.write, finish: {})
+      ? Host.Sink(write: output.write, finish: { _ in nil })
       : try LocalFile(name, of: self).writer(replaces: replaces)
+  }
+
+  /// The input from the file with this name; `-` is standard input.
+  func input(from name: [UInt8]) throws -> Host.Input {
+    guard name == Array("-".utf8) else { return try LocalFile(name, of: self).reader() }
+    guard let input = host.input else { throw ShellError.inputIsTaken }
+    return input
   }
 }

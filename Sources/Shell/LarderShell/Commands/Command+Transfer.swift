@@ -91,13 +91,8 @@ extension Command {
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")
-    let lines: LineSource
-    if path == Array("-".utf8) {
-      guard let input = session.host.input else { throw ShellError.inputIsTaken }
-      lines = LineSource(input)
-    } else {
-      lines = try LineSource(LocalFile(path, of: session))
-    }
+    let source = path == Array("-".utf8) ? "stdin" : String(decoding: path, as: UTF8.self)
+    let lines = LineSource(try session.input(from: path), name: SafeText(source))
     if conflict == .replace, !isDry {
       try Confirmation(call: call, session: session, isSweeping: true)
         .require("replace existing entries") { "Replace existing entries, also newer ones?" }

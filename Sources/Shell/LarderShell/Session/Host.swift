@@ -12,47 +12,18 @@ package struct Host {
     }
   }
 
-  /// Standard input; nil while commands are read from it.
+  /// Standard input or a file.
   package struct Input {
+    /// The number of bytes; nil if it is unknown, as for a pipe.
+    var size: Int?
     /// The bytes up to the next `end` byte, or up to the end of the input; nil at the end. If there are more than `most` bytes,
     /// the result may have only the first bytes, at least `most` + 1.
     let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
     /// All bytes up to the end, or at least the first `most` + 1 bytes.
-    let rest: (_ most: Int) throws -> [UInt8]
-
-    package init(
-      item: @escaping (_ end: UInt8, _ most: Int) throws -> [UInt8]?,
-      rest: @escaping (_ most: Int) throws -> [UInt8]
-    ) {
-      self.item = item
-      self.rest = rest
-    }
+    package let rest: (_ most: Int) throws -> [UInt8]
   }
 
-  /// A file that is read a piece at a time.
-  package struct Reader {
-    /// The number of bytes; nil if it is unknown, as for a pipe.
-    let size: Int?
-    let next: () throws -> [UInt8]
-
-    package init(size: Int? = nil, next: @escaping () throws -> [UInt8]) {
-      self.size = size
-      self.next = next
-    }
-  }
-
-  /// A file that is written a piece at a time. The file appears when it is finished.
-  package struct Writer {
-    let write: ([UInt8]) throws -> Void
-    let finish: () throws -> Void
-
-    package init(write: @escaping ([UInt8]) throws -> Void, finish: @escaping () throws -> Void) {
-      self.write = write
-      self.finish = finish
-    }
-  }
-
-  /// Receives the output of one redirected command.
+  /// Receives the output of one redirected command, or the content of a file. The file appears when it is finished.
   package struct Sink {
     /// The program that receives the output reads no more.
     package struct Closed: Error { package init() {} }
@@ -78,6 +49,7 @@ package struct Host {
   package var notify: (SafeText) throws -> Void = { _ in }
   /// Asks a question; true for yes. Nil without a terminal.
   package var ask: ((SafeText) throws -> Bool)?
+  /// Standard input; nil while commands are read from it.
   package var input: Input?
   /// Replaces the progress line; a nil text removes the line. The closure is nil without a terminal.
   package var progress: ((SafeText?) throws -> Void)?
@@ -151,17 +123,17 @@ package struct Host {
 
   package var history: () throws -> [String] = { [] }
   package var forgetHistory: () throws -> Void = {}
-  package let read: (_ path: String) throws -> Reader
+  package let read: (_ path: String) throws -> Input
   /// Creates a file; replaces an existing file only if `replaces` is true.
-  package let make: (_ path: String, _ replaces: Bool) throws -> Writer
+  package let make: (_ path: String, _ replaces: Bool) throws -> Sink
 
   /// Turns the name of a new directory into the path at which a command may create the directory; throws a `FileProblem`.
   package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(
     write: @escaping ([UInt8]) throws -> Void,
-    read: @escaping (_ path: String) throws -> Reader,
-    make: @escaping (_ path: String, _ replaces: Bool) throws -> Writer
+    read: @escaping (_ path: String) throws -> Input,
+    make: @escaping (_ path: String, _ replaces: Bool) throws -> Sink
   ) {
     self.write = write
     self.read = read

@@ -53,28 +53,27 @@ package struct LocalFile {
     return Completer.Found(paths, isCut: fitting.count > paths.count)
   }
 
-  /// The whole content of the file. If it has more than `most` bytes, at least the first `most` + 1 bytes.
-  package func contents(atMost most: Int = .max) throws -> [UInt8] {
-    let next = try reader().next
-    var bytes: [UInt8] = []
-    while bytes.count <= most, case let piece = try next(), !piece.isEmpty { bytes += piece }
-    return bytes
-  }
+  package func contents() throws -> [UInt8] { try reader().rest(.max) }
 
-  func reader() throws -> Host.Reader {
+  func reader() throws -> Host.Input {
     let message: SafeText = "cannot read \(Array(path.utf8))"
-    let reader = try FileProblem.explaining(.reading, message) { try host.read(path) }
-    return Host.Reader(size: reader.size) {
-      try FileProblem.explaining(.reading, message) { try reader.next() }
-    }
+    let input = try FileProblem.explaining(.reading, message) { try host.read(path) }
+    return Host.Input(
+      size: input.size,
+      item: { end, most in
+        try FileProblem.explaining(.reading, message) { try input.item(end, most) }
+      },
+      rest: { most in try FileProblem.explaining(.reading, message) { try input.rest(most) } })
   }
 
-  func writer(replaces: Bool) throws -> Host.Writer {
+  func writer(replaces: Bool) throws -> Host.Sink {
     let message: SafeText = "cannot write \(Array(path.utf8))"
-    let writer = try FileProblem.explaining(.writing, message) { try host.make(path, replaces) }
-    return Host.Writer(
-      write: { bytes in try FileProblem.explaining(.writing, message) { try writer.write(bytes) } },
-      finish: { try FileProblem.explaining(.writing, message) { try writer.finish() } })
+    let sink = try FileProblem.explaining(.writing, message) { try host.make(path, replaces) }
+    return Host.Sink(
+      write: { bytes in try FileProblem.explaining(.writing, message) { try sink.write(bytes) } },
+      finish: { isComplete in
+        try FileProblem.explaining(.writing, message) { try sink.finish(isComplete) }
+      })
   }
 
   /// The path at which to create a directory with this name.

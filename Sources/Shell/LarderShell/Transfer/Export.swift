@@ -6,7 +6,7 @@ struct Export {
   private let scope: Scope
   private let format: ExportFormat
   private let shown: [QueryColumn]
-  private let writer: Host.Writer
+  private let writer: Host.Sink
   private var last: Store.Entry?
   private(set) var done = Tally()
   private(set) var damaged = 0
@@ -15,7 +15,7 @@ struct Export {
   private var session: Session { scope.session }
 
   init(
-    of scope: Scope, as format: ExportFormat, showing shown: [QueryColumn], to writer: Host.Writer
+    of scope: Scope, as format: ExportFormat, showing shown: [QueryColumn], to writer: Host.Sink
   ) {
     (self.scope, self.format, self.shown, self.writer) = (scope, format, shown, writer)
   }
@@ -29,7 +29,7 @@ struct Export {
         try write($0)
         return true
       }.damaged
-      try writer.finish()
+      _ = try writer.finish(true)
     } catch is Interruption {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
       throw ShellError(.interrupted, "interrupted: \(done.words) written\(place)", hint: unfinished)

@@ -9,31 +9,15 @@ struct LineSource {
   private static let longestFirst = 64_000
   private static let longest = 6 * Rules.largestPossibleValue + (1 << 20)
 
-  let size: Int?
+  let input: Host.Input
   /// The path, or `stdin`.
   let name: SafeText
-  private let next: () throws -> [UInt8]
-  private let item: ((_ most: Int) throws -> [UInt8]?)?
-  private var buffer: [UInt8] = []
-  private var start = 0
-  private var searched = 0
-  private var isAtEnd = false
   private(set) var count = 0
   private(set) var bytes = 0
 
-  init(_ file: LocalFile) throws {
-    let reader = try file.reader()
-    size = reader.size
-    name = SafeText(file.path)
-    next = reader.next
-    item = nil
-  }
-
-  init(_ input: Host.Input) {
-    size = nil
-    name = "stdin"
-    next = { [] }
-    item = { try input.item(.newline, $0) }
+  init(_ input: Host.Input, name: SafeText) {
+    self.input = input
+    self.name = name
   }
 
   /// The next line without its end. A record of CSV can have newlines in quotes.
@@ -49,7 +33,7 @@ struct LineSource {
 
   private mutating func wholeLine() throws -> [UInt8]? {
     let most = count == 0 ? Self.longestFirst : Self.longest
-    guard var line = try item.map({ try $0(most) }) ?? lineOfFile(atMost: most) else { return nil }
+    guard var line = try input.item(.newline, most) else { return nil }
     guard line.count <= most else { throw tooLong(most) }
     bytes += line.count + 1
     // Some editors put a byte order mark at the start of a file.
@@ -62,30 +46,5 @@ struct LineSource {
     ShellError(
       .usage, "\(name):\(count + 1):1: the line is longer than \(Wording.size(most))",
       hint: count == 0 ? "it does not begin like an export" : "lines of an export are shorter")
-  }
-
-  /// The next line. A line of more than `most` bytes may be cut after at least `most` + 1 bytes.
-  private mutating func lineOfFile(atMost most: Int) throws -> [UInt8]? {
-    while true {
-      if let end = buffer[searched...].firstIndex(of: .newline) {
-        defer {
-          start = end + 1
-          searched = start
-        }
-        return Array(buffer[start..<end])
-      }
-      searched = buffer.count
-      if isAtEnd || searched - start > most {
-        guard start < buffer.count else { return nil }
-        defer { start = buffer.count }
-        return Array(buffer[start...])
-      }
-      let more = try next()
-      isAtEnd = more.isEmpty
-      buffer.removeFirst(start)
-      searched -= start
-      start = 0
-      buffer += more
-    }
   }
 }
