@@ -65,11 +65,8 @@ extension SpaceBudget {
 
   func makeRoomInStore(_ session: inout WriteSession) throws(LarderError) {
     if try lowerStore(&session) { return }
-    let isOver = { (session: borrowing WriteSession) in
-      exceededLimit(session.ledger.expectedTotal) != nil
-    }
     var sweep = ExpirySweep(of: nil, limit: .max)
-    try sweep.run(&session, while: isOver)
+    try sweep.run(&session) { session in isOver(session) }
     if isOver(session) {
       throw LarderError(
         .full,
@@ -80,14 +77,11 @@ extension SpaceBudget {
 
   /// Removes expired entries, then lets namespaces evict in turn; false if the usage is still over the limits.
   func lowerStore(_ session: inout WriteSession) throws(LarderError) -> Bool {
-    let isOver = { (session: borrowing WriteSession) in
-      exceededLimit(session.ledger.expectedTotal) != nil
-    }
     guard isOver(session) else { return true }
     var sweep = ExpirySweep(of: nil)
-    try sweep.run(&session, while: isOver)
+    try sweep.run(&session) { session in isOver(session) }
     guard let reason = exceededLimit(session.ledger.expectedTotal) else { return true }
-    try evictInTurn(for: reason, &session, while: isOver)
+    try evictInTurn(for: reason, &session) { session in isOver(session) }
     return !isOver(session)
   }
 

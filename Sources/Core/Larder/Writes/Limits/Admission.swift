@@ -110,7 +110,7 @@ extension WriteBatch {
 
   /// Whether other entries may have to leave for the entry to be admitted.
   private func isShort(of namespace: KnownNamespace) -> Bool {
-    budget.hasDiskLimit || budget.exceededLimit(session.ledger.expectedTotal) != nil
+    budget.hasDiskLimit || budget.isOver(session)
       || namespace.rules.limits.exceeded(by: session.ledger.expectedUsage(namespace.id)) != nil
   }
 }

@@ -128,15 +128,13 @@ extension WriteBatch {
     let (budget, entries) = (budget, session.state.entries)
     if let reason = budget.exceededLimit(session.ledger.expectedTotal) {
       var sweep = ExpirySweep(of: nil, limit: most)
-      try sweep.run(&session) { session in budget.exceededLimit(session.ledger.expectedTotal) != nil
-      }
+      try sweep.run(&session) { session in budget.isOver(session) }
       try budget.evictInTurn(for: reason, &session) { session in
-        budget.exceededLimit(session.ledger.expectedTotal) != nil
-          && entries &- session.state.entries < UInt64(most)
+        budget.isOver(session) && entries &- session.state.entries < UInt64(most)
       }
     }
     let disk = try lowerDisk(to: wanted.disk, most: min(most, 100))
-    let isOver = budget.exceededLimit(session.ledger.expectedTotal) != nil || disk != nil
+    let isOver = budget.isOver(session) || disk != nil
     if isOver {
       settings.raise(
         entries: Int(clamping: session.state.entries),

@@ -24,6 +24,11 @@ struct SpaceBudget {
     return nil
   }
 
+  /// Whether the totals, including the entry to be admitted, exceed a limit of the store.
+  func isOver(_ session: borrowing WriteSession) -> Bool {
+    exceededLimit(session.ledger.expectedTotal) != nil
+  }
+
   /// Whether a namespace without a limit of its own counts bytes, not entries.
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
