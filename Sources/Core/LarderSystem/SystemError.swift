@@ -1,13 +1,12 @@
 import CLarderSystem
 
-/// The result of a failed system call: an `errno` value. The error is one word, so throwing functions on the read path stay
-/// cheap. The LMDB target adds its own codes, all negative, and the description of every code.
+/// An `errno` value in one word, so throwing functions on the read path stay cheap. The LMDB target adds codes, all negative,
+/// and the description of every code.
 @usableFromInline package struct SystemError: Error, Equatable {
   @usableFromInline package let code: Int32
 
   @inlinable package init(code: Int32) { self.code = code }
 
-  /// The value of `errno` in this thread.
   package static var last: SystemError { SystemError(code: larder_errno()) }
 
   package static let diskFull = SystemError(code: ENOSPC)
@@ -38,7 +37,7 @@ package func checkErrno<Result: FixedWidthInteger>(
 }
 
 extension String {
-  /// The text as one word of an `sh` command. It is quoted unless each character is plain in `sh`.
+  /// The text as one word of an `sh` command, quoted unless each character is plain in `sh`.
   package var shellWord: String {
     let isPlain =
       !isEmpty

@@ -76,9 +76,8 @@ extension PageCheck.Key {
 
 /// Counts the pages that this transaction can allocate, as of its beginning.
 ///
-/// LMDB takes single pages from the free lists, oldest list first, and then from the end of the file. It takes a run of pages
-/// from the free lists or from the end. Commit `n + 2` and later commits can reuse the pages that commit `n` freed, once every
-/// reader has a snapshot of commit `n + 1` or later.
+/// LMDB takes single pages from the free lists, oldest list first, and then from the end of the file; a run of pages from
+/// either. Commit `n + 2` and later commits can reuse the pages that commit `n` freed, once every reader has a later snapshot.
 extension WriteTransaction {
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
     try willOpen(database)

@@ -24,7 +24,6 @@ package struct ExactString: Hashable, Sendable {
 }
 
 extension String {
-  /// Whether the other string has the same bytes; see ``ExactString``.
   package func isExactly(_ other: String?) -> Bool {
     other.map { ExactString(self) == ExactString($0) } ?? false
   }

@@ -61,9 +61,7 @@ extension UInt64 {
 }
 
 extension Span<UInt8> {
-  /// The eight bytes at `offset` as a little-endian number.
-  ///
-  /// - Precondition: all eight bytes lie within the span.
+  /// Little-endian. All eight bytes must lie within the span.
   @inlinable @inline(__always)
   package func word(at offset: Int) -> UInt64 {
     precondition(offset >= 0 && offset <= count &- 8)
@@ -72,9 +70,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// The four bytes at `offset` as a little-endian number.
-  ///
-  /// - Precondition: all four bytes lie within the span.
+  /// Little-endian. All four bytes must lie within the span.
   @inlinable @inline(__always)
   package func halfWord(at offset: Int) -> UInt32 {
     precondition(offset >= 0 && offset <= count &- 4)
@@ -83,9 +79,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// The big-endian number at `offset`, as in keys.
-  ///
-  /// - Precondition: all bytes of the number lie within the span.
+  /// All bytes of the number must lie within the span.
   @inlinable
   package func bigEndian<Number: FixedWidthInteger>(
     at offset: Int, as type: Number.Type = Number.self
@@ -100,7 +94,6 @@ extension Span<UInt8> {
     unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
   }
 
-  /// A copy of the bytes.
   package var copied: [UInt8] {
     unsafe withUnsafeBufferPointer { unsafe [UInt8]($0) }
   }
@@ -120,9 +113,8 @@ extension Span<UInt8> {
   }
 }
 
-/// Integers and bytes of a record that the caller writes in place.
 extension OutputSpan<UInt8> {
-  /// Appends a little-endian number.
+  /// Little-endian.
   @inlinable @inline(__always)
   package mutating func append(word: UInt64) {
     precondition(freeCapacity >= 8)
@@ -133,7 +125,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends a big-endian number, as in keys: the order of the bytes is the order of the numbers.
+  /// As in keys: the order of the bytes is the order of the numbers.
   @inlinable @inline(__always)
   package mutating func append(bigEndian number: UInt64) { append(word: number.byteSwapped) }
 
@@ -147,7 +139,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends a little-endian number of four bytes.
+  /// Little-endian.
   @inlinable @inline(__always)
   package mutating func append(halfWord: UInt32) { append(bigEndian: halfWord.byteSwapped) }
 
@@ -163,9 +155,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Overwrites the eight bytes at `offset` with a little-endian number.
-  ///
-  /// - Precondition: the eight bytes have been written already.
+  /// Little-endian. The eight bytes have been written already.
   @inlinable @inline(__always)
   package mutating func replaceWord(at offset: Int, with word: UInt64) {
     precondition(offset >= 0 && offset <= count &- 8)

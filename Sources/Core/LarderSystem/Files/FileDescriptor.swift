@@ -15,7 +15,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   deinit { close(number) }
 
-  /// Leaves the file open; the caller must close the descriptor.
+  /// The caller must close the descriptor.
   package consuming func release() -> Int32 {
     let number = number
     discard self
@@ -32,7 +32,6 @@ package struct FileDescriptor: ~Copyable, Sendable {
     var failure: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(SystemError) {
-        // The system may return fewer bytes than the file has.
         while initialized < count {
           let rest = unsafe UnsafeMutableRawBufferPointer(
             rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...])
@@ -69,7 +68,6 @@ package struct FileDescriptor: ~Copyable, Sendable {
     try checkErrno { ftruncate(number, off_t(length)) }
   }
 
-  /// Flushes the file's bytes to the disk.
   package func sync() throws(SystemError) {
     let number = number
     try checkErrno { larder_sync(number) }
@@ -78,11 +76,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
 /// The descriptors 0 to 2 of a process: standard input, output and error.
 package enum StandardDescriptors {
-  /// Opens `/dev/null` for each standard descriptor that the parent process has closed.
-  ///
-  /// Otherwise the next opened file would get that number, and a message to standard error would overwrite the file.
-  /// Reading standard input and writing to standard output then fail as before, and messages are discarded.
-  /// Programs call this function first; opening a store repeats the call.
+  /// Opens `/dev/null` for each standard descriptor that the parent process has closed: otherwise a file would get that
+  /// number, and a message to standard error would overwrite the file. Programs call this function first; opening a store
+  /// repeats the call.
   package static func claim() throws(SystemError) {
     for number in Int32(0)...2 where larder_is_open(number) == 0 {
       // The system gives the lowest free number, and all lower numbers are in use.

@@ -3,14 +3,13 @@ import Synchronization
 
 /// A lock on a whole file, exclusive or shared, that the system releases when the process ends.
 ///
-/// The lock uses `flock`. The system drops a process's POSIX record locks when the process closes any descriptor of the file,
-/// and macOS has no record locks of an open file. `flock` does not separate the threads of a process: callers need a lock of
-/// their own for that.
+/// The lock uses `flock`: the system drops POSIX record locks when the process closes any descriptor of the file, and macOS
+/// has no record locks of an open file. `flock` does not separate the threads of a process: callers need a lock of their own.
 package struct FileLock: Sendable {
   let descriptors: ForkGuard
   /// Nil for a lock without a file, which is always free.
   private let index: Int?
-  /// The error when a wait ends without the lock; the error names the lock.
+  /// The error of a wait that ends without the lock.
   private let busy: SystemError
 
   /// Opens the lock file; `descriptors` closes the file. A writing process creates the file if necessary. For a process that
@@ -29,7 +28,6 @@ package struct FileLock: Sendable {
     index = try descriptors.adopt(FileDescriptor(opening: path, flags | O_NOFOLLOW))
   }
 
-  /// A lock without a file, which is always free.
   package init(withoutFileIn descriptors: ForkGuard) {
     self.descriptors = descriptors
     busy = .busy
@@ -39,7 +37,7 @@ package struct FileLock: Sendable {
   /// The descriptor of the lock file; -1 in a forked child, and for a lock without a file.
   var descriptor: Int32 { index.map { descriptors.descriptor($0) } ?? -1 }
 
-  /// Tries to take the lock; returns false if the lock is not free.
+  /// False if the lock is not free.
   package func take(shared: Bool = false) throws(SystemError) -> Bool {
     if index == nil { return true }
     let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
@@ -60,9 +58,7 @@ package struct FileLock: Sendable {
     index == nil || FileStatus.isFile(descriptor, at: path)
   }
 
-  /// Waits for the lock, at most for `lockTimeout`; polls every 20 us at first and every 1 ms at the end.
-  ///
-  /// - Throws: the error that names this lock, when the time is over.
+  /// Polls every 20 us at first and every 1 ms at the end. When the time is over, throws the error that names this lock.
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if try take() { return }
     let deadline = ContinuousClock.now + lockTimeout
@@ -88,9 +84,7 @@ package final class GuardedFileLock: Sendable {
 
   package init(_ file: FileLock) { self.file = file }
 
-  /// Runs `body` with the lock held.
-  ///
-  /// - Throws: the lock's own error if another process holds it for longer than `lockTimeout`.
+  /// Throws the lock's own error if another process holds the lock for longer than `lockTimeout`.
   package func withLock<Result>(
     lockTimeout: Duration, _ body: () throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
@@ -123,9 +117,7 @@ package struct QueuedFileLock: Sendable {
     self.queue = queue
   }
 
-  /// Waits for the lock, at most for `lockTimeout`.
-  ///
-  /// - Throws: ``SystemError/busy`` when the time is over.
+  /// Throws ``SystemError/busy`` when the time is over.
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if larder_is_locked(queue.descriptor, 0, 0) != 1, try lock.take() { return }
     let place = enterQueue()
@@ -141,7 +133,7 @@ package struct QueuedFileLock: Sendable {
 
   package func release() { lock.release() }
 
-  /// The place of this process in the queue; nil if the system grants no record lock. Then the process waits without a place.
+  /// Nil if the system grants no record lock. Then the process waits without a place.
   private func enterQueue() -> off_t? {
     var place = off_t(SystemTime.monotonicMicroseconds)
     for _ in 0..<64 {
@@ -165,8 +157,7 @@ package struct QueuedFileLock: Sendable {
     }
   }
 
-  /// Looks every 10 ms whether the process in front takes the free lock. True once that process has left the lock free for too
-  /// long: then this process has the lock.
+  /// Looks every 10 ms. True once the process in front has left the lock free for too long: then this process has the lock.
   private func isAbandoned(since freeSince: inout Int64?) throws(SystemError) -> Bool {
     let now = SystemTime.monotonicMilliseconds
     if now % 10 != 0 { return false }

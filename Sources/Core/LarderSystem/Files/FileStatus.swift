@@ -2,20 +2,19 @@ package import CLarderSystem
 
 /// The status of files, by path or by descriptor, and actions on directories.
 package enum FileStatus {
-  /// The result of `lstat`; nil if the call fails, as without a file at `path`.
+  /// From `lstat`; nil if the call fails, as without a file at `path`.
   package static func of(_ path: String) -> stat? {
     var status = stat()
     // Passing the string itself would copy it into an array.
     return unsafe path.withCString { unsafe lstat($0, &status) } == 0 ? status : nil
   }
 
-  /// The result of `fstat`; nil if the call fails.
+  /// From `fstat`; nil if the call fails.
   package static func of(_ descriptor: Int32) -> stat? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
 
-  /// Whether the open file is the file at `path`.
   package static func isFile(_ descriptor: Int32, at path: String) -> Bool {
     guard let open = of(descriptor), let named = of(path) else { return false }
     return FileIdentity(open) == FileIdentity(named)
@@ -47,13 +46,12 @@ package enum FileStatus {
     return String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Removes the file at `path` if there is one.
+  /// Does nothing without a file.
   package static func remove(_ path: String) throws(SystemError) {
     if of(path) != nil { try checkErrno { unsafe unlink(path) } }
   }
 
-  /// The bytes that the user may still write on the file system of `path` or of its nearest existing parent directory; nil if
-  /// the system does not tell.
+  /// In bytes, on the file system of `path` or of its nearest existing parent directory; nil if the system does not tell.
   package static func freeSpace(at path: String) -> Int? {
     var place = path
     while of(place) == nil, let slash = place.lastIndex(of: "/"), slash != place.startIndex {
@@ -91,7 +89,6 @@ extension stat {
   package var isLink: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }
 }
 
-/// A symbolic link whose target does not exist.
 package struct DanglingLink: Hashable, Sendable {
   package let path: String
   package let target: String

@@ -1,12 +1,11 @@
 import CLarderSystem
 public import Synchronization
 
-/// The phase and the lock files of one open store. A forked child marks the store as not its own.
+/// The phase and the lock files of one open store.
 ///
-/// LMDB in a child would free the parent's reader slots and share its write lock. The child's handler therefore marks
-/// each store as forked. It also closes the inherited descriptors of the lock files: they would keep the parent's
-/// locks after the parent has released them. A child of a process with threads may call few functions, so the handler only
-/// stores to atomics and closes descriptors.
+/// LMDB in a forked child would free the parent's reader slots and share its write lock. So the child's handler marks the
+/// store as forked and closes the lock files, which would keep the parent's locks. A child of a process with threads may call
+/// few functions: the handler only stores to atomics and closes descriptors.
 @safe package final class ForkGuard: Sendable {
   package nonisolated(unsafe) let state: UnsafeMutablePointer<ForkState>
   nonisolated(unsafe) private let descriptors: UnsafeMutablePointer<Atomic<Int32>>
@@ -33,7 +32,7 @@ public import Synchronization
 
   package var isForked: Bool { unsafe state.pointee.current == ForkState.forked }
 
-  /// Takes over an open file; returns its index. The end of this object closes the file, and a forked child closes it, too.
+  /// Returns the file's index. The end of this object closes the file, and a forked child closes it, too.
   func adopt(_ file: consuming FileDescriptor) -> Int {
     let index = count.add(1, ordering: .relaxed).oldValue
     precondition(index < Self.capacity)
@@ -41,7 +40,7 @@ public import Synchronization
     return index
   }
 
-  /// The descriptor of the file at `index`; -1 in a forked child.
+  /// -1 in a forked child.
   func descriptor(_ index: Int) -> Int32 {
     precondition(index >= 0 && index < Self.capacity)
     return unsafe descriptors[index].load(ordering: .relaxed)
@@ -65,7 +64,7 @@ public import Synchronization
 @usableFromInline package struct ForkState: ~Copyable {
   @inlinable package static var open: UInt32 { 0 }
   package static let closed: UInt32 = 1
-  /// The store is closed, and LMDB has released everything.
+  /// LMDB has released everything.
   package static let released: UInt32 = 2
   /// A forked child inherited the store and must not use it.
   package static let forked: UInt32 = 3

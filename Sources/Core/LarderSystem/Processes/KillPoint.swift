@@ -2,8 +2,7 @@
   import CLarderSystem
   import Synchronization
 
-  /// Numbered points of the code at which trials kill the process: `LARDER_KILL_POINT=4:17` kills the process when it passes
-  /// point 4 for the 17th time.
+  /// Trials kill the process at numbered points: `LARDER_KILL_POINT=4:17` when it passes point 4 for the 17th time.
   package enum KillPoint {
     private static let chosen: (point: Int, count: Int) = {
       guard let text = unsafe getenv("LARDER_KILL_POINT") else { return (0, 0) }

@@ -1,9 +1,9 @@
 import CLarderSystem
 
-/// Finds the processes that hold a lock on a file, for messages.
+/// For messages.
 package enum LockHolders {
-  /// The processes that hold a lock on the file at `path`, or on a file of another disk with the same inode number, except this
-  /// process. Empty on macOS. Without the processes of other containers.
+  /// Except this process and the processes of other containers; also the holders of a file of another disk with the same inode
+  /// number. Empty on macOS.
   package static func processes(holding path: String) -> [Int32] {
     guard let status = FileStatus.of(path) else { return [] }
     #if canImport(Darwin)
@@ -13,7 +13,7 @@ package enum LockHolders {
     #endif
   }
 
-  /// The number of a process, with the name if the system tells the name: `1234 (larder)`.
+  /// With the name if the system tells the name: `1234 (larder)`.
   package static func description(of process: Int32) -> String {
     guard let name = text(of: "/proc/\(process)/comm")?.split(separator: "\n").first else {
       return "\(process)"
@@ -37,7 +37,7 @@ package enum LockHolders {
     }
   #endif
 
-  /// The contents of a file in `/proc`, whose size reads as 0; nil if the file cannot be read.
+  /// For a file in `/proc`, whose size reads as 0.
   private static func text(of path: String) -> String? {
     var bytes: [UInt8] = []
     do throws(SystemError) {

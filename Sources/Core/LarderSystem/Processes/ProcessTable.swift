@@ -1,10 +1,8 @@
 import CLarderSystem
 import Synchronization
 
-/// The table of all fork guards of the process. Its lock is consistent in a forked child.
-///
-/// A thread holds the lock only during one call of `update` or `exclusively`, or while it forks. So no other thread of the
-/// parent holds the lock at a fork, and the child can release the lock.
+/// All fork guards of the process. A thread holds the lock only during one call of `update` or `exclusively`, or while it
+/// forks. So no other thread of the parent holds the lock at a fork, and the child can release the lock.
 @safe package final class ProcessTable: @unchecked Sendable {
   @safe struct Contents {
     nonisolated(unsafe) var guards: [Unmanaged<ForkGuard>] = unsafe []
@@ -50,7 +48,7 @@ package enum ProcessExit {
   private static let actions = Mutex<[@Sendable () -> Void]>([])
   private static let registration: Void = { _ = atexit { ProcessExit.run() } }()
 
-  /// Runs `action` at the end of the process, on the thread that ends the process, while other threads may still run.
+  /// On the thread that ends the process, while other threads may still run.
   package static func add(_ action: @escaping @Sendable () -> Void) {
     actions.withLock { $0.append(action) }
     registration

@@ -18,15 +18,13 @@ public import Synchronization
   @inlinable static var supersededOffset: Int { 40 }
   static let superseded: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
 
-  /// The first word, after the header.
   @usableFromInline let words: UnsafeMutablePointer<UInt32>
   /// The number of mapped bytes; 0 if there is no file and the header is allocated memory.
   private let length: Int
   @usableFromInline let count: Int
   @usableFromInline let isWritable: Bool
-  /// The mapped file; nil without a file.
   let file: FileIdentity?
-  /// Whether another file replaced this file but could not be mapped: then this file stays in use.
+  /// Another file replaced this file but could not be mapped: this file stays in use.
   @usableFromInline let isDetached = Atomic(false)
 
   private init(
@@ -39,7 +37,6 @@ public import Synchronization
     self.file = file
   }
 
-  /// A region without a file.
   static func none() -> UnsafeMutablePointer<MappedRegion> {
     let header = UnsafeMutableRawPointer.allocate(byteCount: headerSize, alignment: 64)
     unsafe header.initializeMemory(as: UInt8.self, repeating: 0, count: headerSize)
@@ -47,7 +44,7 @@ public import Synchronization
       MappedRegion(start: header, length: 0, count: 0, isWritable: false, file: nil))
   }
 
-  /// Maps a file that is `headerSize + 4 * count` bytes long; nil if the system refuses.
+  /// The file is `headerSize + 4 * count` bytes long; nil if the system refuses.
   static func map(
     _ file: borrowing FileDescriptor, count: Int, isWritable: Bool
   ) -> UnsafeMutablePointer<MappedRegion>? {
@@ -80,7 +77,7 @@ public import Synchronization
     unsafe region.deallocate()
   }
 
-  /// Whether another file replaced this file, unless mapping that other file has failed.
+  /// False if mapping the other file has failed.
   @inlinable var isSuperseded: Bool {
     unsafe supersededMark.pointee.load(ordering: .relaxed) != 0
       && !isDetached.load(ordering: .relaxed)
@@ -108,7 +105,7 @@ extension SharedTable.Format {
     Array("larder".utf8) + [0, UInt8(MappedFile.allCases.firstIndex(of: file)! + 1)]
   }
 
-  /// The number of words in a file with this header and size; nil if the file is not usable.
+  /// Nil if the file is not usable.
   func count(header: [UInt8], size: Int) -> Int? {
     let count = (size - MappedRegion.headerSize) / 4
     guard count > 0, count % 2 == 0, size == MappedRegion.headerSize + 4 * count,

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The number of this process among the processes that have a directory open. Others can tell whether the process lives.
 ///
-/// The process holds a record lock on a byte of a file. The system frees the lock when the process ends, and when the process
-/// closes any descriptor of the file. So a process opens the file once, however often it opens the directory.
+/// The process holds a record lock on a byte of a file. The system frees the lock when the process closes any descriptor of
+/// the file, so a process opens the file once.
 package final class ProcessSlots: Sendable {
   package static let name = "lock.slots"
   static let most = 0xFFFF
@@ -15,7 +15,7 @@ package final class ProcessSlots: Sendable {
   private static let all = Mutex<[FileIdentity: Known]>([:])
 
   private let file: FileDescriptor
-  /// The number of this process, 1 to ``most``.
+  /// From 1 to ``most``.
   let own: Int
 
   private init?(_ file: consuming FileDescriptor) {
@@ -26,7 +26,7 @@ package final class ProcessSlots: Sendable {
     own = free
   }
 
-  /// The number of this process in `directory`; nil if the file cannot be opened, or if all numbers are taken.
+  /// Nil if the file cannot be opened, or if all numbers are taken.
   package static func shared(in directory: String) -> ProcessSlots? {
     let path = directory + "/" + name
     return all.withLock { all in

@@ -7,14 +7,12 @@ import Synchronization
 package final class SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int
-  /// Lets one thread of this process wait at a time. The others sleep here, so that the owner gets a processor.
+  /// One thread waits at a time. The others sleep here, so that the owner gets a processor.
   private let turn = Mutex(())
 
   private static let slotMask: UInt64 = 0xFFFF
-  /// How often a waiter looks at the word before it sleeps.
   private static let spins = 200
 
-  /// The lock in a 64-bit word of a table.
   package init(_ slots: ProcessSlots, place: Int) {
     self.slots = slots
     self.place = place
@@ -22,7 +20,7 @@ package final class SharedLock: Sendable {
 
   private var slot: UInt64 { UInt64(slots.own) }
 
-  /// Frees the lock if an earlier process with this slot was killed while it owned the lock.
+  /// After an earlier process with this slot was killed while it owned the lock.
   package func recover(_ view: borrowing SharedTable.View) {
     let word = view.acquire(place)
     guard view.isWritable else { return }
@@ -42,7 +40,7 @@ package final class SharedLock: Sendable {
     return try body(view)
   }
 
-  /// - Returns: the word of the new owner; nil after `timeout`.
+  /// The word of the new owner; nil after `timeout`.
   @inline(__always)
   private func take(_ view: borrowing SharedTable.View, _ timeout: Duration) -> UInt64? {
     let word = view.acquire(place)

@@ -1,14 +1,10 @@
 import Synchronization
 
-/// Bytes in consecutive 64-bit words of a table. Zeros fill the rest of the last word.
-///
-/// Other processes may change the words meanwhile. So each word is copied once and atomically, and the caller needs a checksum
-/// that tells whether all words belong together.
+/// Bytes in consecutive 64-bit words; zeros fill the rest of the last word. Other processes may change the words meanwhile, so
+/// each word is copied once and atomically, and the caller needs a checksum.
 extension SharedTable.View {
-  /// The number of 64-bit words that hold `count` bytes.
   package static func wideCount(ofBytes count: Int) -> Int { (count + 7) / 8 }
 
-  /// Stores bytes in the words from `index` on.
   package func store(_ bytes: Span<UInt8>, wide index: Int) {
     let words = Self.wideCount(ofBytes: bytes.count)
     precondition(isWritable && index >= 0 && index <= count / 2 && words <= count / 2 - index)
@@ -24,7 +20,6 @@ extension SharedTable.View {
     unsafe atomic(index &+ whole).pointee.store(last, ordering: .relaxed)
   }
 
-  /// Appends `count` bytes to `output`, out of the words from `index` on.
   package func copy(_ count: Int, wide index: Int, to output: inout OutputSpan<UInt8>) {
     let words = Self.wideCount(ofBytes: count)
     precondition(
@@ -39,7 +34,6 @@ extension SharedTable.View {
     }
   }
 
-  /// Whether the words from `index` on hold `bytes`.
   package func holds(_ bytes: Span<UInt8>, wide index: Int) -> Bool {
     let words = Self.wideCount(ofBytes: bytes.count)
     precondition(index >= 0 && index <= count / 2 && words <= count / 2 - index)

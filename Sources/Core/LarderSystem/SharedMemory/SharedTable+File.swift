@@ -2,14 +2,11 @@ import CLarderSystem
 import Synchronization
 
 extension SharedTable {
-  /// How long an opening process waits for the process that makes the file. A slow disk takes a second to allocate the file,
-  /// and a stopped process must not block other processes for ever.
+  /// A slow disk takes a second to allocate the file, and a stopped process must not block others for ever.
   private static let openingTimeout = Duration.seconds(2)
 
-  /// Maps the file for reading and writing; if no file is usable, makes a file with `count` words, all 0 until `prepare`.
-  ///
-  /// - Parameter prepare: fills a new file before other processes can see it.
-  /// - Returns: false if the file can neither be mapped nor made; the current map stays.
+  /// Maps the file for reading and writing. Without a usable file, makes a file with `count` words, all 0; `prepare` fills it
+  /// before other processes can see it. False if the file can neither be mapped nor made; the current map stays.
   @discardableResult
   package func open(
     making count: Int, prepare: (borrowing View) -> Void = { _ in }
@@ -31,8 +28,7 @@ extension SharedTable {
     }
   }
 
-  /// Maps a usable file for reading and writing; never makes a file. Returns false if no such file exists, or if it cannot be
-  /// mapped; the current map stays.
+  /// Maps a usable file for reading and writing; never makes a file. False without such a file; the current map stays.
   @discardableResult
   package func openExisting() -> Bool { openExisting(writable: true) }
 
@@ -60,14 +56,11 @@ extension SharedTable {
     return format.count(header: header, size: Int(status.st_size)) == nil
   }
 
-  /// The error of the last failed ``open(making:prepare:)``.
+  /// The error of ``open(making:prepare:)``.
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 
-  /// Replaces the file that is mapped for writing by a file with `count` words; `fill` copies the old words to the new words.
-  /// Concurrent writes to the old file are lost.
-  ///
-  /// - Returns: false if nothing was replaced. No current file is mapped for writing, or another process replaces the file or
-  /// has replaced it, or a system call has failed.
+  /// Replaces the file that is mapped for writing by a file with `count` words; `fill` copies the old words. Concurrent writes
+  /// to the old file are lost. False if no current file is mapped, another process replaces it, or a system call fails.
   @discardableResult
   package func replace(count: Int, _ fill: (borrowing View, borrowing View) -> Void) -> Bool {
     precondition(count > 0 && count % 2 == 0 && format.accepts(count))
@@ -86,7 +79,7 @@ extension SharedTable {
     }
   }
 
-  /// Maps the file with which another process replaced the mapped file; returns the map to use now.
+  /// Returns the map to use after another process replaced the file.
   @inline(never) @usableFromInline
   func remap(_ region: UnsafeMutablePointer<MappedRegion>) -> UnsafeMutablePointer<MappedRegion> {
     // If another thread holds the lock, this call uses the old words.
@@ -100,7 +93,7 @@ extension SharedTable {
     return unsafe current.load(ordering: .acquiring)
   }
 
-  /// Whether the mapped file is still at its path. Another program may have deleted or replaced it.
+  /// Another program may have deleted or replaced the file.
   package var isInPlace: Bool { unsafe isInPlace(current.load(ordering: .acquiring)) }
 
   private func isInPlace(_ region: UnsafeMutablePointer<MappedRegion>) -> Bool {
@@ -134,9 +127,7 @@ extension SharedTable {
 
   private func path(_ name: String) -> String { directory + "/" + name }
 
-  /// Maps the current file if it is usable.
-  ///
-  /// - Parameter tries: how many replacements of the file during the call are tolerated.
+  /// Nil unless the current file is usable. Tolerates `tries` replacements of the file during the call.
   private func find(writable: Bool, tries: Int = 64) -> UnsafeMutablePointer<MappedRegion>? {
     do throws(SystemError) {
       let flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK
@@ -162,7 +153,7 @@ extension SharedTable {
     }
   }
 
-  /// Whether `status` is of a regular file with one link that belongs to the directory's owner and that only the owner may use.
+  /// A regular file with one link that belongs to the directory's owner and that only the owner may use.
   private func isOurs(_ status: stat) -> Bool {
     let isFile = status.isRegularFile && status.st_nlink == 1
     guard let directory = FileStatus.of(directory) else { return false }

@@ -3,21 +3,20 @@ public import Synchronization
 
 /// A file with a fixed number of words beside the data, which processes share through memory without locks.
 ///
-/// The words may be lost, old or damaged, and the store works without them: an unusable file is no error. The words of all
-/// files but `buffer` are hints. ``View/count`` is 0 without a file: the disk is full, or a read-only store has no file.
+/// The words may be lost, old or damaged, and the store works without them. The words of all files but `buffer` are hints.
+/// ``View/count`` is 0 without a file: the disk is full, or a read-only store has no file.
 ///
-/// The number of words changes only when a new file replaces the old one. A process that still maps the old file sees
-/// a flag in its header at the next ``view`` and maps the new file. All maps stay until the last reference to this object
-/// is released, so a view never refers to unmapped memory.
+/// The number of words changes only when a new file replaces the old file, whose header then has a flag. All maps stay until
+/// the last reference to this object is released, so a view never refers to unmapped memory.
 @safe public final class SharedTable: Sendable {
-  /// The name of the file and the contents that this build and this store accept.
+  /// What this build and this store accept.
   package struct Format: Sendable {
     let file: MappedFile
     /// Increases when the meaning of the words changes.
     let layout: UInt32
     /// The store's 16-byte identity; a file of another store is not used.
     let store: [UInt8]
-    /// Whether a file with the given number of words can be used.
+    /// For a number of words.
     let accepts: @Sendable (Int) -> Bool
 
     package init(
@@ -41,11 +40,11 @@ public import Synchronization
   /// The phase of the store. A child that was forked during a read must not write.
   @usableFromInline nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
   @usableFromInline nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
-  /// The only accepted number of words; 0 means each number that the format accepts.
+  /// 0 means each number that the format accepts.
   let keptCount = Atomic(0)
-  /// The error of the last failed ``open(making:prepare:)``; 0 if no call has failed.
+  /// 0 if no call has failed.
   let failureCode = Atomic<Int32>(0)
-  /// All maps made so far; the last map is the current map.
+  /// The last map is the current map.
   let maps: Mutex<Maps>
 
   @safe struct Maps: ~Copyable, Sendable {
@@ -205,7 +204,7 @@ package enum MappedFile: String, CaseIterable, Sendable {
   /// Written entries that are not committed yet.
   case buffer
 
-  /// The temporary name of a new file before it is renamed.
+  /// Before the new file is renamed.
   var unfinished: String { rawValue + ".new" }
 
   package static var names: [String] { allCases.flatMap { [$0.rawValue, $0.unfinished] } }

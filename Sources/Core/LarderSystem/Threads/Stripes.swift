@@ -37,13 +37,11 @@ public import Synchronization
   }
 }
 
-/// Counters that concurrent reads increment without waiting, in stripes of one cache line each.
-///
-/// A lock of the caller, such as a reader slot, protects each of the first 16 stripes, so a plain load and store is exact
-/// there. Stripe 17 is for callers without a lock and is incremented atomically.
+/// Counters that concurrent reads increment without waiting, in stripes of one cache line. A lock of the caller, such as a
+/// reader slot, protects each of the first 16 stripes. Stripe 17 is for callers without a lock and is atomic.
 @safe package final class StripedCounters: Sendable {
   @inlinable package static var capacity: Int { 8 }
-  /// The number of stripes with a lock, which is the index of the stripe without a lock.
+  /// The stripe without a lock.
   @inlinable package static var shared: Int { 16 }
   @usableFromInline nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -70,12 +68,10 @@ public import Synchronization
     }
   }
 
-  /// Adds one to `counter` without a lock.
   package func count(_ counter: Int) {
     count(counter, stripe: Self.shared)
   }
 
-  /// Adds `amount` to `counter` without a lock.
   package func add(_ amount: UInt64, to counter: Int) {
     let word = unsafe words + (Self.shared * Self.capacity + counter)
     unsafe word.pointee.add(amount, ordering: .relaxed)
@@ -96,10 +92,9 @@ public import Synchronization
   package func total(_ counter: Int) -> UInt64 { totals[counter] }
 }
 
-/// A fixed number of 64-bit words that threads read and write without a lock, as a cache. The words are 0 at first, and only
-/// touched pages use memory. If the system refuses the memory, `count` is 0 and every word reads as 0.
+/// 64-bit words that threads use without a lock, as a cache; 0 at first, and only touched pages use memory.
 @safe package final class AtomicWords: Sendable {
-  /// The number of words; 0 if the system refused the memory.
+  /// 0 if the system refused the memory; then every word reads as 0.
   package let count: Int
   nonisolated(unsafe) private let words: UnsafeMutablePointer<Atomic<UInt64>>?
 

@@ -10,9 +10,7 @@ package var threadIdentity: UInt64 {
   #endif
 }
 
-/// Describes a thread of this process in messages: its identity, and its name if the thread has a name.
-///
-/// - Precondition: the thread runs.
+/// For messages: the identity, and the name if the thread, which must run, has a name.
 package func threadDescription(of identity: UInt64) -> String {
   unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
     unsafe buffer.initialize(repeating: 0)
@@ -22,7 +20,7 @@ package func threadDescription(of identity: UInt64) -> String {
   }
 }
 
-/// Sleeps briefly before the caller retries something that another thread or process finishes soon.
+/// For a retry of something that another thread or process finishes soon.
 package func backOff(microseconds: UInt32 = 50) {
   usleep(microseconds)
 }
@@ -32,8 +30,7 @@ package var isInTask: Bool {
   unsafe withUnsafeCurrentTask { task in unsafe task != nil }
 }
 
-/// Writes a line to standard error, if that is a terminal or the environment has
-/// `LARDER_WARNINGS`.
+/// Writes to standard error, if that is a terminal or the environment has `LARDER_WARNINGS`.
 package func warn(_ line: String) {
   let isWanted = unsafe getenv("LARDER_WARNINGS") != nil
   guard isWanted || isatty(2) == 1 else { return }
@@ -41,9 +38,7 @@ package func warn(_ line: String) {
   _ = unsafe write(2, bytes, bytes.count)
 }
 
-/// Runs `work` in a new thread, which receives no signals.
-///
-/// - Throws: `EAGAIN` if the system allows no further thread.
+/// The thread receives no signals. Throws `EAGAIN` if the system allows no further thread.
 package func runInThread(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
   let retained = unsafe Unmanaged.passRetained(ThreadWork(work))
   let result = unsafe larder_start_thread(

@@ -1,9 +1,7 @@
 import CLarderSystem
 
-/// A thread that runs one task at the requested times.
-///
-/// The thread exists from ``init(_:)`` on and needs no descriptor. So it works in a process that later runs out of threads or
-/// file descriptors. A forked child does not have the thread and must call no method.
+/// A thread that runs one task at the requested times. The thread exists from ``init(_:)`` on, so it works in a process that
+/// later runs out of threads or descriptors. A forked child does not have the thread and must call no method.
 @safe package final class TimerThread: Sendable {
   private let state: State
 

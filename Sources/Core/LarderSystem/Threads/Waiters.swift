@@ -2,8 +2,8 @@ import Synchronization
 
 /// Tasks that wait until they are resumed or cancelled.
 ///
-/// The owner keeps the condition for which the tasks wait, under its own lock or in an atomic. `wait` asks for the condition
-/// once the task counts as waiting. So an owner that changes the condition and then resumes the tasks misses no task.
+/// The owner keeps their condition under its own lock or in an atomic. `wait` asks for the condition once the task counts as
+/// waiting. So an owner that changes the condition and then resumes the tasks misses no task.
 package final class Waiters<Outcome: Sendable>: Sendable {
   private struct Waiter {
     var until: Int64
@@ -13,12 +13,12 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   private struct State {
     var next: UInt64 = 0
     var waiting: [UInt64: Waiter] = [:]
-    /// The callers that were cancelled before they waited.
+    /// Before they waited.
     var cancelled: Set<UInt64> = []
   }
 
   private let state = Mutex(State())
-  /// Whether a task may be waiting. If it is false, ``resume(with:at:)`` returns without the lock.
+  /// False only if no task waits: ``resume(with:at:)`` then needs no lock.
   private let isAwaited = Atomic(false)
 
   package init() {}
@@ -62,7 +62,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
     return result
   }
 
-  /// Resumes all tasks whose `until` is at most `moment`.
+  /// Resumes the tasks whose `until` is at most `moment`.
   package func resume(with outcome: Outcome, at moment: Int64 = .max) {
     guard isAwaited.load(ordering: .sequentiallyConsistent) else { return }
     let resumed = state.withLock { state in
@@ -88,7 +88,6 @@ package final class Waiters<Outcome: Sendable>: Sendable {
 }
 
 extension Waiters<Void> {
-  /// Waits until the task is resumed, is cancelled, or `isOver` is true.
   package func wait(until: Int64 = .min, unless isOver: () -> Bool) async {
     _ = await wait(until: until, unless: { isOver() ? () : nil })
   }

@@ -1,25 +1,23 @@
 import CLarderSystem
 import Synchronization
 
-/// A lock between the threads of a process. It serves the threads in the order of their requests.
+/// A lock between the threads of a process, in the order of their requests. A thread enters only a lock that it does not own.
 @safe package final class WriterLock: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
-  /// The identity of the owning thread, 0 without an owner. Only changed with `mutex` held.
+  /// A thread's identity; 0 without an owner. Only changed with `mutex` held.
   private let owner = Atomic<UInt64>(0)
   // The fields below are only used with `mutex` held.
 
-  /// The tickets of the waiting threads, in the order of arrival.
+  /// In the order of arrival.
   private var waiting: [UInt64] = []
   private var lastTicket: UInt64 = 0
-  /// How often the lock was taken.
   private var turns: UInt64 = 0
 
-  /// How long a thread waits.
   private enum WaitLimit {
     case endless
     case inAll(Duration)
-    /// The wait ends when one owner keeps the lock for this duration.
+    /// As long as no owner keeps the lock for this duration.
     case perOwner(Duration)
 
     var milliseconds: Int64? {
@@ -43,30 +41,21 @@ import Synchronization
     unsafe condition.deallocate()
   }
 
-  /// Whether the calling thread owns the lock.
   package var isMine: Bool { owner.load(ordering: .relaxed) == threadIdentity }
 
-  /// Waits for the lock.
-  ///
-  /// - Precondition: the thread does not own the lock yet.
   package func enter() { _ = enter(.endless) }
 
-  /// Waits for the lock, at most for `lockTimeout`; returns whether the calling thread now owns the lock.
-  ///
-  /// - Precondition: the thread does not own the lock yet.
+  /// Returns whether the calling thread now owns the lock.
   package func enter(lockTimeout: Duration) -> Bool { enter(.inAll(lockTimeout)) }
 
-  /// Waits for the lock while its owners change; returns whether the calling thread now owns the lock.
-  ///
-  /// Gives up when one owner keeps the lock for `ownerTimeout`: that owner may be waiting for the calling thread.
-  ///
-  /// - Precondition: the thread does not own the lock yet.
+  /// Like ``enter(lockTimeout:)``, but waits while the owners change. Gives up when one owner keeps the lock for
+  /// `ownerTimeout`: that owner may be waiting for the calling thread.
   package func enter(ownerTimeout: Duration) -> Bool { enter(.perOwner(ownerTimeout)) }
 
   /// Takes the lock if it is free and no thread waits.
   package func tryEnter() -> Bool { !isMine && enter(.inAll(.zero)) }
 
-  /// Names the owner of the lock and the calling thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
+  /// For messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
     unsafe pthread_mutex_lock(mutex)
     // The owner cannot end meanwhile: it needs the mutex to leave.

@@ -36,7 +36,7 @@ package struct CalendarDate: Hashable, Sendable {
     )
   }
 
-  /// The day of the week; 0 is Sunday.
+  /// 0 is Sunday.
   package var weekday: Int64 { (number + 4) - (number + 4).floored(by: 7) * 7 }
 
   package static func isLeap(_ year: Int64) -> Bool {
@@ -44,7 +44,7 @@ package struct CalendarDate: Hashable, Sendable {
   }
 }
 
-/// A number with leading zeros, for dates and times.
+/// With leading zeros, for dates and times.
 package func padded(_ number: Int, _ width: Int = 2) -> String {
   let digits = String(number)
   return String(repeating: "0", count: max(width - digits.count, 0)) + digits

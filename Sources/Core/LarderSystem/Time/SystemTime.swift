@@ -1,6 +1,6 @@
 import CLarderSystem
 
-/// The system's clocks, without a system call where the platform allows that.
+/// Without a system call where the platform allows that.
 package enum SystemTime {
   /// Milliseconds since 1970, up to one scheduler tick (4 ms, at most 10) behind; a call takes about 3 ns.
   @inline(__always)
