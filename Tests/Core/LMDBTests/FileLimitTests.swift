@@ -9,9 +9,8 @@ import Testing
   init() throws { directory = try TemporaryDirectory() }
 
   private static let limit = 4 << 20
-  private func open(lockTimeout: Duration = .seconds(10)) throws -> Environment {
-    try Fixture.open(
-      directory.store, Fixture.options(lockTimeout: lockTimeout, durability: .temporary))
+  private func open() throws -> Environment {
+    try Fixture.open(directory.store, Fixture.options(durability: .temporary))
   }
 
   /// Stores values of `size` bytes until no room is left, and returns how many it stored.
@@ -28,15 +27,6 @@ import Testing
     }
     try #require(error == .mapFull)
     return stored - first
-  }
-
-  /// Removes the records with the given numbers, except multiples of 8, in several commits. Later commits can reuse the pages.
-  private func remove(_ environment: Environment, _ numbers: Range<Int>) throws {
-    for part in numbers.split(maxSplits: .max, whereSeparator: { $0 % 8 == 0 }) {
-      try environment.write { transaction in
-        for number in part { try transaction.remove(Fixture.bytes(number).span, from: .main) }
-      }
-    }
   }
 
   @Test func `the map has the limit's size, in whole pages, as soon as it is set`() throws {
@@ -93,32 +83,6 @@ import Testing
       churn.refusals + (Int(counts[1]) ?? 0) > 40,
       "LARDER_SEED=\(seed): \(churn.refusals) \(counts)")
     #expect(try peer.end() == 0)
-  }
-
-  @Test func `holds against a stopped reader of another process, which can be named`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
-    let stored = try fill(environment)
-    try remove(environment, 0..<stored / 2)
-    let peer = try PeerProcess("read", directory.store, ["1"], saying: "reading")
-    #expect(kill(pid_t(peer.identifier), SIGSTOP) == 0)
-    #expect(try environment.blockingReader() == nil)
-
-    var churn = Churn(environment, limit: Self.limit, author: 1, seed: seed)
-    try churn.run(200)
-    #expect(churn.refusals > 0, "LARDER_SEED=\(seed)")
-    try fill(environment, from: 100_000, size: 2000)
-    let reader = try #require(try environment.blockingReader())
-    #expect(reader.process == peer.identifier)
-    #expect(environment.fileSize <= Self.limit)
-
-    #expect(kill(pid_t(peer.identifier), SIGCONT) == 0)
-    #expect(try peer.end() == 0)
-    #expect(try environment.blockingReader() == nil)
-    try remove(environment, stored / 2..<stored)
-    try environment.store(0..<100, size: 2000)
-    #expect(try churn.isIntact())
-    #expect(environment.fileSize <= Self.limit)
   }
 
   @Test func `below the file's size: the file stops growing at once, and raised it grows`() throws {

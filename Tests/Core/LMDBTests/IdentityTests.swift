@@ -22,14 +22,6 @@ import Testing
     }
   }
 
-  @Test func `two stores are two environments`() throws {
-    let first = try Fixture.open(directory.store)
-    let second = try Fixture.open(directory.store + "2")
-    #expect(first !== second)
-    try first.set([5], [1])
-    #expect(try second.value([5]) == nil)
-  }
-
   @Test func `a closed store can be opened again`() throws {
     let first = try Fixture.open(directory.store)
     try first.set([5], [6])

@@ -24,27 +24,6 @@ import Testing
     #expect(try environment.isWhole(0..<100))
   }
 
-  @Test func `grows while other threads read and ask without a pause`() throws {
-    let environment = try openSmall()
-    try environment.store([0])
-    let done = Flag()
-    try inThreads(4) { thread in
-      if thread == 0 {
-        defer { done.set() }
-        try environment.store(1..<120)
-        return
-      }
-      while !done.isSet {
-        switch thread {
-        case 1: #expect(environment.lastTransaction >= 1)
-        case 2: #expect(environment.info.pageSize == 4096)
-        default: #expect(try environment.isWhole([0]))
-        }
-      }
-    }
-    #expect(environment.info.mapSize > 120 * Self.size)
-  }
-
   @Test func `checkpoints are made while another thread moves the map`() throws {
     let environment = try Fixture.open(
       directory.store, Fixture.options(mapSize: Self.small, durability: .checkpointed))

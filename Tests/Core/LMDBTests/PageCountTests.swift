@@ -172,23 +172,6 @@ import Testing
     }
   }
 
-  @Test func `asking changes nothing, before or after changes`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
-    var churn = Churn(environment, limit: Self.limit, seed: seed)
-    try churn.run(100)
-    try environment.write { transaction in
-      let before = try transaction.availablePages(upTo: .max, limit: Self.limit)
-      try transaction.put([1].span, for: [1].span, in: environment.databases[0])
-      #expect(try transaction.availablePages(upTo: .max, limit: Self.limit) == before)
-      _ = try transaction.hasRun(of: 1000, limit: Self.limit)
-      try transaction.put([2].span, for: [2].span, in: environment.databases[0])
-    }
-    #expect(try environment.value([1], in: environment.databases[0]) == [1])
-    #expect(try environment.value([2], in: environment.databases[0]) == [2])
-    #expect(try churn.isIntact())
-  }
-
   @Test func `a smaller limit than the map's counts fewer pages behind the last one`() throws {
     let environment = try open()
     environment.setFileLimit(Self.limit)

@@ -17,29 +17,6 @@ import Testing
     get throws { try environment.readerTable.readers().filter { $0.process == Int(getpid()) } }
   }
 
-  @Test func `a view stays as it was while others commit`() throws {
-    try environment.write { transaction in
-      for number in 0..<50 {
-        try transaction.put(
-          Fixture.filling(0, count: 3000).span, for: Fixture.bytes(number).span, in: .main)
-      }
-    }
-    let read = try environment.beginRead()
-    for round in 1...40 {
-      try environment.write { transaction in
-        for number in 0..<50 {
-          let value = Fixture.filling(round, count: 3000)
-          try transaction.put(value.span, for: Fixture.bytes(number).span, in: .main)
-        }
-      }
-    }
-    for number in 0..<50 {
-      #expect(try read.copy(Fixture.bytes(number)) == Fixture.filling(0, count: 3000))
-    }
-    #expect(try environment.value(Fixture.bytes(0)) == Fixture.filling(40, count: 3000))
-    #expect(environment.lastTransaction == read.id + 40)
-  }
-
   @Test func `more reads at once than the pool has, on one thread, each with its own view`() throws
   {
     try nest(40)

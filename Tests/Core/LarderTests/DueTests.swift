@@ -63,20 +63,6 @@ import Testing
     }
   }
 
-  @Test func `a store whose state is damaged is purged all the same`() throws {
-    try withStore { store, clock in
-      try store.namespace("notes").set("v", for: "k", expires: .after(.seconds(1)))
-      try store.tamper { transaction, _ in
-        try transaction.put([1, 2, 3], for: MetadataKey.state, in: .main)
-      }
-      #expect(try store.faults == [.metadata])
-      try store.purge()
-      #expect(try store.state.nextDue == UInt64(clock.now.milliseconds) + 1000)
-      clock.advance(by: .seconds(1))
-      #expect(try store.purge().entries == 1)
-    }
-  }
-
   @Test func `a purge goes from namespace to namespace in batches`() throws {
     try withStore { store, clock in
       // In some namespaces all entries are due, in some a part, in some none; some entries never expire.

@@ -56,23 +56,6 @@ struct GroupCommitTests {
     try store.close()
   }
 
-  @Test func `a cancelled write that has not begun is not written`() async throws {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
-    // The batch ends when all kept writes wait. By then the cancelled writes are taken back.
-    try await whileHeld(store, until: 20) {
-      let tasks = (0..<10).map { index in Task { try await notes.set("x", for: "\(index)") } }
-      try await waitUntil { store.engine.writes.queue.waitingCount >= 10 }
-      for task in tasks { task.cancel() }
-      for task in tasks {
-        await #expect(throws: CancellationError.self) { try await task.value }
-      }
-      try await inTasks(20) { index in try await notes.set("x", for: "kept \(index)") }
-    }
-    #expect(try notes.count() == 20 && notes.contains("kept 7"))
-    #expect(try store.verify().faults == [])
-  }
-
   @Test func `a task that is cancelled already writes nothing`() async throws {
     let store = try Store.patient()
     let (notes, cache) = (store.namespace("notes"), store.cache(TextCodec(), in: "notes"))

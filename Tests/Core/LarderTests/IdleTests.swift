@@ -79,6 +79,7 @@ import Testing
     try withIdleStore { store, notes, clock, timer in
       try notes.set("v", for: "k")
       clock.advance(by: .seconds(1000))
+      let before = try store.statistics().file.transaction
       _ = try notes.contains("k")
       _ = try notes.entry(for: "k")
       _ = try notes.page()
@@ -91,7 +92,9 @@ import Testing
         _ = try moment.entry(for: "k", in: notes)
         _ = try moment.contains("k", in: notes)
       }
+      #expect(try store.statistics().file.transaction == before)
       _ = try store.write { batch in try batch.entry(for: "k", in: notes) }
+      #expect(try notes.reads == ReadCounters())
       #expect(timer.delays.isEmpty && store.engine.leftovers.accesses.queue.count == 0)
       clock.advance(by: .seconds(700))
       #expect(try !notes.contains("k"))

@@ -5,29 +5,6 @@ import Testing
 @testable import Larder
 
 @Suite struct PageTests {
-  @Test func `a cursor goes on behind an entry that was removed, replaced or expired meanwhile`()
-    throws
-  {
-    try withNotes { store, notes, _ in
-      for number in 0..<9 { try notes.set("v", for: number, expires: .after(.seconds(9))) }
-      for change in 0..<3 {
-        let page = try notes.page(limit: 3)
-        let last = try #require(page.items.last)
-        let cursor = try #require(page.next)
-        switch change {
-        case 0: try notes.set("other", for: last.key, expires: .after(.seconds(8)))
-        case 1: try notes.remove(last.key)
-        default:
-          try notes.touch(last.key, expires: .after(.zero))
-          try store.purge()
-        }
-        let next = try notes.page(limit: 100, after: cursor).items
-        #expect(next.first.map { $0.key > last.key } == true)
-        #expect(next.count == [6, 6, 5][change])
-      }
-    }
-  }
-
   @Test
   func `entries that are there throughout are listed once, whatever is written between pages`()
     throws

@@ -22,35 +22,6 @@ import Testing
     }
   }
 
-  @Test func `a deadline that moved later costs no index record, and is found again`() throws {
-    try withNotes { store, notes, clock in
-      let records = {
-        try store.engine.beginRead().statistics(of: store.engine.indexes.deadlines).records
-      }
-      for number in 0..<100 { try notes.set("v", for: number, expires: .after(.seconds(10))) }
-      try store.sync()
-      for round in 1..<10 {
-        clock.advance(by: .seconds(5))
-        for number in 0..<100 {
-          if round % 2 == 0 {
-            try notes.touch(number, expires: .after(.seconds(10)))
-          } else {
-            try notes.set("w", for: number, expires: .after(.seconds(10)))
-          }
-        }
-        var found = try records()
-        #expect(found == 4, "100 positions in a row")
-        #expect(try store.purge().entries == 0)
-        found = try records()
-        #expect(found == 4)
-      }
-      for number in 0..<50 { try notes.touch(number, expires: .never) }
-      clock.advance(by: .seconds(10))
-      #expect(try store.purge().entries == 50)
-      #expect(try records() == 0)
-    }
-  }
-
   @Test func `a purge visits what is due and nothing else`() throws {
     try withNotes { store, notes, clock in
       try store.write { batch in

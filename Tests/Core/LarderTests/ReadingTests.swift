@@ -29,25 +29,6 @@ import Testing
     }
   }
 
-  @Test func `looking at facts counts nothing and removes nothing`() throws {
-    try withNotes { store, notes, clock in
-      try notes.set("abc", for: "fresh")
-      try notes.set("de", for: "gone", expires: .after(.seconds(1)))
-      clock.advance(by: .seconds(1))
-      let transaction = try store.statistics().file.transaction
-      for _ in 0..<3 {
-        let found = try ["fresh", "gone", "none"].map { try notes.contains($0) }
-        #expect(found == [true, false, false])
-        #expect(try notes.entry(for: "gone")?.state == .expired)
-        #expect(try notes.entry(for: "fresh")?.size == 3)
-        #expect(try notes.page().items.count == 1)
-        #expect(try notes.count() == 2)
-      }
-      #expect(try notes.reads == ReadCounters())
-      #expect(try store.statistics().file.transaction == transaction)
-    }
-  }
-
   @Test func `every read of one moment sees the same commits`() throws {
     try withNotes { store, notes, _ in
       try notes.set("1", for: "a")

@@ -129,58 +129,12 @@ import Testing
       #expect(try notes.entry(for: "k")?.expires == moment)
       let impossible =
         ([-0.1, 1.1, .nan, .infinity] as [Double]).map { Rules(jitter: $0) } + [
-          Rules(expires: .after(.seconds(-5)))
+          Rules(expires: .after(.seconds(-5))),
+          Rules(expires: .after(.hours(2)), stale: .hours(-1)),
         ]
       for rules in impossible {
         #expect(failure { try store.declare(rules, for: "notes") } == .invalidArgument)
       }
-    }
-  }
-
-  @Test func `soft five minutes, hard a day`() throws {
-    try withNotes(Rules(expires: .after(.minutes(5)), stale: .hours(24) - .minutes(5))) {
-      store, notes, clock in
-      try notes.set("v", for: "k")
-      let start = clock.now
-      clock.advance(by: .minutes(5) - .milliseconds(1))
-      #expect(try notes.text("k") == "v")
-      clock.advance(by: .milliseconds(1))
-      #expect(try notes.text("k") == nil)
-      let entry = try #require(try notes.entry(for: "k"))
-      #expect(entry.state == .stale && entry.staleUntil == start.advanced(by: .hours(24)))
-      #expect(try store.purge().entries == 0)
-      clock.advance(by: .hours(24) - .minutes(5) - .milliseconds(1))
-      #expect(try notes.entry(for: "k")?.state == .stale)
-      clock.advance(by: .milliseconds(1))
-      #expect(try notes.entry(for: "k")?.state == .expired)
-      #expect(try store.purge().entries == 1)
-      #expect(
-        failure {
-          try store.declare(Rules(expires: .after(.hours(2)), stale: .hours(-1)), for: "notes")
-        }
-          == .invalidArgument)
-    }
-  }
-
-  @Test func `a touch keeps the entry's own stale window`() throws {
-    try withNotes(Rules(expires: .after(.minutes(1)), stale: .minutes(10))) { _, notes, clock in
-      var attributes = EntryAttributes()
-      for (key, window) in [("own", Duration.hours(3)), ("none", .zero), ("ruled", .minutes(10))] {
-        attributes.stale = key == "ruled" ? nil : window
-        try notes.set([1], for: key, attributes)
-        clock.advance(by: .seconds(30))
-        for expires in [nil, Expiration.after(.minutes(2))] {
-          try notes.touch(key, expires: expires)
-          let entry = try #require(try notes.entry(for: key))
-          let end = try #require(entry.expires)
-          #expect(end.duration(to: entry.staleUntil ?? end) == window, "\(key)")
-        }
-      }
-      // An entry that had no expiry has no window to keep.
-      try notes.touch("own", expires: .never)
-      try notes.touch("own", expires: .after(.minutes(1)))
-      let entry = try #require(try notes.entry(for: "own"))
-      #expect(entry.expires?.advanced(by: .minutes(10)) == entry.staleUntil)
     }
   }
 

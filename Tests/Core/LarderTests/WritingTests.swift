@@ -54,21 +54,6 @@ import Testing
     }
   }
 
-  @Test func `a refused write changes nothing at all`() throws {
-    try withNotes { store, notes, _ in
-      var attributes = EntryAttributes()
-      for tag in ["", String(repeating: "t", count: 201), "a\u{0}b"] {
-        attributes.tags = [tag]
-        #expect(
-          failure { try notes.set([1], for: "k", attributes) } == .invalidArgument)
-        #expect(failure { try store.invalidate(tag: tag) } == .invalidArgument)
-      }
-      #expect(try store.namespaces().isEmpty)
-      attributes.tags = [String(repeating: "t", count: 200)]
-      try notes.set([1], for: String(repeating: "k", count: 1000), attributes)
-    }
-  }
-
   @Test func `a store for reading only refuses every change`() throws {
     try withTemporaryDirectory { path in
       let clock = ManualClock()
@@ -114,9 +99,13 @@ import Testing
     nameless.owners.append(Owner(Key("o"), in: ""))
     var keyless = nameless
     keyless.owners[1] = Owner(Key([]), in: "owners")
-    try store.write { [tagged, imported, nameless, keyless] batch in
+    let refused = [
+      tagged, imported, nameless, keyless, .with(tags: [String(repeating: "t", count: 201)]),
+      .with(tags: ["a\u{0}b"]),
+    ]
+    try store.write { batch in
       let before = batch.session.mutations
-      for attributes in [tagged, imported, nameless, keyless] {
+      for attributes in refused {
         #expect(
           failure { try batch.set([1], for: "k", in: notes, attributes) } == .invalidArgument)
         #expect(failure { try batch.set(1, for: "k", in: cache, attributes) } == .invalidArgument)
@@ -127,7 +116,10 @@ import Testing
           == .invalidArgument)
       #expect(batch.session.mutations == before)
     }
+    #expect(failure { try store.invalidate(tag: "a\u{0}b") } == .invalidArgument)
     #expect(try store.namespaces().isEmpty)
+    let longest = EntryAttributes.with(tags: [String(repeating: "t", count: 200)])
+    try notes.set([1], for: String(repeating: "k", count: 1000), longest)
     #expect(try store.verify().faults == [])
   }
 }

@@ -137,27 +137,6 @@ import Testing
     #expect(try await ask().value == "load 2" && origin.loads == 2)
   }
 
-  @Test func `a refresh has an end, and its failure is told`() async throws {
-    let boards = try Store.boards(clock: clock)
-    _ = try await ask(boards)
-    clock.advance(by: .minutes(2))
-    let errors = Shared<[any Error]>([])
-    var options = LoadOptions(stale: windows, refreshTimeout: .seconds(5), waitsForCommit: true)
-    options.onBackgroundError = { error in errors.withLock { $0.append(error) } }
-    origin.close()
-    let served = try await origin.ask(boards, options)
-    #expect(served.source == .stale)
-    try await origin.waitForLoads(2)
-    try await waitUntil { clock.isAwaited }
-    clock.advance(by: .seconds(5))
-    try await waitUntil { errors.withLock { !$0.isEmpty } }
-    #expect((errors.withLock { $0.first } as? LarderError)?.code == .timedOut)
-    origin.open()
-    #expect(try await ask(boards).source == .stale)
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == "load 3")
-  }
-
   @Test func `each policy asks what it says`() async throws {
     let boards = try Store.boards(clock: clock)
     let ask = { (policy: RequestPolicy) in
