@@ -43,9 +43,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   let cache: Cache<Value>
   let prefix: [UInt8]
 
-  /// Calls `body` with each entry.
-  ///
-  /// - Parameter body: may write. Its error ends the iteration.
+  /// Calls `body` with each entry; `body` may write, and its error ends the iteration.
   public func visit(_ body: (Key, Value) throws -> Void) throws {
     var iterator = makeAsyncIterator()
     while let (key, value) = try iterator.nextEntry() { try body(key, value) }

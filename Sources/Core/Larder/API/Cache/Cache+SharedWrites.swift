@@ -1,6 +1,5 @@
 import LMDB
 import LarderSystem
-import Synchronization
 
 /// An entry that was written, for the memory tier.
 struct Stored: Sendable {

@@ -2,10 +2,8 @@ import LarderSystem
 
 /// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.
 extension Cache {
-  /// Stores `value` under `key` in place of any other value. The cache's codec replaces the codec of the attributes.
-  ///
-  /// - Parameter expires: how long the entry stays fresh, in place of the attributes' ``EntryAttributes/expires``. If both are
-  ///   nil, the namespace's rule decides.
+  /// Stores `value` under `key` in place of any other value, like `set` of ``Store/Namespace``. The cache's codec replaces the
+  /// codec of the attributes.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
@@ -30,10 +28,8 @@ extension Cache {
     return try write(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
-  /// removes the entry.
-  ///
-  /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result, like `update` of
+  /// ``Store/Namespace``.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -89,11 +85,9 @@ extension Cache {
 }
 
 extension Cache where Value: FixedWidthInteger {
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between.
-  ///
-  /// An existing entry keeps its attributes. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
-  ///
-  /// - Parameter expires: the lifetime of a new entry; nil takes the namespace's rule.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between. An
+  /// existing entry keeps its attributes; `expires` is for a new entry. Throws ``LarderError/Code/invalidArgument`` if the sum
+  /// does not fit.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil

@@ -1,5 +1,3 @@
-import LarderSystem
-
 extension Store {
   /// An entry without its value.
   public struct Entry: Sendable, Hashable {

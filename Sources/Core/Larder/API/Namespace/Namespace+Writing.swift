@@ -35,9 +35,8 @@ extension Store.Namespace {
     try write(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
   }
 
-  /// Stores `value` only if the entry has this version (``Store/Entry/version``); nil expects no entry.
-  ///
-  /// - Returns: false, and nothing changes, if the entry has another version. An expired entry counts as absent.
+  /// Stores `value` only if the entry has this version (``Store/Entry/version``); nil expects no entry, or an expired entry. If
+  /// the entry has another version, nothing changes and the result is false.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()

@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 /// The promise about a power failure.
 ///

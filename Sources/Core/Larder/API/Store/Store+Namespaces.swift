@@ -45,9 +45,8 @@ extension Store {
     try LimitChange(engine).changeRules(of: name, mayBeAbsent: true) { $0.declare(rules) }
   }
 
-  /// Replaces an operator's overrides; empty overrides restore the declared rules. For lower limits see ``declare(_:for:)``.
-  ///
-  /// - Throws: ``LarderError/Code/noSuchNamespace``, and the errors of ``declare(_:for:)``.
+  /// Replaces an operator's overrides; empty overrides restore the declared rules. Throws ``LarderError/Code/noSuchNamespace``,
+  /// and the errors of ``declare(_:for:)``, which also describes lower limits.
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
     _ = try override(overrides, for: name) { true }
   }

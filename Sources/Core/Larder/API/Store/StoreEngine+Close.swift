@@ -49,12 +49,14 @@ extension StoreEngine {
   func endWithProcess() {
     guard !environment.isWriting else { return }
     if isTemporary.load(ordering: .relaxed) {
-      // If the removal fails, the system cleans its temporary directory.
-      try? FileManager.default.removeItem(atPath: environment.path)
+      removeFiles()
     } else {
       flushLast()
     }
   }
+
+  /// Removes the files of a temporary store. If the removal fails, the system cleans its temporary directory.
+  func removeFiles() { try? FileManager.default.removeItem(atPath: environment.path) }
 
   func close() throws(LarderError) {
     try checkNotWriting("closing")

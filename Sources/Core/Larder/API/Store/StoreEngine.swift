@@ -2,12 +2,6 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The state that all handles of one store in this process share, and the services that work on that state.
 final class StoreEngine: Sendable {
   let environment: Environment
@@ -65,8 +59,7 @@ final class StoreEngine: Sendable {
     memory.budget.remove { _ in true }
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
-      // If the removal fails, the system cleans its temporary directory.
-      try? FileManager.default.removeItem(atPath: environment.path)
+      removeFiles()
     } else {
       flushLast()
     }

@@ -213,9 +213,8 @@ extension Store {
 }
 
 extension Store.Namespace {
-  /// Sets the counts of this namespace's reads and removals to zero; see ``Store/resetStatistics()``.
-  ///
-  /// Throws ``LarderError/Code/noSuchNamespace`` if the namespace does not exist.
+  /// Sets the counts of this namespace's reads and removals to zero, like ``Store/resetStatistics()``. Throws
+  /// ``LarderError/Code/noSuchNamespace`` if the namespace does not exist.
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in

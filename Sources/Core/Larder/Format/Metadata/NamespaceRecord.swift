@@ -12,7 +12,7 @@ import LarderSystem
 struct NamespaceRecord: Equatable, Sendable {
   var id: NamespaceID
   var created: Int64
-  var rules: RuleSet
+  var rules = RuleSet()
 
   /// The rules that code declared, and an operator's overrides of them.
   struct RuleSet: Codable, Equatable, Sendable {
@@ -41,12 +41,9 @@ struct NamespaceRecord: Equatable, Sendable {
     return NamespaceID.possible.contains(id) ? id : nil
   }
 
-  init(id: NamespaceID, created: Int64, rules: RuleSet = RuleSet()) {
-    self.id = id
-    self.created = created
-    self.rules = rules
-  }
+}
 
+extension NamespaceRecord {
   init(_ record: Span<UInt8>, name: String, seal: RecordSeal) throws(LarderError) {
     guard let content = seal.open(record, for: MetadataKey.namespace(name)),
       let id = Self.id(content)

@@ -25,11 +25,6 @@ struct StoreFormat {
 
   private var isReadable: Bool { (Self.plain...Self.buffered).contains(version) }
 
-  private init(version: UInt32, identity: [UInt8]) {
-    self.version = version
-    self.identity = identity
-  }
-
   enum Contents {
     case format(StoreFormat)
     /// The record is not from Larder.
@@ -54,7 +49,9 @@ struct StoreFormat {
     bytes.append(word: Checksum.of(bytes.span, seed: 4))
     return bytes
   }
+}
 
+extension StoreFormat {
   /// The format of the store in an environment; throws an error that names the kind of the file if this version cannot read it.
   init(of environment: Environment) throws(LarderError) {
     let path = environment.path

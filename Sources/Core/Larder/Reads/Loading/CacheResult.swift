@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// A value that was read or loaded, with its source.
 public struct CacheResult<Value: Sendable>: Sendable {
   /// The source of a value.

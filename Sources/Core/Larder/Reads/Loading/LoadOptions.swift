@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// How long after its expiry a value may be served, and in which cases. RFC 5861 defines the two windows.
 public struct Staleness: Hashable, Sendable {
   /// The time after the expiry in which the value is served at once, while a newer value is loaded in the background.

@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// The outcome of a load, of the same type for every loading call:
 ///
 ///     Loaded(board, expires: .after(.minutes(2)), tags: ["boards"])

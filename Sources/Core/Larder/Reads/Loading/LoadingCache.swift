@@ -1,10 +1,6 @@
-import LarderSystem
-
-/// A cache with a loader: reads load values that are missing or stale.
+/// A cache with a loader, made by ``Cache/loading(options:_:)``: reads load values that are missing or stale.
 ///
-/// ``Cache/loading(options:_:)`` makes a loading cache.
-///
-/// It adds nothing to the store: a ``Cache`` of the same namespace and type sees the same entries and shares loads of a key.
+/// The store gets nothing new: a ``Cache`` of the same namespace and type sees the same entries and shares loads of a key.
 public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable {
   /// The cache that is read and written.
   public let cache: Cache<Value>
@@ -12,9 +8,8 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
   public var options: LoadOptions
   fileprivate let load: @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>
 
-  /// The value under `key`, read or loaded; see `value(for:options:load:)` of ``Cache``.
-  ///
-  /// - Parameter policy: replaces the policy of ``options``; nil keeps it.
+  /// The value under `key`, read or loaded; see `value(for:options:load:)` of ``Cache``. A `policy` replaces that of
+  /// ``options``.
   public func value(for key: Key, policy: RequestPolicy? = nil) async throws -> Value? {
     try await result(for: key, policy: policy)?.value
   }

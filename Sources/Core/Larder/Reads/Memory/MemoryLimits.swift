@@ -42,14 +42,9 @@ public struct MemoryLimits: Hashable, Sendable {
 /// The usage of memory by decoded values, or its limit.
 public struct MemoryUsage: Hashable, Sendable {
   /// Bytes of the encoded values, or the sum of the costs that the cache gives them.
-  public var cost: Int
+  public var cost: Int = 0
   /// The number of values.
-  public var entries: Int
-
-  init(cost: Int = 0, entries: Int = 0) {
-    self.cost = cost
-    self.entries = entries
-  }
+  public var entries: Int = 0
 
   func holds(_ usage: MemoryUsage) -> Bool { usage.cost <= cost && usage.entries <= entries }
 

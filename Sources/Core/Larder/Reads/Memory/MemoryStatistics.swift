@@ -1,6 +1,5 @@
 import LMDB
 import LarderSystem
-import Synchronization
 
 /// The memory that decoded values use in this process, and the outcomes of the reads since that memory was made.
 public struct MemoryStatistics: Hashable, Sendable {

@@ -11,9 +11,8 @@ public struct Snapshot: ~Copyable {
 
   /// Lends the bytes of the fresh value under `key` to `body`; returns nil without a fresh value.
   ///
-  /// This counts as a read, and as an access. The bytes cannot leave `body`. O(log n).
-  ///
-  /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails.
+  /// This counts as a read, and as an access. The bytes cannot leave `body`. O(log n). Throws the error of `body`, or
+  /// ``LarderError`` if LMDB fails.
   public func withValue<Result>(
     for key: some StoreKey, in namespace: Store.Namespace, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
