@@ -17,8 +17,8 @@ struct BufferHold {
     self.lost = lost
   }
 
-  /// Stores the records before the batch makes its own changes on `commit`, and holds the buffer. Returns the number of stored
-  /// records.
+  /// Stores the records before the batch makes its own changes, and holds the buffer. The transaction begins on `commit`.
+  /// Returns the number of stored records.
   mutating func begin(
     _ batch: inout WriteBatch, on commit: UInt64, lockTimeout: Duration
   ) throws -> Int {

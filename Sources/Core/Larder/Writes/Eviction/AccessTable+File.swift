@@ -91,7 +91,7 @@ extension SharedTable.View {
 extension StoreEngine {
   private static let smallestEntry = 64
 
-  /// Grows the access table to the number of entries, after a write; after a failure, next in the next minute. The file's size
+  /// Grows the access table to the number of entries, after a write; after a failure, again in the next minute. The file's size
   /// bounds the number: a damaged counter must not create a table of gigabytes.
   func fitAccess(to entries: UInt64) {
     let minute = clock.coarseMinute

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Chooses the namespace that evicts next when the store is full: of the lowest priority, in proportion to its bytes.
+/// Chooses the namespace that evicts next in a full store: among the lowest priority, each in proportion to its bytes.
 ///
 /// The virtual time of a namespace advances by the lost share of its bytes; the earliest time evicts. A new member starts at
 /// the present time, so it does not pay for the past. Every process is fair by itself.

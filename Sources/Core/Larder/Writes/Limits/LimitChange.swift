@@ -154,8 +154,8 @@ extension WriteBatch {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. Returns the limit for the time
-  /// being, or nil: a file without free pages must grow a little before an entry can be removed.
+  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve; otherwise returns the limit for
+  /// the time being. A file without free pages must grow a little before an entry can be removed.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let engine = session.engine
