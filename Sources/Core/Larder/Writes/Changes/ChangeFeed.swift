@@ -72,7 +72,8 @@ final class ChangeFeed: Sendable {
     let until = ring.watchedUntil
     if until == 0 { return nil }
     guard ChangeLease.isLive(until, at: now) else {
-      ring.forget(until)
+      // Without an expired lease, writers need not read the clock.
+      _ = ring.exchangeWatched(until, for: 0)
       return nil
     }
     growRing()

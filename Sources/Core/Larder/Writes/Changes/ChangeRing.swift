@@ -186,11 +186,6 @@ struct ChangeRing {
   /// The expiry of the last lease, on the machine's monotonic clock in milliseconds; 0 without leases.
   var watchedUntil: UInt64 { load(Place.watched) }
 
-  /// Clears an expired lease, so that writers need not read the clock.
-  func forget(_ until: UInt64) {
-    _ = exchange(until, for: 0, at: Place.watched)
-  }
-
   func lease(_ index: Int) -> UInt64 { load(Place.leases + index) }
 
   func exchangeLease(_ index: Int, _ old: UInt64, for new: UInt64) -> Bool {

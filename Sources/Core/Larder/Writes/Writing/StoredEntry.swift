@@ -50,9 +50,6 @@ struct StoredEntry {
   /// Nil if the field of a long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
-  /// The key; for a damaged record with a long key, its known beginning.
-  var bestKey: [UInt8] { key ?? storedKey.bytes }
-
   var owners: [StoredOwner] { fields.owners }
 
   /// False for another long key with the same stored form.

@@ -65,7 +65,7 @@ extension WriteSession {
     if let reason = change.reason, changes.wantsNext() {
       changes.add(
         .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
-        key: old.bestKey, before: old.valueCount)
+        key: old.key ?? old.storedKey.bytes, before: old.valueCount)
     }
     if change.reason != nil {
       try charge(old.trace.weight, nil, to: old.id, removing: change.uncounted)
