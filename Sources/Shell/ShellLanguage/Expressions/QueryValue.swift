@@ -44,18 +44,16 @@ package enum QueryValue: Sendable, Hashable {
 
   /// Equality as `=` tests it: values of different types differ.
   package func isEqual(to other: QueryValue) -> Bool {
-    switch (self, other) {
-    case (.list(let a), .list(let b)):
-      return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
-    default:
-      return numericOrder(to: other).map { $0 == 0 } ?? (self == other)
+    if case (.list(let a), .list(let b)) = (self, other) {
+      return a.elementsEqual(b) { $0.isEqual(to: $1) }
     }
+    return numericOrder(to: other).map { $0 == 0 } ?? (self == other)
   }
 
   /// The order as `<` tests it; nil if the values cannot be compared.
   package func compare(to other: QueryValue) -> Int? {
     switch (self, other) {
-    case (.string(let a), .string(let b)): Self.order(a, b)
+    case (.string(let a), .string(let b)): a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
     case (.bool(let a), .bool(let b)): Self.order(a ? 1 : 0, b ? 1 : 0)
     case (.time(let a), .time(let b)): Self.order(a, b)
     default: numericOrder(to: other)
@@ -88,10 +86,6 @@ package enum QueryValue: Sendable, Hashable {
 
   private static func order<Value: Comparable>(_ a: Value, _ b: Value) -> Int {
     a < b ? -1 : a == b ? 0 : 1
-  }
-
-  private static func order(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
   }
 
   /// The total order of `--sort`: null < false < true < numbers < times < strings < arrays < objects.

@@ -82,11 +82,8 @@ package enum CSV {
 
   private static func quoted(_ text: String) -> String {
     guard text.isEmpty || text.utf8.contains(where: acting.contains) else { return text }
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      if scalar == "\"" { result.append("\"") }
-      result.unicodeScalars.append(scalar)
-    }
-    return result + "\""
+    // A quote and a combining mark after it would be one character.
+    let parts = text.unicodeScalars.split(separator: "\"", omittingEmptySubsequences: false)
+    return "\"" + parts.map { String($0) }.joined(separator: "\"\"") + "\""
   }
 }

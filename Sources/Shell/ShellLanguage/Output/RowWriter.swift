@@ -63,19 +63,15 @@ package struct RowWriter: Sendable {
     case .csv:
       let line = CSV.line(shown.flatMap { CSV.fields(row[$0], of: columns[$0]) })
       bytes += presentation.isTerminal ? Self.visible(line.dropLast(2)) + line.suffix(2) : line
-    case .plain where !presentation.endsWithNUL:
-      bytes +=
-        shown.map { index in
-          let text = row[index].plain(isName: columns[index].isName)
-          return presentation.isTerminal ? Quoting.printable(Array(text.utf8)) : text
-        }.joined(separator: "\t").utf8
-      bytes.append(.newline)
     case .plain, .raw, .table, .auto, .markdown:
+      let isEscaped = presentation.mode == .plain && !presentation.endsWithNUL
       for (position, index) in shown.enumerated() {
         if position > 0, !presentation.endsWithNUL { bytes.append(.tab) }
+        let field =
+          isEscaped
+          ? Array(row[index].plain(isName: columns[index].isName).utf8) : row[index].raw
         // A terminal would obey control characters of a key.
-        let raw = row[index].raw
-        bytes += presentation.isTerminal ? Self.visible(raw[...]) : raw
+        bytes += presentation.isTerminal ? Self.visible(field[...]) : field
         if presentation.endsWithNUL { bytes.append(0) }
       }
       if !presentation.endsWithNUL { bytes.append(.newline) }

@@ -16,16 +16,14 @@ struct GlobParser {
 
   init(_ word: Word, ignoresCase: Bool) {
     self.ignoresCase = ignoresCase
-    var bare = Array(repeating: false, count: word.bytes.count)
-    for piece in word.pieces where piece.isBare {
-      for index in piece.range { bare[index] = true }
-    }
     var index = 0
     while index < word.bytes.count {
       let (character, end) = word.bytes.character(at: index)
+      let start = index
+      let isBare = word.pieces.contains { $0.isBare && $0.range.contains(start) }
       var acting: Unicode.Scalar?
-      if case .scalar(let scalar) = character, bare[index], scalar.isASCII { acting = scalar }
-      units.append(Unit(character: character, acting: acting, offset: word.offset(of: index)))
+      if case .scalar(let scalar) = character, isBare, scalar.isASCII { acting = scalar }
+      units.append(Unit(character: character, acting: acting, offset: word.offset(of: start)))
       index = end
     }
   }

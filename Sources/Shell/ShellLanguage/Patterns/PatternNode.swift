@@ -113,12 +113,7 @@ enum CharacterKind: String {
     case .blank: scalar == "\t" || properties.generalCategory == .spaceSeparator
     case .newline: 0x0A...0x0D ~= scalar.value || [0x85, 0x2028, 0x2029].contains(scalar.value)
     case .punct:
-      switch properties.generalCategory {
-      case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
-        .initialPunctuation, .finalPunctuation, .otherPunctuation:
-        true
-      default: scalar.isASCII && UInt8(ascii: scalar).isPunctuation
-      }
+      Character(scalar).isPunctuation || scalar.isASCII && UInt8(ascii: scalar).isPunctuation
     case .word:
       switch properties.generalCategory {
       case .connectorPunctuation, .nonspacingMark, .spacingMark, .enclosingMark, .decimalNumber:
