@@ -154,6 +154,6 @@ extension BrowseScreen {
   /// The expiry for a list: `in 21 h`, `never`, `stale` or `expired`. Only the first unit of the time is shown.
   private func expiry(of entry: Store.Entry) -> String {
     entry.state == .stale && entry.expires != nil
-      ? "stale" : presentation.clock.briefExpiry(entry.expires?.unix)
+      ? "stale" : presentation.clock.expiry(entry.expires?.unix, isBrief: true)
   }
 }

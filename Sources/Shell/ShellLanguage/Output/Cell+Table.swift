@@ -31,7 +31,7 @@ extension Cell {
   func briefTime(_ presentation: Presentation) -> String {
     switch self {
     case .time(let time): presentation.clock.distance(to: time, isBrief: true)
-    case .expiry(let time), .deadline(let time): presentation.clock.briefExpiry(time)
+    case .expiry(let time), .deadline(let time): presentation.clock.expiry(time, isBrief: true)
     case .stale: "stale"
     default: shown(presentation)
     }

@@ -46,16 +46,11 @@ package struct WallClock: Sendable {
     return span == 0 ? "now" : span > 0 ? "in \(length)" : "\(length) ago"
   }
 
-  /// The expiry of an entry: `in 4 h 12 min`, `expired 3 min ago`, `never`.
-  package func expiry(_ time: UnixTime?) -> String {
+  /// The expiry of an entry: `in 4 h 12 min`, `expired 3 min ago`, `never`; a brief expiry: `in 4 h`, `expired`.
+  package func expiry(_ time: UnixTime?, isBrief: Bool = false) -> String {
     guard let time else { return "never" }
-    return time >= now ? distance(to: time) : "expired \(Wording.span(now.since(time))) ago"
-  }
-
-  /// The expiry of an entry in one unit: `in 4 h`, `expired`, `never`.
-  package func briefExpiry(_ time: UnixTime?) -> String {
-    guard let time else { return "never" }
-    return time >= now ? distance(to: time, isBrief: true) : "expired"
+    if time >= now { return distance(to: time, isBrief: isBrief) }
+    return isBrief ? "expired" : "expired \(Wording.span(now.since(time))) ago"
   }
 
   /// The expiry, from a minute ahead with its time: `in 15 min (21:55)`, `in 2 h (today 23:40)`, `in 2 d 4 h (Mon 02:10)`.
