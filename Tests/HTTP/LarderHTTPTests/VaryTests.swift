@@ -32,6 +32,13 @@ struct VaryTests {
       ),
       ("Accept-Encoding", [("Accept-Encoding", "gzip")], [("Accept-Encoding", "gzip;q=0")], false),
       ("Accept", [("Accept", "text/html;level=1")], [("Accept", "text/html")], false),
+      ("X-Name", [("X-Name", "\"a,b\"")], [("X-Name", "\"a, b\"")], false),
+      (
+        "Accept", [("Accept", "text/html;p=\"a;q=0.5;b\"")],
+        [("Accept", "text/html;p=\"a;b\";q=0.5")], false
+      ),
+      ("Accept", [("Accept", "text/html;p=\"A\"")], [("Accept", "text/html;p=\"a\"")], false),
+      ("Accept", [("Accept", "TEXT/html;Q=0.5")], [("Accept", "text/html; q=0.50")], true),
       ("Cookie", [("Cookie", "a=b")], [("Cookie", "a=c")], false),
       ("Cookie", [("Cookie", "a=b")], [("Cookie", "a=b")], true),
       ("*", [], [], false), ("*, *", [], [], false), (", *", [], [], false),

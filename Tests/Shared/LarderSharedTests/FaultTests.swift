@@ -108,6 +108,7 @@ import Testing
       tier.fail(next: 1, with: .unreachable)
       #expect(await code { try await cache.set("new", for: "a") } == .unreachable)
       #expect(try machines[0].copy() == "old")
+      #expect(try machines[0].copies.outbox.count() == 0, "a set does not wait")
     }
   }
 

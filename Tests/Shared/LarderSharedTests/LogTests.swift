@@ -122,17 +122,6 @@ import Testing
     }
   }
 
-  @Test func anEmptiedLogEndsAllCopies() async throws {
-    try await withMachines(2) { machines, tier in
-      try await machines[0].cache.set("a", for: "a")
-      _ = try await machines[1].read("a", Origin())
-      tier.failOver(to: MemoryTier().image)
-      try await whileTimePasses(machines) { machines.allSatisfy { $0.shared.statistics.gaps == 1 } }
-      for machine in machines { try await machine.follow(tier) }
-      #expect(try machines[1].copy() == nil)
-    }
-  }
-
   /// A machine that is cut off reports this after two seconds. After the limit, it asks the tier before it uses a copy.
   @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
     try await withMachines(1) { machines, tier in

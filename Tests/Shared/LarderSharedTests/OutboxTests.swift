@@ -50,15 +50,6 @@ import Testing
     }
   }
 
-  @Test func setsNeverWait() async throws {
-    try await withMachines(1) { machines, tier in
-      machines[0].link.cut()
-      #expect(await code { try await machines[0].cache.set("new", for: "a") } == .unreachable)
-      let waiting = try machines[0].copies.outbox.count()
-      #expect(waiting == 0)
-    }
-  }
-
   @Test func aRemovalWithoutAnAnswerIsSentAgain() async throws {
     try await withMachines(2) { machines, tier in
       try await machines[0].cache.set("old", for: "a")

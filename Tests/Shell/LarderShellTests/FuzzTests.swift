@@ -30,8 +30,10 @@ import Testing
       if round >= inputs.count { change(&input, inputs, &random) }
       do {
         try read(input)
-      } catch is ShellError {
+      } catch let error as ShellError {
         refused += 1
+        let isSafe = error.scripted.split(separator: "\n").allSatisfy { String($0).isSafe }
+        #expect(isSafe, "LARDER_SEED=\(random.seed), round \(round): \(error.scripted)")
       } catch is LarderError {
         refused += 1
       } catch {

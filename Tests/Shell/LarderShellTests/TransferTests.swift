@@ -166,27 +166,4 @@ import Testing
     #expect(shell.takeAside() == ["note: \(lost) left out; `verify` lists the damage"])
     #expect(others == [3])
   }
-
-  @Test func `no line can stop or speak to the shell`() throws {
-    var random = SeededRNG()
-    let shell = try Shell(.plain)
-    let good = bytes("{\"namespace\":\"a\",\"key\":\"k\",\"value\":\"v\",\"expires\":null}")
-    for _ in 0..<500 {
-      var line = good
-      for _ in 0..<Int.random(in: 1...3, using: &random) {
-        let start = Int.random(in: 0..<line.count, using: &random)
-        line.replaceSubrange(
-          start..<min(start + Int.random(in: 0...4, using: &random), line.count),
-          with: random.awkwardBytes(upTo: 4))
-        if line.isEmpty { line = good }
-      }
-      shell.input = bytes("{\"larder_export\":1}\n") + line
-      do {
-        try shell("import -")
-      } catch let error as ShellError {
-        let isSafe = error.scripted.split(separator: "\n").allSatisfy { String($0).isSafe }
-        #expect(isSafe, "LARDER_SEED=\(random.seed): \(error.scripted)")
-      }
-    }
-  }
 }
