@@ -50,7 +50,7 @@ public final class ArticleReader: Sendable {
 
   /// Changes the settings and applies them at once, also to a sync under way, which ends if offline reading is off.
   public func change(_ settings: OfflineSettings) async throws {
-    try await storage.set(settings)
+    try await storage.settingsCache.set(settings, for: "offline")
     try storage.applySettings()
     if !settings.isOn { try storage.clear(storage.syncs.namespace) }
   }

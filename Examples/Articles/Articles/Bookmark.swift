@@ -25,7 +25,6 @@ public struct Bookmark: Codable, Sendable, Hashable {
 
   /// The address of the original page.
   public var url: String { text("url") }
-  public var siteName: String { text("site_name") }
   /// The time of creation in RFC 3339. As text, the times of one service sort in order.
   public var created: String { text("created") }
   /// The time of the last change of the bookmark in RFC 3339; the reading progress counts as a change.

@@ -28,17 +28,13 @@ struct ArticleStore: Sendable {
   var syncs: Cache<SyncRecord> {
     realm.cache(of: SyncRecord.self, in: "articles.sync", rules: .userData)
   }
-  private var settingsCache: Cache<OfflineSettings> {
+  var settingsCache: Cache<OfflineSettings> {
     realm.cache(of: OfflineSettings.self, in: "articles.settings", rules: .userData)
   }
 
   /// The settings. Another process may change them at any time, so they are read before each use.
   func settings() throws -> OfflineSettings {
     try settingsCache.value(for: "offline") ?? OfflineSettings()
-  }
-
-  func set(_ settings: OfflineSettings) async throws {
-    try await settingsCache.set(settings, for: "offline")
   }
 
   /// Declares the limits of the settings, and removes the oldest articles and images beyond the limits. The store itself evicts

@@ -46,7 +46,6 @@ struct ShowArticle: AsyncParsableCommand {
   @OptionGroup var account: Account
 
   func run() async throws {
-    var isRefused = false
     try await account.show { reader in
       let article = try await Failure.orNoSuchKey { try await reader.article(id) }
       if let reason = article.reason {
@@ -54,10 +53,9 @@ struct ShowArticle: AsyncParsableCommand {
       }
       // Prints the article before its images are fetched.
       try Output.write(document: article.html)
-      isRefused = article.isRefused
+      if article.isRefused { throw ExitCode(Failure.Code.refused.rawValue) }
       return []
     }
-    if isRefused { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 }
 
@@ -82,14 +80,13 @@ struct EditArticle: AsyncParsableCommand {
   @OptionGroup var account: Account
 
   func run() async throws {
-    var report: OutboxReport?
     try await account.show { reader in
-      let sent = try await Failure.orNoSuchKey { try await reader.edit(id, kind) }
-      report = sent
-      return ["\(sent.sent) sent, \(sent.left) waiting"]
+      let report = try await Failure.orNoSuchKey { try await reader.edit(id, kind) }
+      try account.place.show(["\(report.sent) sent, \(report.left) waiting"])
+      report.complain()
+      try report.check()
+      return []
     }
-    report?.complain()
-    try report?.check()
   }
 }
 

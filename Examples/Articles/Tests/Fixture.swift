@@ -8,7 +8,7 @@ struct Fixture: TestFixture {
   let store: Store
   let server: LocalServer
   let readeck: FakeReadeck
-  let network = Network()
+  let network = FaultyTransport(over: URLSessionTransport())
   let reader: ArticleReader
 
   private init(_ server: LocalServer) async throws {
@@ -16,24 +16,22 @@ struct Fixture: TestFixture {
     readeck = FakeReadeck(clock: clock)
     store = try Store.temporary(options: Store.Options(clock: clock))
     reader = Self.reader(in: store, at: server.base, over: network)
-    try await reader.storage.set(.test())
+    try await reader.storage.settingsCache.set(.test(), for: "offline")
     answerAll()
   }
 
   static func reader(
-    in store: Store, at base: String, over network: any HTTPTransport,
-    token: String = FakeReadeck.token
+    in store: Store, at base: String, over network: any HTTPTransport
   ) -> ArticleReader {
-    ArticleReader(in: store, at: base + "/api", token: token, over: network, sleep: { _ in })
+    ArticleReader(
+      in: store, at: base + "/api", token: FakeReadeck.token, over: network, sleep: { _ in })
   }
 
   var articles: Store.Namespace { reader.storage.articles.namespace }
   var images: Store.Namespace { reader.storage.images.namespace }
 
   /// Another reader over the same store, as in another process.
-  func another(token: String = FakeReadeck.token) -> ArticleReader {
-    Self.reader(in: store, at: server.base, over: network, token: token)
-  }
+  func another() -> ArticleReader { Self.reader(in: store, at: server.base, over: network) }
 
   /// Suspends the answers to the requests that `isHeld` chooses until the gate opens.
   func hold(_ isHeld: @escaping @Sendable (LocalServer.Received) -> Bool) -> Gate {
@@ -102,45 +100,15 @@ struct Fixture: TestFixture {
   func address(_ path: String) -> String { server.base + path }
 }
 
-/// A network that can fail.
-final class Network: HTTPTransport {
-  private struct State {
-    var left = Int.max
-    var path: String?
-    var error = URLError(.notConnectedToInternet)
-    var sent: [(path: String, priority: TaskPriority)] = []
+extension FaultyTransport {
+  /// Lets all requests after `count` more fail.
+  func fail(with code: URLError.Code = .notConnectedToInternet, after count: Int = 0) {
+    plan =
+      [Fault](repeating: .pass, count: count)
+      + [Fault](repeating: .fail(URLError(code)), count: 1_000)
   }
 
-  private let state = Mutex(State())
-  private let session = URLSessionTransport()
-
-  /// Makes requests fail: all requests after `count` more, or the requests of one path.
-  func fail(
-    with code: URLError.Code = .notConnectedToInternet, after count: Int = 0, at path: String? = nil
-  ) {
-    state.withLock { state in
-      (state.left, state.path, state.error) = (path == nil ? count : .max, path, URLError(code))
-    }
-  }
-
-  func recover() { state.withLock { ($0.left, $0.path) = (.max, nil) } }
-
-  var sent: [(path: String, priority: TaskPriority)] {
-    get { state.withLock { $0.sent } }
-    set { state.withLock { $0.sent = newValue } }
-  }
-
-  func send(
-    _ request: HTTPRequest, body: HTTPBody,
-    interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody) {
-    try state.withLock { state in
-      guard state.left > 0, state.path != request.path else { throw state.error }
-      state.left -= 1
-      state.sent.append((request.path ?? "/", Task.currentPriority))
-    }
-    return try await session.send(request, body: body, interim: interim)
-  }
+  func recover() { plan = [] }
 }
 
 extension [StoredArticle] { var ids: [String] { map(\.bookmark.id) } }

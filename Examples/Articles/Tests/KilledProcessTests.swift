@@ -43,7 +43,7 @@ import ExampleTesting
         try FileManager.default.removeItem(atPath: leases)
       }
       let store = try Store(at: path, options: options)
-      let network = Network()
+      let network = FaultyTransport(over: URLSessionTransport())
       let reader = Fixture.reader(in: store, at: server.base, over: network)
       let bodies = try reader.storage.articles.keys().compactMap(\.string)
       let pictures = try reader.storage.images.keys().compactMap(\.string)
@@ -54,7 +54,7 @@ import ExampleTesting
       #expect(
         result.kept == 10 && result.failed == 0 && result.skipped == bodies.count, "\(result)")
       // The server may still count requests of the dead process, so the network of this process counts.
-      let asked = network.sent.map(\.path)
+      let asked = network.requests.compactMap(\.path)
       #expect(asked.count == 1 + 10 - bodies.count + 20 - pictures.count)
       for id in bodies { #expect(!asked.contains("/api/bookmarks/\(id)/article")) }
       for address in pictures {

@@ -40,7 +40,8 @@ import ExampleTesting
   @Test func `settings have bounds, and those of earlier versions load`() throws {
     func loaded(_ json: String) throws -> OfflineSettings {
       let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
-      let reader = Fixture.reader(in: store, at: "http://127.0.0.1:1", over: Network())
+      let reader = Fixture.reader(
+        in: store, at: "http://127.0.0.1:1", over: FailingTransport.offline)
       let settings = reader.storage.realm.namespace("articles.settings")
       try settings.set(Array(json.utf8), for: "offline", EntryAttributes(codec: .json))
       return try reader.settings()
@@ -80,21 +81,5 @@ import ExampleTesting
       try await group.waitForAll()
     }
     #expect(try fixture.reader.stored().count == 100)
-  }
-
-  @Test func `users with different tokens see nothing of each other`() async throws {
-    try await fixture.sync(new: 3, images: 1)
-    let other = fixture.another(token: "another")
-    #expect(try other.stored().isEmpty && other.usage().articles == 0)
-    #expect(try !other.hasCachedArticle(FakeReadeck.id(0)))
-    #expect(try other.settings() == OfflineSettings() && fixture.reader.settings() == .test())
-    try await other.change(.test(isOn: false))
-    #expect(try fixture.reader.stored().count == 3 && fixture.reader.settings() == .test())
-    fixture.network.fail()
-    await #expect(throws: ArticlesError.nothingStored) { try await other.unread() }
-    try await other.signOut()
-    #expect(try fixture.reader.stored().count == 3)
-    let names = try fixture.store.namespaces().map(\.name).joined()
-    #expect(!names.contains(FakeReadeck.token))
   }
 }

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// The articles that a sync fetches, the number of its requests, and its result.
+/// The articles that a sync fetches, the number and the pace of its requests, and its result.
 @Suite(.fixture(Fixture.self)) struct SyncTests {
   private let fixture = Fixture.current
 
@@ -73,7 +73,10 @@ import ExampleTesting
   @Test func `articles that fail are fetched by the next sync`() async throws {
     fixture.readeck.fill(20)
     fixture.readeck.change(FakeReadeck.id(3)) { $0.status = 500 }
-    fixture.network.fail(with: .networkConnectionLost, at: Fixture.body(11))
+    // After the list and eight articles, the request for article 11 loses its connection.
+    fixture.network.plan =
+      [FaultyTransport.Fault](repeating: .pass, count: 9)
+      + [.fail(URLError(.networkConnectionLost))]
     let first = try await fixture.sync()
     #expect(first.outcome == .partial && first.text == "18 of 20 articles: partial")
     #expect(first.failures.count == 2 && !first.isStopped)
@@ -83,7 +86,6 @@ import ExampleTesting
     _ = fixture.asked()
 
     fixture.readeck.change(FakeReadeck.id(3)) { $0.status = 200 }
-    fixture.network.recover()
     let second = try await fixture.sync()
     #expect(second.outcome == .done && second.stored == 2 && second.skipped == 18)
     #expect(fixture.asked().bodies == [FakeReadeck.id(11), FakeReadeck.id(3)])
@@ -239,5 +241,59 @@ import ExampleTesting
     #expect(result.removed == 2 && result.outcome == .nothingNew && result.total == 2)
     #expect(try fixture.reader.stored().ids == [3, 2].map(FakeReadeck.id))
     #expect(try fixture.reader.usage().images == 2)
+  }
+
+  // MARK: Pace
+
+  @Test func `four images of an article are fetched at a time`() async throws {
+    fixture.readeck.fill(2, images: 9)
+    func images() -> Int { fixture.server.received.count { $0.bare.hasPrefix("/img") } }
+    let gate = fixture.hold { $0.bare.hasPrefix("/img") }
+    let run = try fixture.reader.sync()
+    try await waitUntil { images() >= 4 }
+    // No further requests come while these four are held.
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(images() == 4)
+    gate.open()
+    #expect(await run.result().images == 18)
+  }
+
+  /// Sends requests over the network, and notes the priorities of their tasks.
+  private struct Priorities: HTTPTransport {
+    let sent = Lines<(path: String, priority: TaskPriority)>()
+    let session = URLSessionTransport()
+
+    func send(
+      _ request: HTTPRequest, body: HTTPBody,
+      interim: @escaping @Sendable (HTTPResponse) async -> Void
+    ) async throws -> (HTTPResponse, HTTPBody) {
+      sent.add((request.path ?? "/", Task.currentPriority))
+      return try await session.send(request, body: body, interim: interim)
+    }
+  }
+
+  /// An automatic sync has background priority, and a manual sync utility priority; all images have background priority.
+  @Test(arguments: [true, false])
+  func `priorities of syncs and images`(isAutomatic: Bool) async throws {
+    fixture.readeck.fill(3, images: 2)
+    let network = Priorities()
+    let reader = Fixture.reader(in: fixture.store, at: fixture.server.base, over: network)
+    let begun = try isAutomatic ? reader.syncIfDue() : reader.sync()
+    let run = try #require(begun)
+    // An iteration does not raise the priority, but a wait for the result does.
+    for await _ in run {}
+    #expect(network.sent.all.count == 1 + 3 + 3 * 2)
+    for (path, priority) in network.sent.all {
+      let isLow = isAutomatic || path.hasPrefix("/img")
+      #expect(priority == (isLow ? .background : .utility), "\(path)")
+    }
+  }
+
+  @Test func `a server that asks to wait ends the sync`() async throws {
+    fixture.readeck.fill(10)
+    fixture.answer(Fixture.body(5)) { $0 = .init(429, ["Retry-After": "600"]) }
+    let result = try await fixture.sync()
+    #expect(result.outcome == .partial && result.isStopped && result.stored == 4)
+    #expect(fixture.asked().bodies.count == 5)
   }
 }
