@@ -35,11 +35,6 @@ final class Closing: Sendable {
     return release(lockTimeout: handle.lockTimeout)
   }
 
-  /// For the release of the last reference. If a read or a write still runs, its map and slot stay until the process ends.
-  func runForGood() {
-    if !run() { _ = unsafe Unmanaged.passRetained(handle.readers) }
-  }
-
   /// Finishes ``run()`` if that needs no waiting. Also closes an environment with which LMDB cannot continue.
   func finish() -> Bool {
     endBroken()

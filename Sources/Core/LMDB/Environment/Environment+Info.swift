@@ -6,14 +6,14 @@ import LarderSystem
 extension Environment {
   /// The sizes of the map and the file, and the use of the reader table.
   package struct Info: Sendable {
-    package var mapSize: Int
-    package var pageSize: Int
+    package var mapSize = 0
+    package var pageSize = 0
     /// The number of pages ever used; the file is about that long.
-    package var pages: Int
-    package var lastTransaction: UInt64
-    package var readerSlots: Int
+    package var pages = 0
+    package var lastTransaction: UInt64 = 0
+    package var readerSlots = 0
     /// The highest number of slots that all processes have used at the same time.
-    package var readersUsed: Int
+    package var readersUsed = 0
   }
 
   /// All zero after closing.
@@ -24,8 +24,7 @@ extension Environment {
         try check(unsafe mdb_env_info(handle.pointer, &info))
       }
     } catch {
-      return Info(
-        mapSize: 0, pageSize: 0, pages: 0, lastTransaction: 0, readerSlots: 0, readersUsed: 0)
+      return Info()
     }
     return unsafe Info(
       mapSize: info.me_mapsize, pageSize: handle.meta.pageSize, pages: handle.meta.pages,
@@ -45,9 +44,7 @@ extension Environment {
 
   /// Whether a process was killed while it made an environment in `directory`. False if the directory cannot be read.
   package static func isUnfinished(at directory: String) -> Bool {
-    do throws(OpenError) { return try StoreFiles(resolving: directory).isUnfinished() } catch {
-      return false
-    }
+    (try? StoreFiles(resolving: directory).isUnfinished()) ?? false
   }
 
   /// The limit that this process sets for the size of the data file in bytes, nil without a limit.

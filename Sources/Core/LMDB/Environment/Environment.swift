@@ -75,7 +75,10 @@ package import Synchronization
     handle.markOpen()
   }
 
-  deinit { closing.runForGood() }
+  deinit {
+    // If a read or a write still runs, its map and slot stay until the process ends.
+    if !closing.run() { _ = unsafe Unmanaged.passRetained(handle.readers) }
+  }
 
   package var path: String { handle.files.directory }
 
@@ -132,13 +135,9 @@ extension Environment {
 
   /// The timer thread; nil if the system allows no further thread.
   private static func startTimer(_ target: WeakReference) -> TimerThread? {
-    do throws(LMDBError) {
-      return try TimerThread {
-        let environment = target.environment.withLock { $0.object }
-        (environment as? Environment)?.runTimer()
-      }
-    } catch {
-      return nil
+    try? TimerThread {
+      let environment = target.environment.withLock { $0.object }
+      (environment as? Environment)?.runTimer()
     }
   }
 

@@ -21,10 +21,6 @@ extension LMDBError {
 
   package var isBusy: Bool { busyLock != nil }
 
-  var busyWords: String? {
-    busyLock.map { "another process holds \($0.name), the lock of \($0.purpose)" }
-  }
-
   /// Without the name of LMDB's C code at the beginning.
   var systemWords: String {
     let words = unsafe String(cString: mdb_strerror(code))

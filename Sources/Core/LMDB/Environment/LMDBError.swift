@@ -46,7 +46,8 @@ extension SystemError: CustomStringConvertible {
     case .mapFull: "the data file has no room for the change"
     case .corrupted, .pageNotFound: "the data file is damaged"
     case .versionMismatch: "lock.mdb is of another version of LMDB"
-    default: busyWords ?? systemWords
+    default:
+      busyLock.map { "another process holds \($0.name), the lock of \($0.purpose)" } ?? systemWords
     }
   }
 

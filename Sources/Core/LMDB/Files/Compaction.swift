@@ -37,7 +37,11 @@ struct Compaction {
     try handle.withWriter { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: handle.lockTimeout)
       defer { locks.opening.release() }
-      try becomeAlone(locks)
+      // No other process takes the shared lock meanwhile, because this process holds `lock.opening`.
+      if try !locks.open.take() {
+        _ = try locks.open.take(shared: true)
+        throw LMDBError.occupied
+      }
       do throws(LMDBError) {
         try unsafe environment.files.check(handle.pointer)
         try write(to: files.newData, shouldContinue)
@@ -51,13 +55,6 @@ struct Compaction {
       }
       locks.open.release()
     }
-  }
-
-  /// Turns the shared `lock.open` into an exclusive lock, which no other process takes: the caller holds `lock.opening`.
-  private func becomeAlone(_ locks: StoreLocks) throws(LMDBError) {
-    if try locks.open.take() { return }
-    _ = try locks.open.take(shared: true)
-    throw .occupied
   }
 
   private func write(to path: String, _ shouldContinue: Progress) throws(LMDBError) {

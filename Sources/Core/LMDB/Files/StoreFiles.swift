@@ -108,7 +108,11 @@ extension StoreFiles {
       FileStatus.of($0) != nil
     }
     try inspectOwner(status, directory, forbidden: 0o022, options)
-    for file in present { try inspectKind(of: file) }
+    for file in present {
+      guard let status = FileStatus.of(file) else { continue }
+      if !status.isRegularFile { throw OpenError(.notAFile, path: file) }
+      if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
+    }
     let isWritable = try mayWrite(present, options)
     for file in present {
       guard let status = FileStatus.of(file) else { continue }
@@ -119,12 +123,6 @@ extension StoreFiles {
       throw OpenError(.networkFileSystem, path: directory)
     }
     return isWritable
-  }
-
-  private func inspectKind(of file: String) throws(OpenError) {
-    guard let status = FileStatus.of(file) else { return }
-    if !status.isRegularFile { throw OpenError(.notAFile, path: file) }
-    if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
   }
 
   private func mayWrite(

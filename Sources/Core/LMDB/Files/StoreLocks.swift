@@ -43,13 +43,11 @@ final class StoreLocks: Sendable {
     var files: [(name: String, lock: FileLock)] = []
     func lock(_ name: String, busy: LMDBError = .busy) throws(OpenError) -> FileLock {
       let path = directory + "/" + name
-      do throws(LMDBError) {
-        let lock = try FileLock(opening: path, readOnly: !isWritable, in: owner, busy: busy)
-        files.append((name, lock))
-        return lock
-      } catch {
-        throw OpenError(.system, path: path, cause: error)
+      let lock = try OpenError.wrapping(path: path) { () throws(LMDBError) in
+        try FileLock(opening: path, readOnly: !isWritable, in: owner, busy: busy)
       }
+      files.append((name, lock))
+      return lock
     }
     self.owner = owner
     self.isWritable = isWritable

@@ -48,8 +48,6 @@ struct CheckedPages {
     slots = [Facts](repeating: Facts(), count: 1024)
   }
 
-  var pages: Int { count }
-
   @inline(__always)
   private func place(of page: UInt64) -> Int {
     let mask = slots.count &- 1

@@ -32,12 +32,7 @@ struct Creation {
   /// The stamp that a failed creation has left in `recovery`. A power failure may bring back the data file of that creation.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
-    do throws(LMDBError) {
-      return try RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
-    } catch {
-      // The new file replaces it.
-      return nil
-    }
+    return try? RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
   }
 
   /// Makes the file `recovery` before the data file of a new environment exists; removes it at a level without the file.

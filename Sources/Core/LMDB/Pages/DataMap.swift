@@ -138,13 +138,9 @@ struct SnapshotSource: Sendable {
   /// read, the overwriting has not begun.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
-    do throws(LMDBError) {
-      guard let pages = try pages(of: id), meta.lastTransaction == id else { return false }
-      unsafe slot.pointee.snapshot.show(pages)
-      return true
-    } catch {
-      return false
-    }
+    guard let pages = try? pages(of: id), meta.lastTransaction == id else { return false }
+    unsafe slot.pointee.snapshot.show(pages)
+    return true
   }
 
   /// Nil if the meta page is damaged or already belongs to another commit. `fileSize` is for a caller that knows the size.

@@ -62,7 +62,11 @@ extension Environment {
       // While the slot is held, no thread can close the environment.
       if !handle.isOpen { throw handle.phaseError }
       let transaction = try unsafe renew(slot)
-      try unsafe checkAge(of: transaction)
+      // A snapshot newer than the file's newest commit: another program changed lock.mdb, and writers may overwrite its pages.
+      // An older snapshot is consistent: the newest commit is not published yet, or its writer was killed before that.
+      if unsafe UInt64(truncatingIfNeeded: mdb_txn_id(transaction)) > handle.meta.lastTransaction {
+        throw LMDBError.lockMismatch
+      }
       try unsafe snapshots.findPages(slot, transaction)
       return unsafe ReadTransaction(slot: slot, handle: transaction)
     } catch {
@@ -80,15 +84,6 @@ extension Environment {
     unsafe slot.pointee.transaction = transaction
     readerTable.scheduleSweep()
     return unsafe transaction
-  }
-
-  /// Throws for a snapshot newer than the file's newest commit: another program changed lock.mdb, and writers may overwrite
-  /// the snapshot's pages at any time. An older snapshot is consistent: the newest commit is not published yet, or its writer
-  /// was killed before the publication.
-  private func checkAge(of transaction: OpaquePointer) throws(LMDBError) {
-    if UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)) > handle.meta.lastTransaction {
-      throw .lockMismatch
-    }
   }
 }
 

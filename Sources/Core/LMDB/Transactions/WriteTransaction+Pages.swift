@@ -103,7 +103,9 @@ extension WriteTransaction {
     if tail >= enough { return tail }
     let oldest = oldestReader
     var available = try tail + reusablePages(upTo: enough - tail, before: oldest)
-    if available < enough, oldest < id - 1, try clearDeadReaders() {
+    if available < enough, oldest < id - 1,
+      let cleared = try environment?.readerTable.clearDead(), cleared > 0
+    {
       available = try tail + reusablePages(upTo: enough - tail, before: oldestReader)
     }
     return available
@@ -133,17 +135,12 @@ extension WriteTransaction {
 
   /// For a value that is with its key larger than about half a page, and so does not fit into a leaf.
   package func pages(forValueOf bytes: Int) throws(LMDBError) -> Int {
-    let header = 16
-    return try (header + bytes - 1) / statistics(of: .free).pageSize + 1
+    try (PageTable.headerSize + bytes - 1) / statistics(of: .free).pageSize + 1
   }
 
   /// LMDB does not use the free lists with this number or a later number (`mdb_find_oldest`).
   private var oldestReader: UInt64 {
     min(id - 1, unsafe clmdb_oldest_reader(mdb_txn_env(live)).transaction)
-  }
-
-  private func clearDeadReaders() throws(LMDBError) -> Bool {
-    try (environment?.readerTable.clearDead() ?? 0) > 0
   }
 
   /// The last page; bounded by the most pages that a file can have, in case the meta page was damaged since the beginning.

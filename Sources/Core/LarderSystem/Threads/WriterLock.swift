@@ -14,20 +14,6 @@ import Synchronization
   private var lastTicket: UInt64 = 0
   private var turns: UInt64 = 0
 
-  private enum WaitLimit {
-    case endless
-    case inAll(Duration)
-    /// As long as no owner keeps the lock for this duration.
-    case perOwner(Duration)
-
-    var milliseconds: Int64? {
-      switch self {
-      case .endless: nil
-      case .inAll(let time), .perOwner(let time): time.waitMilliseconds
-      }
-    }
-  }
-
   package init() {
     unsafe mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     unsafe condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -43,17 +29,21 @@ import Synchronization
 
   package var isMine: Bool { owner.load(ordering: .relaxed) == threadIdentity }
 
-  package func enter() { _ = enter(.endless) }
+  package func enter() { _ = enter(nil, perOwner: false) }
 
   /// Returns whether the calling thread now owns the lock.
-  package func enter(lockTimeout: Duration) -> Bool { enter(.inAll(lockTimeout)) }
+  package func enter(lockTimeout: Duration) -> Bool {
+    enter(lockTimeout.waitMilliseconds, perOwner: false)
+  }
 
   /// Like ``enter(lockTimeout:)``, but waits while the owners change. Gives up when one owner keeps the lock for
   /// `ownerTimeout`: that owner may be waiting for the calling thread.
-  package func enter(ownerTimeout: Duration) -> Bool { enter(.perOwner(ownerTimeout)) }
+  package func enter(ownerTimeout: Duration) -> Bool {
+    enter(ownerTimeout.waitMilliseconds, perOwner: true)
+  }
 
   /// Takes the lock if it is free and no thread waits.
-  package func tryEnter() -> Bool { !isMine && enter(.inAll(.zero)) }
+  package func tryEnter() -> Bool { !isMine && enter(0, perOwner: false) }
 
   /// For messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
@@ -64,12 +54,12 @@ import Synchronization
     return "\(holder) has it, and \(threadDescription(of: threadIdentity)) waits for it"
   }
 
-  private func enter(_ limit: WaitLimit) -> Bool {
+  /// - Parameter most: the longest wait in milliseconds, in all or for each owner; nil waits without end.
+  private func enter(_ most: Int64?, perOwner: Bool) -> Bool {
     precondition(!isMine, "the thread owns the lock already")
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     if isFree, waiting.isEmpty { return own() }
-    let most = limit.milliseconds
     if most == 0 { return false }
     lastTicket += 1
     let ticket = lastTicket
@@ -77,7 +67,7 @@ import Synchronization
     var end = most.map { SystemTime.monotonicMilliseconds + $0 }
     var turn = turns
     while !isFree || waiting.first != ticket {
-      if case .perOwner = limit, turn != turns || isFree {
+      if perOwner, turn != turns || isFree {
         (turn, end) = (turns, most.map { SystemTime.monotonicMilliseconds + $0 })
       }
       if let end, SystemTime.monotonicMilliseconds >= end {
