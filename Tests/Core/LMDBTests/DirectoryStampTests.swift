@@ -1,8 +1,9 @@
 import Foundation
-import LMDB
 import LarderPeer
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite struct `The stamp of a store's directory` {
   let stamp = DirectoryStamp()

@@ -32,16 +32,8 @@ struct GroupCommitTests {
     // Simulates a process that could create no thread for the commits.
     store.engine.writes.queue.thread.suspend()
     defer { store.engine.writes.queue.thread.resume() }
-    let (held, goOn, ended) = (
-      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
-    )
-    Thread.detachNewThread {
-      try? store.write { _ in
-        held.signal()
-        goOn.wait()
-      }
-    }
-    await held.signalled()
+    let holder = await LockHolder(store)
+    let ended = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       try? notes.set("v", for: "k")
       ended.signal()
@@ -50,7 +42,7 @@ struct GroupCommitTests {
     try await waitUntil {
       store.engine.writes.queue.waitingCount == 1 || store.engine.writes.queue.hasTaken
     }
-    goOn.signal()
+    holder.letGo()
     await ended.signalled()
     #expect(try notes.text("k") == "v")
     try store.close()

@@ -11,6 +11,27 @@ extension Store {
   }
 }
 
+/// Holds the writer lock of a store in a batch of another thread, until a test ends the hold.
+final class LockHolder: Sendable {
+  private let release = DispatchSemaphore(value: 0)
+
+  init(
+    _ store: Store, writing change: @escaping @Sendable (inout WriteBatch) throws -> Void = { _ in }
+  ) async {
+    let held = DispatchSemaphore(value: 0)
+    Thread.detachNewThread { [self] in
+      try? store.write { batch in
+        try change(&batch)
+        held.signal()
+        release.wait()
+      }
+    }
+    await held.signalled()
+  }
+
+  func letGo() { release.signal() }
+}
+
 /// Lets a batch hold the writer lock while `body` starts writes. The writer thread has already taken one write and waits for
 /// the lock, so all writes of `body` queue. The batch ends when `waiting` writes wait.
 func whileHeld(
@@ -23,22 +44,14 @@ func whileHeld(
   _ store: Store, until isReady: @Sendable () -> Bool,
   _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
-  let held = DispatchSemaphore(value: 0)
-  let goOn = DispatchSemaphore(value: 0)
-  let holder = Thread {
-    try? store.write { batch in
-      try batch.set("held", for: "held", in: store.namespace("holder"))
-      held.signal()
-      goOn.wait()
-    }
+  let holder = await LockHolder(store) { batch in
+    try batch.set("held", for: "held", in: store.namespace("holder"))
   }
-  holder.start()
-  await held.signalled()
   async let first: Void = store.namespace("holder").set("first", for: "first")
   try await waitUntil { store.engine.writes.queue.hasTaken }
   async let done: Void = body()
   try await waitUntil { isReady() }
-  goOn.signal()
+  holder.letGo()
   try await first
   try await done
 }

@@ -7,9 +7,10 @@ import Testing
 @Suite struct AnswerTests {
   private let clock = ManualClock()
   private let origin = Origin()
+  private let boards: Larder.Cache<String>
+  init() throws { boards = try Store.boards(clock: clock) }
 
   @Test func `that there is nothing is known for as long as its rule says`() async throws {
-    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.hours(1)), absent: .after(.minutes(1)), waitsForCommit: true)
     let isThere = Shared(false)
@@ -43,7 +44,6 @@ import Testing
   }
 
   @Test func `who says that there always is something is not answered with nothing`() async throws {
-    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(absent: .after(.minutes(1)), waitsForCommit: true)
     #expect(try await boards.value(for: "thun", options: options) { _ in .absent } == nil)
     #expect(try await boards.result(for: "thun", options: .committed) { "there" }.value == "there")
@@ -52,7 +52,6 @@ import Testing
 
   @Test func `without a rule for it absence is not kept, and removes what was there`() async throws
   {
-    let boards = try Store.boards(clock: clock)
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
     clock.advance(by: .seconds(59))
     let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
@@ -61,7 +60,6 @@ import Testing
   }
 
   @Test func `a value says itself how long it stays and what validates it`() async throws {
-    let boards = try Store.boards(clock: clock)
     let attributes = EntryAttributes.with(
       expires: .after(.seconds(10)), tags: ["line 1"], entityTag: Array("\"v1\"".utf8))
     let (stored, stale) = (attributes, Staleness(onError: .minutes(1)))
@@ -79,7 +77,6 @@ import Testing
   @Test func `what is unchanged begins its life anew, without being written or decoded`()
     async throws
   {
-    let boards = try Store.boards(clock: clock)
     let stored = EntryAttributes.with(
       expires: .after(.minutes(1)), entityTag: Array("\"v1\"".utf8), metadata: [1, 2, 3])
     let options = LoadOptions(
@@ -109,7 +106,6 @@ import Testing
   func `what was evicted while its origin was asked is stored again when it is unchanged`(
     isRemoved: Bool
   ) async throws {
-    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     let stored = EntryAttributes.with(tags: ["line 1"], entityTag: [7])
@@ -135,7 +131,6 @@ import Testing
   }
 
   @Test func `unchanged without anything known is an error`() async throws {
-    let boards = try Store.boards(clock: clock)
     let error = await #expect(throws: LarderError.self) {
       try await boards.result(for: "thun", options: LoadOptions(waitsForCommit: true)) {
         _ in .unchanged

@@ -1,6 +1,3 @@
-import Dispatch
-import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,32 +7,8 @@ import Testing
 @Suite struct LoadCommitTests {
   private let clock = ManualClock()
   private let origin = Origin()
-
-  /// Holds the writer lock of a store in another thread until the test ends the hold.
-  private final class Writer: Sendable {
-    private let release = DispatchSemaphore(value: 0)
-    private let isHeld = Atomic(false)
-    private let error = Mutex<(any Error)?>(nil)
-
-    init(_ store: Store) {
-      Thread.detachNewThread { [self] in
-        do {
-          try store.write { _ in
-            isHeld.store(true, ordering: .releasing)
-            release.wait()
-          }
-        } catch {
-          self.error.withLock { $0 = error }
-        }
-      }
-    }
-
-    func holds() async throws {
-      try await waitUntil { isHeld.load(ordering: .acquiring) }
-    }
-
-    func letGo() { release.signal() }
-  }
+  private let boards: Larder.Cache<String>
+  init() throws { boards = try Store.boards(clock: clock) }
 
   @Test(.timeLimit(.minutes(20)))
   func `a child that was forked while a loaded value waited fails at once`() throws {
@@ -56,9 +29,7 @@ import Testing
   @Test func `a value is returned while another writer holds the lock, and committed after it`()
     async throws
   {
-    let boards = try Store.boards(clock: clock)
-    let writer = Writer(boards.namespace.store)
-    try await writer.holds()
+    let writer = await LockHolder(boards.namespace.store)
     let first = try await origin.ask(boards, LoadOptions())
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
     // Later reads in this process get the value before its commit, and do not load it again.
@@ -89,9 +60,7 @@ import Testing
   }
 
   @Test func `loaded values are committed in the order of their loads`() async throws {
-    let boards = try Store.boards(clock: clock)
-    let writer = Writer(boards.namespace.store)
-    try await writer.holds()
+    let writer = await LockHolder(boards.namespace.store)
     for number in 0..<60 {
       let key = number % 3 == 0 ? "again" : "\(number)"
       let loaded = try await boards.result(for: key, options: LoadOptions(policy: .reload)) {
@@ -111,9 +80,7 @@ import Testing
   }
 
   @Test func `a value that ends before its commit is not returned after its end`() async throws {
-    let boards = try Store.boards(clock: clock)
-    let writer = Writer(boards.namespace.store)
-    try await writer.holds()
+    let writer = await LockHolder(boards.namespace.store)
     let options = LoadOptions(expires: .after(.minutes(2)))
     let first = try await boards.value(for: "thun", options: options) { try await origin.text() }
     #expect(first == "load 1")
@@ -126,9 +93,7 @@ import Testing
   }
 
   @Test func `a caller may wait for the commit`() async throws {
-    let boards = try Store.boards(clock: clock)
-    let writer = Writer(boards.namespace.store)
-    try await writer.holds()
+    let writer = await LockHolder(boards.namespace.store)
     let waiting = origin.startAsking(boards)
     let first = try await origin.ask(boards, LoadOptions())
     #expect(!first.isCommitted && origin.loads == 1)
@@ -140,10 +105,8 @@ import Testing
 
   @Test(arguments: ["remove", "set", "batch", "clear"])
   func `a write that begins after the load has returned wins`(how: String) async throws {
-    let boards = try Store.boards(clock: clock)
     let store = boards.namespace.store
-    let writer = Writer(store)
-    try await writer.holds()
+    let writer = await LockHolder(store)
     _ = try await boards.value(for: "thun") { try await origin.text() }
     let later = Task.detached {
       switch how {
@@ -164,7 +127,6 @@ import Testing
   }
 
   @Test func `a value is not given to callers whose namespace was cleared since`() async throws {
-    let boards = try Store.boards(clock: clock)
     try await boards.set("other", for: "bern")
     let key = Array("thun".utf8)
     let lookup = try boards.lookUp(key.span, for: .request)
@@ -184,7 +146,6 @@ import Testing
   }
 
   @Test func `counting and closing wait for what was loaded`() async throws {
-    let boards = try Store.boards(clock: clock)
     for key in 0..<50 { _ = try await boards.value(for: key) { "\(key)" } }
     #expect(try boards.count() == 50)
     for key in 50..<100 { _ = try await boards.value(for: key) { "\(key)" } }
@@ -193,9 +154,7 @@ import Testing
   }
 
   @Test func `beyond the bounds a load waits for its own commit`() async throws {
-    let boards = try Store.boards(clock: clock)
-    let writer = Writer(boards.namespace.store)
-    try await writer.holds()
+    let writer = await LockHolder(boards.namespace.store)
     let large = String(repeating: "x", count: LoadWrites.mostBytes / 4)
     for key in 0..<4 {
       #expect(try await !boards.result(for: key) { large }.isCommitted)
@@ -228,9 +187,7 @@ import Testing
   }
 
   @Test func `a lifetime begins when the value was loaded`() async throws {
-    let boards = try Store.boards(clock: clock)
-    let writer = Writer(boards.namespace.store)
-    try await writer.holds()
+    let writer = await LockHolder(boards.namespace.store)
     _ = try await boards.value(for: "thun", expires: .after(.seconds(10))) { "board" }
     let loaded = clock.now
     clock.advance(by: .seconds(3))

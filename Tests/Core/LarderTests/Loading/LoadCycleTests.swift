@@ -5,6 +5,10 @@ import Testing
 
 /// Loads that wait for themselves.
 @Suite(.timeLimit(.minutes(20))) struct LoadCycleTests {
+  private let clock = ManualClock()
+  private let boards: Larder.Cache<String>
+  init() throws { boards = try Store.boards(clock: clock) }
+
   private func expectCycle(_ body: () async throws -> Void) async {
     let error = await #expect(throws: LarderError.self) { try await body() }
     #expect(error?.code == .loadCycle)
@@ -12,7 +16,6 @@ import Testing
 
   @Test(arguments: [RequestPolicy.standard, .revalidate, .reload])
   func `a load that asks for its own key throws`(policy: RequestPolicy) async throws {
-    let boards = try Store.boards(clock: ManualClock())
     await expectCycle {
       _ = try await boards.value(for: "a") {
         try await boards.value(for: "a", options: LoadOptions(policy: policy)) { "inner" }
@@ -25,7 +28,6 @@ import Testing
   func `a load that asks for its own key through another one throws`(policy: RequestPolicy)
     async throws
   {
-    let boards = try Store.boards(clock: ManualClock())
     await expectCycle {
       _ = try await boards.value(for: "a") {
         try await boards.value(for: "b") {
@@ -38,7 +40,6 @@ import Testing
   }
 
   @Test func `two loads that wait for each other end, one of them with an error`() async throws {
-    let boards = try Store.boards(clock: ManualClock())
     let (first, second) = (Origin(), Origin())
     first.close()
     second.close()
@@ -70,7 +71,6 @@ import Testing
 
   @Test func `loads may load other keys, many at once and the same one from several`() async throws
   {
-    let boards = try Store.boards(clock: ManualClock())
     let value = try await boards.value(for: "sum") {
       try await withThrowingTaskGroup(of: String.self) { group in
         for key in ["a", "b", "c"] {
@@ -86,8 +86,6 @@ import Testing
   }
 
   @Test func `a refresh in the background does not wait, so that it is no cycle`() async throws {
-    let clock = ManualClock()
-    let boards = try Store.boards(clock: clock)
     let stale = Staleness(whileRevalidating: .hours(1))
     try await boards.set("old", for: "b", .with(expires: .after(.seconds(1)), stale: .hours(1)))
     let options = LoadOptions(expires: .after(.seconds(1)), stale: stale, waitsForCommit: true)
@@ -102,7 +100,6 @@ import Testing
   }
 
   @Test func `a task that outlives its load may ask for the key again`() async throws {
-    let boards = try Store.boards(clock: ManualClock())
     let later = Shared<Task<String, any Error>?>(nil)
     let origin = Origin()
     origin.close()

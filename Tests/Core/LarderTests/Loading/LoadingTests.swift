@@ -7,9 +7,10 @@ import Testing
 @Suite struct LoadingTests {
   private let clock = ManualClock()
   private let origin = Origin()
+  private let boards: Larder.Cache<String>
+  init() throws { boards = try Store.boards(clock: clock) }
 
   @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
-    let boards = try Store.boards(clock: clock)
     let disk = boards.namespace.store.cache(TextCodec(), in: "boards", memory: MemoryLimits.off)
     let first = try await origin.ask(
       boards, LoadOptions(expires: .after(.minutes(2)), waitsForCommit: true))
@@ -27,7 +28,6 @@ import Testing
   }
 
   @Test func `ten thousand tasks that ask for a hundred keys make a hundred loads`() async throws {
-    let boards = try Store.boards(clock: clock)
     let loads = Shared<[String: Int]>([:])
     try await inTasks(10_000) { task in
       let key = "key \(task % 100)"
@@ -44,7 +44,6 @@ import Testing
   }
 
   @Test func `who gives up leaves the others their load`() async throws {
-    let boards = try Store.boards(clock: clock)
     origin.close()
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
     try await origin.waitForLoads(1)
@@ -61,7 +60,6 @@ import Testing
   @Test func `a load that everybody has given up is cancelled, and the next caller's is a new one`()
     async throws
   {
-    let boards = try Store.boards(clock: clock)
     origin.close()
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
     try await origin.waitForLoads(1)
@@ -76,7 +74,6 @@ import Testing
   }
 
   @Test func `an error reaches all who wait, and is not kept`() async throws {
-    let boards = try Store.boards(clock: clock)
     origin.close()
     origin.fail()
     let tasks = (0..<10).map { _ in origin.startAsking(boards) }
@@ -94,7 +91,6 @@ import Testing
 
   @Test func `a caller that comes after an error loads again, however soon it comes`() async throws
   {
-    let boards = try Store.boards(clock: clock)
     origin.fail()
     for number in 1...200 {
       await #expect(throws: Origin.Refusal(number: number)) {
@@ -108,7 +104,6 @@ import Testing
   @Test func `a load that takes too long has failed, and what it brings later is not stored`()
     async throws
   {
-    let boards = try Store.boards(clock: clock)
     origin.close()
     let options = LoadOptions(timeout: .seconds(15), waitsForCommit: true)
     let task = origin.startAsking(boards, options)
@@ -125,7 +120,6 @@ import Testing
   }
 
   @Test func `a write of the key while it is loaded stays`() async throws {
-    let boards = try Store.boards(clock: clock)
     try await boards.set("old", for: "thun", expires: .after(.seconds(1)))
     clock.advance(by: .seconds(1))
     for key in ["thun", "bern"] {
@@ -167,7 +161,6 @@ import Testing
   }
 
   @Test func `a reload begins a load of its own, and what that brings stays`() async throws {
-    let boards = try Store.boards(clock: clock)
     let second = Origin()
     origin.close()
     let usual = origin.startAsking(boards)

@@ -6,12 +6,13 @@ import Testing
 @Suite struct PrefetchTests {
   private let clock = ManualClock()
   private let origin = Origin()
+  private let boards: Larder.Cache<String>
+  init() throws { boards = try Store.boards(clock: clock) }
 
   @Test(arguments: [0, 1, 2, 200])
   func `all keys are loaded once, and each step says how far it is`(
     _ count: Int
   ) async throws {
-    let boards = try Store.boards(clock: clock)
     let keys = (0..<count).map { "key \($0)" }
     if count > 1 { try await boards.set("there", for: "key 1") }
     let prefetch = try boards.prefetch(keys, concurrency: 3) { key, _ in
@@ -32,7 +33,6 @@ import Testing
   }
 
   @Test func `one after the other with a pause after each, by the store's clock`() async throws {
-    let boards = try Store.boards(clock: clock)
     let starts = Shared<[Duration]>([])
     let prefetch = try boards.prefetch(
       (0..<5).map { "\($0)" }, concurrency: 1, pause: .milliseconds(200)
@@ -77,7 +77,6 @@ import Testing
 
   @Test func `a stale value is loaded anew, and one that fails is not served instead`() async throws
   {
-    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(1)),
       stale: Staleness(whileRevalidating: .hours(1), onError: .hours(1)))
@@ -97,7 +96,6 @@ import Testing
   }
 
   @Test func `a cancelled one loads nothing more`() async throws {
-    let boards = try Store.boards(clock: clock)
     origin.close()
     let prefetch = try boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _, _ in
       .value(try await origin.text())

@@ -7,21 +7,22 @@ import Testing
 @Suite struct StaleTests {
   private let clock = ManualClock()
   private let origin = Origin()
+  private let boards: Larder.Cache<String>
+  init() throws { boards = try Store.boards(clock: clock) }
 
   private let windows = Staleness(whileRevalidating: .minutes(10), onError: .hours(24))
 
-  private func ask(_ boards: Larder.Cache<String>) async throws -> CacheResult<String> {
+  private func ask() async throws -> CacheResult<String> {
     try await origin.ask(
       boards, LoadOptions(expires: .after(.minutes(2)), stale: windows, waitsForCommit: true))
   }
 
   @Test func `a stale value is served at once while one refresh runs`() async throws {
-    let boards = try Store.boards(clock: clock)
-    _ = try await ask(boards)
+    _ = try await ask()
     clock.advance(by: .minutes(2))
     origin.close()
     for _ in 0..<100 {
-      let served = try await ask(boards)
+      let served = try await ask()
       #expect(served.value == "load 1" && served.source == .stale && served.error == nil)
       #expect(served.age == .minutes(2))
     }
@@ -29,7 +30,7 @@ import Testing
     #expect(origin.loads == 2)
     origin.open()
     try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
-    let fresh = try await ask(boards)
+    let fresh = try await ask()
     #expect(fresh.value == "load 2" && fresh.source != .stale && origin.loads == 2)
     #expect(try boards.namespace.reads.staleHits == 100)
     try await boards.settle()
@@ -38,19 +39,18 @@ import Testing
   @Test func `behind the window it is loaded first, and served only if that fails, to the end`()
     async throws
   {
-    let boards = try Store.boards(clock: clock)
-    _ = try await ask(boards)
+    _ = try await ask()
     clock.advance(by: .minutes(12))
     origin.fail()
-    let served = try await ask(boards)
+    let served = try await ask()
     #expect(served.value == "load 1" && served.source == .stale && served.age == .minutes(12))
     #expect(served.error as? Origin.Refusal == Origin.Refusal(number: 2))
     clock.advance(by: .hours(24) - .minutes(10) - .milliseconds(1))
-    #expect(try await ask(boards).source == .stale)
+    #expect(try await ask().source == .stale)
     clock.advance(by: .milliseconds(1))
-    await #expect(throws: Origin.Refusal(number: 4)) { try await ask(boards) }
+    await #expect(throws: Origin.Refusal(number: 4)) { try await ask() }
     origin.fail(false)
-    #expect(try await ask(boards).value == "load 5")
+    #expect(try await ask().value == "load 5")
     try await boards.settle()
   }
 
@@ -58,7 +58,6 @@ import Testing
   func `after the clock was set back a value is loaded first if none may be served meanwhile`()
     async throws
   {
-    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.hours(4)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     func ask() async throws -> CacheResult<String> {
@@ -117,7 +116,6 @@ import Testing
   }
 
   @Test func `a value near its end is used while a newer one is fetched`() async throws {
-    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(1), waitsForCommit: true)
     let ask = { try await origin.ask(boards, options) }
@@ -138,7 +136,6 @@ import Testing
   }
 
   @Test func `each policy asks what it says`() async throws {
-    let boards = try Store.boards(clock: clock)
     let ask = { (policy: RequestPolicy) in
       try await origin.ask(
         boards,

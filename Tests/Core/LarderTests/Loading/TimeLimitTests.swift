@@ -7,6 +7,8 @@ import Testing
 @Suite struct TimeLimitTests {
   private let clock = ManualClock()
   private let origin = Origin()
+  private let boards: Larder.Cache<String>
+  init() throws { boards = try Store.boards(clock: clock) }
 
   private let short = LoadOptions(timeout: .milliseconds(200), waitsForCommit: true)
 
@@ -14,7 +16,6 @@ import Testing
   func `each caller has its own time, and the load goes on for the others`(isFirst: Bool)
     async throws
   {
-    let boards = try Store.boards(clock: clock)
     origin.close()
     var tasks: [Task<CacheResult<String>, any Error>] = []
     let callers: [LoadOptions] = isFirst ? [short, .committed] : [.committed, short]
@@ -34,8 +35,7 @@ import Testing
   }
 
   @Test func `a caller that waits for a refresh does not get its time limit`() async throws {
-    let boards = try Store.boards(clock: clock)
-    try await putStale(boards)
+    try await putStale()
     origin.close()
     let errors = Shared<[any Error]>([])
     let refreshing = LoadOptions(
@@ -59,7 +59,7 @@ import Testing
   private let soft = LoadOptions(
     stale: Staleness(onError: .hours(1)), softTimeout: .milliseconds(300), waitsForCommit: true)
 
-  private func putStale(_ boards: Larder.Cache<String>) async throws {
+  private func putStale() async throws {
     try await boards.set("old", for: "thun", .with(expires: .after(.minutes(1)), stale: .hours(1)))
     clock.advance(by: .minutes(1))
   }
@@ -67,8 +67,7 @@ import Testing
   @Test func `after the soft limit a caller gets the stale value, and the load goes on`()
     async throws
   {
-    let boards = try Store.boards(clock: clock)
-    try await putStale(boards)
+    try await putStale()
     origin.close()
     let first = origin.startAsking(boards, soft)
     try await origin.waitForLoads(1)
@@ -90,8 +89,7 @@ import Testing
   }
 
   @Test func `a load that goes on has the time of a refresh`() async throws {
-    let boards = try Store.boards(clock: clock)
-    try await putStale(boards)
+    try await putStale()
     let errors = Shared<[any Error]>([])
     var options = soft
     options.refreshTimeout = .seconds(5)
@@ -111,7 +109,6 @@ import Testing
   }
 
   @Test func `without a stale value a caller waits on, up to its own limit`() async throws {
-    let boards = try Store.boards(clock: clock)
     origin.close()
     var options = soft
     let first = origin.startAsking(boards, options)
@@ -137,7 +134,6 @@ import Testing
       minutes: Int
     ) async throws
   {
-    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(minutes), waitsForCommit: true)
     for round in 1...3 {
@@ -158,7 +154,6 @@ import Testing
   }
 
   @Test func `so is a value that its origin confirms`() async throws {
-    let boards = try Store.boards(clock: clock)
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(10), waitsForCommit: true)
     let ask = {
