@@ -40,11 +40,8 @@ extension Checkpoints {
   /// After each write: without a timer thread the write itself makes the checkpoint. The caller owns the writer lock.
   func makeWithoutTimer() {
     guard timer == nil else { return }
-    do throws(LMDBError) {
-      try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
-    } catch {
-      // The next write makes the checkpoint first and throws the error.
-    }
+    // After an error the next write makes the checkpoint first and throws the error.
+    try? finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
   /// Covers this process's commits since its last checkpoint. The caller owns the writer lock.
@@ -59,14 +56,9 @@ extension Checkpoints {
   /// last checkpoint.
   func saveNewest() throws(LMDBError) {
     let newest = handle.meta.image(of: handle.meta.lastTransaction)
-    if try isRecorded(newest) { return }
+    if let known = try file.readSynced(), !known.isFailed, known.recoveryPoint == newest { return }
     try handle.sync(file)
     try record(newest)
-  }
-
-  private func isRecorded(_ point: MetaImage) throws(LMDBError) -> Bool {
-    guard let known = try file.readSynced(), !known.isFailed else { return false }
-    return known.recoveryPoint == point
   }
 
   private func record(_ point: MetaImage) throws(LMDBError) {

@@ -106,23 +106,17 @@ final class Checkpoints: Sendable {
 
   /// At opening: schedules a checkpoint for commits that a killed process left unsaved, as if they were made now.
   func noteFormerCommits() {
-    do throws(LMDBError) {
-      if try isNewestSaved { return }
-    } catch {
-      // The checkpoint meets the same error, and the next write throws it.
+    // After an error the checkpoint meets the same error, and the next write throws it.
+    if let known = try? file.readSynced(), known.boot == boot,
+      known.recoveryPoint?.transaction == handle.meta.lastTransaction
+    {
+      return
     }
     let isFirst = state.withLock { state in
       defer { state.unsavedSince = state.unsavedSince ?? SystemTime.monotonicMilliseconds }
       return state.unsavedSince == nil
     }
     if isFirst { timer?.schedule(in: interval) }
-  }
-
-  private var isNewestSaved: Bool {
-    get throws(LMDBError) {
-      guard let known = try file.readSynced(), known.boot == boot else { return false }
-      return known.recoveryPoint?.transaction == handle.meta.lastTransaction
-    }
   }
 
   func makeIfDue() {

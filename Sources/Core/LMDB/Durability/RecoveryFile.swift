@@ -93,9 +93,7 @@ final class RecoveryFile: Sendable {
   }
 
   /// How many records were written; one system call.
-  func changes() throws(LMDBError) -> UInt64 {
-    try word(at: Self.changes)
-  }
+  func changes() throws(LMDBError) -> UInt64 { try word(at: Self.changes) }
 
   /// 0 if the file ends before `offset`.
   private func word(at offset: Int) throws(LMDBError) -> UInt64 {

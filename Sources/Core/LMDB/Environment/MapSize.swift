@@ -61,12 +61,8 @@ final class MapSize: Sendable {
   func setFileLimit(_ bytes: Int?) {
     limit.store(bytes ?? .max, ordering: .relaxed)
     let useful = usefulSize
-    if useful == size { return }
-    do throws(LMDBError) {
-      _ = try resize(toHold: useful, lockTimeout: .zero)
-    } catch {
-      // Every later call throws the same error.
-    }
+    // After an error every later call throws the same error.
+    if useful != size { _ = try? resize(toHold: useful, lockTimeout: .zero) }
   }
 
   func noteFull() { isWanted.store(true, ordering: .relaxed) }

@@ -93,17 +93,17 @@ package final class OpenFiles: Sendable {
 /// The system sets the change time of a directory when a file in it, or the directory itself, is created, removed or renamed.
 /// While that time is unchanged, the comparison holds, and a write needs one system call, not four. A parent directory may be
 /// renamed without a new change time here, so a comparison holds for ``longestTrust`` at most.
-package final class DirectoryStamp: Sendable {
+final class DirectoryStamp: Sendable {
   /// In milliseconds.
-  package static let longestTrust: Int64 = 100
+  static let longestTrust: Int64 = 100
   /// In milliseconds. A directory that changed less than this time ago can change again with the same change time.
-  package static let clockStep: Int64 = 50
+  static let clockStep: Int64 = 50
 
-  package struct Change: Equatable, Sendable {
-    package var seconds: Int64
-    package var nanoseconds: Int64
+  struct Change: Equatable, Sendable {
+    var seconds: Int64
+    var nanoseconds: Int64
 
-    package init(seconds: Int64, nanoseconds: Int64) {
+    init(seconds: Int64, nanoseconds: Int64) {
       (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
     }
 
@@ -123,13 +123,9 @@ package final class DirectoryStamp: Sendable {
   }
 
   /// In milliseconds; `wall` counts from 1970.
-  package struct Times: Sendable {
-    package var monotonic: Int64
-    package var wall: Int64
-
-    package init(monotonic: Int64, wall: Int64) {
-      (self.monotonic, self.wall) = (monotonic, wall)
-    }
+  struct Times: Sendable {
+    var monotonic: Int64
+    var wall: Int64
 
     static var now: Times {
       Times(
@@ -139,10 +135,8 @@ package final class DirectoryStamp: Sendable {
 
   private let compared = Mutex<(change: Change, at: Int64)?>(nil)
 
-  package init() {}
-
   /// Runs `compare` unless its last success still holds; returns whether the files are still at the path.
-  package func check(
+  func check(
     _ change: Change?, at now: Times, _ compare: () throws -> Bool
   ) rethrows -> Bool {
     try compared.withLock { compared in

@@ -34,12 +34,6 @@ package struct UnfinishedStore: ~Copyable {
       .exists, path: place, detail: "a symbolic link to \(link.target), which does not exist")
   }
 
-  /// Nil for a directory or no file.
-  private static func obstacle(at path: String) -> String? {
-    guard let status = FileStatus.of(path), !status.isDirectory else { return nil }
-    return status.isLink ? "a symbolic link" : "a file"
-  }
-
   /// `folder/.name.unfinished`. A name takes at most 255 bytes; the first 50 characters of the place are enough.
   private static func path(beside place: String) -> String {
     let start = place.lastIndex(of: "/").map { place.index(after: $0) } ?? place.startIndex
@@ -69,8 +63,9 @@ package struct UnfinishedStore: ~Copyable {
           throw LMDBError(code: EEXIST)
         }
       } catch {
-        if let obstacle = obstacle(at: path) {
-          throw OpenError(.inTheWay, path: path, detail: obstacle)
+        if let status = FileStatus.of(path), !status.isDirectory {
+          throw OpenError(
+            .inTheWay, path: path, detail: status.isLink ? "a symbolic link" : "a file")
         }
         switch error.code {
         case ENOENT: continue

@@ -31,7 +31,9 @@ extension Opening {
         unsafe mdb_env_set_mapsize(handle, MapSize.initial(options.mapSize, fileSize: size)))
       let flags = isWritable ? MDB_NOTLS : MDB_NOTLS | MDB_NOLOCK | MDB_RDONLY
       try check(unsafe mdb_env_open(handle, files.directory, UInt32(flags), 0o600))
-      try unsafe closeOnExec(handle)
+      var descriptor: Int32 = -1
+      try check(unsafe mdb_env_get_fd(handle, &descriptor))
+      guard larder_close_on_exec(descriptor) == 0 else { throw .last }
       if isWritable { _ = try locks.open.take(shared: true) }
       let (databases, level) = try unsafe prepare(handle)
       if isWritable { try check(unsafe mdb_env_set_flags(handle, level.flags, 1)) }
@@ -99,12 +101,6 @@ extension Opening {
       }
     }
     return true
-  }
-
-  private func closeOnExec(_ handle: OpaquePointer) throws(LMDBError) {
-    var descriptor: Int32 = -1
-    try check(unsafe mdb_env_get_fd(handle, &descriptor))
-    guard larder_close_on_exec(descriptor) == 0 else { throw .last }
   }
 
   /// Opens the databases in a transaction, which must commit even if it only reads: otherwise the handles are lost.

@@ -152,12 +152,8 @@ extension SalvageFile {
   private func freePages() -> PageSet? {
     var check = FreeListCheck(
       pages: SnapshotPages(id: .max, table: table, main: main, free: free, lastPage: lastPage))
-    do throws(PageDamage) {
-      try check.run()
-      return check.free
-    } catch {
-      return nil
-    }
+    guard (try? check.run()) != nil else { return nil }
+    return check.free
   }
 
   /// Lends the value under `key` in a named database; nil if the value cannot be reached.
