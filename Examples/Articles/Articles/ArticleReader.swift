@@ -7,7 +7,6 @@ import Synchronization
 /// The articles of one user, with or without a network.
 public final class ArticleReader: Sendable {
   struct Work {
-    /// The sync under way.
     var sync: SyncRun?
     /// The tasks that fetch images of opened articles.
     var images: [Task<Void, Never>] = []

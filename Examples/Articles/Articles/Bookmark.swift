@@ -23,7 +23,6 @@ public struct Bookmark: Codable, Sendable, Hashable {
   private func text(_ field: String) -> String { fields[field]?.text ?? "" }
   private func flag(_ field: String) -> Bool { fields[field]?.isTrue ?? false }
 
-  /// The address of the original page.
   public var url: String { text("url") }
   /// The time of creation in RFC 3339. As text, the times of one service sort in order.
   public var created: String { text("created") }
@@ -31,9 +30,7 @@ public struct Bookmark: Codable, Sendable, Hashable {
   public var updated: String { text("updated") }
   public var isMarked: Bool { flag("is_marked") }
   public var isArchived: Bool { flag("is_archived") }
-  /// Whether the article was read to its end.
   public var isRead: Bool { fields["read_progress"]?.number == 100 }
-  /// Whether the bookmark has an article to read.
   var hasArticle: Bool { fields["has_article"]?.isTrue ?? true }
 
   /// The title; without a title the address, and without an address the id.

@@ -10,7 +10,6 @@ import Service
 /// bookmarks, whose dates show which change is later.
 struct Readeck: Sendable {
   let service: Service
-  /// Whether no request can be sent.
   let isDisconnected: Bool
 
   private static let validated: HTTPFields = [
@@ -111,6 +110,5 @@ struct Readeck: Sendable {
 }
 
 extension ServiceError {
-  /// Whether the service refuses the user.
   var refusesReader: Bool { [401, 403, 407].contains(status) }
 }

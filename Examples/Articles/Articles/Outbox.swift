@@ -35,7 +35,6 @@ public struct PendingEdit: Codable, Sendable, Hashable {
   public var text: String { "\(kind.rawValue) \"\(title)\"" }
 }
 
-/// The result of sending the changes.
 public struct OutboxReport: Codable, Sendable, Hashable {
   public var sent = 0
   /// Changes that were dropped because the service has a later change, or refuses them.
@@ -44,7 +43,6 @@ public struct OutboxReport: Codable, Sendable, Hashable {
   public var left = 0
   /// Why changes wait although the service answered.
   public var reasons: [String] = []
-  /// Whether the service refuses the user.
   public var isRefused = false
 }
 

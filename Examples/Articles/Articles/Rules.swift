@@ -20,7 +20,6 @@ struct ArticleStore: Sendable {
   }
   /// The service's lists, which follow the rules of HTTP.
   var answers: Store.Namespace { realm.namespace("articles.http") }
-  /// The user's changes.
   var outbox: Cache<PendingEdit> {
     realm.cache(of: PendingEdit.self, in: "articles.outbox", rules: .userData)
   }

@@ -1,8 +1,6 @@
 import Larder
 
-/// The progress of a sync.
 public struct SyncProgress: Sendable, Hashable {
-  /// The number of finished articles.
   public var done = 0
   public var total = 0
 }
@@ -30,21 +28,18 @@ public final class SyncRun: AsyncSequence, Sendable {
     steps.makeAsyncIterator()
   }
 
-  /// Waits for the end of the sync and returns its result.
   public func result() async -> SyncResult { await task.value }
 
   /// Ends the sync; stored articles stay.
   public func cancel() { task.cancel() }
 }
 
-/// The result of a sync.
 public struct SyncResult: Sendable, Hashable, Codable {
   public enum Outcome: String, Sendable, Codable {
     /// All missing articles are stored now.
     case done
     /// Articles are stored, and the sync ended early or articles are still missing.
     case partial
-    /// Nothing was missing.
     case nothingNew = "nothing new"
     /// No article was stored, and the sync ended early or articles are missing.
     case failed
@@ -54,7 +49,6 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var stored = 0
   /// The number of articles that were stored already.
   public var skipped = 0
-  /// The articles that could not be fetched, and why.
   public var failures: [String] = []
   public var failed: Int { failures.count }
   /// The number of articles in the service's list, without those that the user archived or deleted meanwhile.
@@ -63,11 +57,9 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var kept = 0
   /// The number of stored articles that were removed because the service no longer lists them.
   public var removed = 0
-  /// The number of fetched images.
   public var images = 0
   /// The listed bookmarks that cannot be decoded, and why.
   public var unreadable: [String] = []
-  /// The changes of the user that were sent first.
   public var edits = OutboxReport()
   /// Whether the sync ended early, and why.
   public var isStopped = false
@@ -88,7 +80,6 @@ public struct SyncResult: Sendable, Hashable, Codable {
   public var text: String { "\(kept) of \(total) articles: \(outcome.rawValue)" }
 }
 
-/// The record of the last sync.
 struct SyncRecord: Codable, Sendable {
   /// The last sync that stored an article or found that none was missing; nil if there was none.
   var moment: Timestamp?

@@ -12,7 +12,6 @@ public enum ArticlesError: String, Error, CustomStringConvertible {
   public var description: String { rawValue }
 }
 
-/// An article to read.
 public struct Article: Encodable, Sendable, Hashable {
   public var bookmark: Bookmark
   public var html: String
@@ -20,16 +19,13 @@ public struct Article: Encodable, Sendable, Hashable {
   public var isKept = true
   /// Why the service's newer version could not be fetched; nil if the article is the newest version.
   public var reason: String?
-  /// Whether the service refuses the user.
   public var isRefused = false
 }
 
-/// A list of articles.
 public struct ArticleList: Sendable, Hashable {
   public var bookmarks: [Bookmark]
   /// Whether there is no network: the list then has the stored articles.
   public var isOffline = false
-  /// The listed bookmarks that cannot be decoded, and why.
   public var unreadable: [String] = []
   /// Whether the list has as many articles as were requested, or all that there are.
   var isWhole = false
@@ -41,7 +37,6 @@ public struct StoredArticle: Sendable, Hashable {
   public var bookmark: Bookmark { notes.bookmark }
   /// When the article was stored, or found unchanged.
   public var written: Timestamp
-  /// The addresses of all images in its HTML.
   public var images: [String] { notes.images }
   /// Whether the article has no images because they do not fit.
   public var lacksImages: Bool { notes.imageLimit != nil }
@@ -75,7 +70,6 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
   public let isOn: Bool
   /// The largest number of stored articles: 0, 10, 20, ... 100.
   public let articles: Int
-  /// Whether the images of articles are stored too.
   public let keepsImages: Bool
   /// The room for images in megabytes: 50 to 1,200.
   public let imageMegabytes: Int
@@ -103,7 +97,6 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
   var imageBytes: Int { isOn && keepsImages ? .megabytes(imageMegabytes) : 0 }
 }
 
-/// The size of the stored data.
 public struct ArticleUsage: Sendable, Hashable, Codable {
   public var articles: Int
   public var htmlBytes: Int
@@ -111,7 +104,6 @@ public struct ArticleUsage: Sendable, Hashable, Codable {
   public var imageBytes: Int
   /// The time in RFC 3339 of the last sync that stored something, or found that nothing is missing.
   public var lastSync: String?
-  /// Changes that the service does not have yet.
   public var pendingEdits: Int
 
   /// `20 articles, 1.2 MB of HTML and 34 MB of images`.

@@ -32,7 +32,6 @@ struct LarderArticles: AsyncParsableCommand {
   }
 }
 
-/// The user, the server and the store.
 struct Account: ParsableArguments {
   @OptionGroup var place: Place
   @Option(help: "Your server's API.") var server = "https://readeck.example.org/api"

@@ -23,8 +23,6 @@ public struct Catalog: Sendable {
   /// - Parameters:
   ///   - base: the address of the service, with the path of all requests: `https://catalog.example.com/api`.
   ///   - user: the user's name in this store; users do not share data.
-  ///   - token: the user's credential at the service.
-  ///   - log: called for every request.
   public init(
     at base: String, user: String, token: String, in store: Store,
     over transport: any HTTPTransport,
@@ -59,7 +57,6 @@ public struct Catalog: Sendable {
     try await send("/funnels/\(slug.percentEscaped)/assessments/\(assessment.percentEscaped)")
   }
 
-  /// Begins an assessment.
   public func begin(_ slug: String) async throws -> Reply {
     try await send("/funnels/\(slug.percentEscaped)/assessments", method: .post)
   }

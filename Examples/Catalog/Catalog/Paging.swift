@@ -4,12 +4,9 @@ import LarderHTTP
 public import Service
 import Synchronization
 
-/// The wrapper of every answer.
 struct Envelope<Contents: Decodable>: Decodable { var data: Contents }
 
-/// A page of a listing in one version.
 struct PageVersion: Codable, Sendable, Equatable {
-  /// The cursor of the page; nil for the first page.
   var cursor: String?
   /// The `ETag`; without it `Last-Modified`; without both a digest of the body.
   var validator: String
@@ -142,7 +139,6 @@ public actor CatalogReader {
   /// - Parameter limit: as in ``Catalog/all(limit:isFresh:)``.
   public init(_ catalog: Catalog, limit: Int = 50) { (self.catalog, self.limit) = (catalog, limit) }
 
-  /// The pages so far.
   public var contents: CatalogContents { listing.contents }
   public var pageCount: Int { listing.pages.count }
 

@@ -10,7 +10,6 @@ public struct Funnel: Codable, Sendable, Hashable {
   }
 }
 
-/// A subject of funnels.
 public struct Pillar: Codable, Sendable, Hashable {
   public var id: String
   public var title: String?
@@ -66,7 +65,6 @@ public struct CatalogContents: Codable, Sendable, Hashable {
   }
 
   public private(set) var pillars: [Group] = []
-  /// Funnels without a pillar.
   public private(set) var uncategorized: [Funnel] = []
   /// The parts that cannot be decoded, and why: `naps: data.pillars[0].funnels[1].title is missing`.
   public private(set) var skipped: [String] = []
@@ -91,7 +89,6 @@ public struct CatalogContents: Codable, Sendable, Hashable {
     }
   }
 
-  /// All funnels, in the catalog's order.
   public var funnels: [Funnel] {
     (pillars.flatMap(\.funnels) + uncategorized).sorted(by: Funnel.isBefore)
   }

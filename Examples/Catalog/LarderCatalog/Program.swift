@@ -28,7 +28,6 @@ struct LarderCatalog: AsyncParsableCommand {
   }
 }
 
-/// The user, the server and the store.
 struct Account: ParsableArguments {
   @OptionGroup var place: Place
   @Option(help: "The server's API.") var server = "https://catalog.example.org/api"

@@ -102,7 +102,6 @@ public struct BoatClient: Sendable {
     return try await simulations.get(SimulationBody.self, from: path).celsius(at: now)
   }
 
-  /// A picture of the map.
   func tile(zoom: Int, x: Int, y: Int) async throws -> [UInt8] {
     try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).image().body
   }

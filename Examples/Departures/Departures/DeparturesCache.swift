@@ -53,7 +53,6 @@ public struct DeparturesCache: Sendable {
     return store.cache(of: type, in: name, rules: namespace.rules)
   }
 
-  /// The current day in Zurich.
   public var today: CalendarDay { CalendarDay(of: store.now) }
 
   /// The ships of a day. The service's answer has several days; all of them are stored.

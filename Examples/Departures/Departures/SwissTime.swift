@@ -4,7 +4,6 @@ public import Larder
 /// A day in Zurich, `2026-03-29`. It has 23 to 25 hours when clocks change.
 public struct CalendarDay: RawRepresentable, Codable, Hashable, Sendable, CustomStringConvertible {
   public let rawValue: String
-  /// The beginning of the day.
   public let start: Timestamp
   public var end: Timestamp { advanced(by: 1).start }
   public var description: String { rawValue }

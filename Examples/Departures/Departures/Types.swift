@@ -2,7 +2,6 @@ public import Larder
 
 /// The departures of a station on a day in Zurich, sorted by time. No departures are a valid board.
 public struct Board: Codable, Hashable, Sendable {
-  /// The station's name.
   public var station: String
   public var day: CalendarDay
   public var departures: [Departure]
@@ -20,9 +19,7 @@ public struct Board: Codable, Hashable, Sendable {
 
 /// A departure of a boat, train or bus.
 public struct Departure: Codable, Hashable, Sendable {
-  /// The name of the departure's station.
   public var station: String
-  /// The planned time.
   public var time: Timestamp
   /// The delay in minutes; nil if it is unknown, which differs from 0.
   public var delay: Int?
@@ -33,7 +30,6 @@ public struct Departure: Codable, Hashable, Sendable {
   public var name: String
   /// The number of the run, `000101`.
   public var course: String
-  /// The company that operates the run.
   public var company: String?
   public var destination: String
   /// The name of the ship; nil in stored boards.
@@ -56,7 +52,6 @@ extension Departure {
   }
 }
 
-/// The weather of a step of three hours.
 public struct Forecast: Codable, Hashable, Sendable {
   public var time: Timestamp
   public var celsius: Double

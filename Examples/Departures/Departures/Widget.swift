@@ -3,7 +3,6 @@ import Larder
 /// The next departures. An app writes them, and its widget, another process, reads them from the same store. A departure
 /// expires when it leaves.
 public struct Widget: Sendable {
-  /// The largest number of departures of a station.
   public static let most = 20
 
   private let next: Cache<Departure>

@@ -75,7 +75,6 @@ private func follow(_ prefetch: Prefetch<Errand>) async throws -> Prefetch<Erran
 }
 
 extension [String] {
-  /// The numbers of stations, each once.
   fileprivate var unique: [String] {
     var seen: Set<String> = []
     return map(\.withoutZeros).filter { seen.insert($0).inserted }

@@ -25,7 +25,6 @@ struct LarderDepartures: AsyncParsableCommand {
   }
 }
 
-/// The store, the services and the time of a command.
 struct Session: ParsableArguments {
   @OptionGroup var place: Place
   @Option(help: "One address for all services; its data are kept apart.") var base: String?

@@ -33,7 +33,6 @@ extension EntityKind: ExpressibleByArgument {
   var singular: String { self == .categories ? "category" : String(rawValue.dropLast()) }
 }
 
-/// The options of all commands.
 struct ServiceOptions: ParsableArguments {
   @OptionGroup var place: Place
   @Option(help: "The service's address.") var base = LegoClient.publicBase
@@ -44,7 +43,6 @@ struct ServiceOptions: ParsableArguments {
       """)
   var key: String?
 
-  /// Calls `body` with a client, and then closes the store.
   func open<Result>(_ body: (LegoClient) async throws -> Result) async throws -> Result {
     let key = (key ?? ProcessInfo.processInfo.environment["REBRICKABLE_KEY"] ?? "").trimmingBlanks
     return try await place.open { store, transport in

@@ -17,7 +17,6 @@ public struct LegoClient: Sendable {
   /// - Parameters:
   ///   - store: a store by the plan: ``CachePlan/store(at:options:)``.
   ///   - credential: the key that Rebrickable gives to each user; nil for none.
-  ///   - log: called for every lookup and request.
   public init(
     in store: Store, plan: CachePlan = .default, base: String = LegoClient.publicBase,
     credential: String?, over transport: any HTTPTransport,

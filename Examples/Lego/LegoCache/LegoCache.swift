@@ -52,7 +52,6 @@ extension LegoCache {
     public var total: Int { max(memory, database) }
   }
 
-  /// The numbers of entities. The count changes nothing.
   public func counts() throws -> Counts {
     let kinds = EntityKind.allCases.map(namespace)
     let count = try kinds.reduce(0) { try $0 + $1.count() }

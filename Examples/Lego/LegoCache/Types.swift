@@ -69,7 +69,6 @@ public struct PartCategory: LegoEntity {
   }
 }
 
-/// A part, without a particular colour.
 public struct Part: LegoEntity {
   public static let kind = EntityKind.parts
   public var partNum: String
@@ -123,7 +122,6 @@ public struct Element: LegoEntity {
   }
 }
 
-/// A part in one colour.
 public struct PartColor: LegoEntity {
   public static let kind = EntityKind.partColors
   public var partNum: String

@@ -21,7 +21,6 @@ public func networkTransport() -> any HTTPTransport {
   #endif
 }
 
-/// The version of all example programs, which is the version of Larder.
 public let exampleVersion = Store.version
 
 /// The store of a program, and the source of its answers: options that all commands have.

@@ -5,7 +5,6 @@ import Service
 
 /// Standard error: messages for people, never data.
 public enum Console {
-  /// A message in one line.
   public static func complain(_ line: String) { write(line.inOneLine + "\n") }
 
   /// Writes text to standard error. Ignores errors, because there is no other place to report them.

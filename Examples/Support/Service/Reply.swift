@@ -6,7 +6,6 @@ import LarderHTTP
 /// A service's answer with its whole body, from the network or the cache.
 public struct Reply: Sendable {
   let request: HTTPRequest
-  /// The answer without its body.
   let result: HTTPCacheResult
   public var body: [UInt8]
   public var path: String { request.path ?? "/" }

@@ -106,7 +106,6 @@ public struct Service: Sendable {
     throw .refused(status: reply.status, message: reason(of: reply))
   }
 
-  /// The message of an error.
   public func reason(of reply: Reply) -> String {
     let text = reply.json.map(message) ?? (reply.isPage ? nil : reply.text.trimmingBlanks)
     return text.flatMap { $0.isEmpty ? nil : String($0.prefix(200)) } ?? "no reason given"

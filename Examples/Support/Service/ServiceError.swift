@@ -5,9 +5,7 @@ public import LarderHTTP
 public enum ServiceError: Error, Sendable, CustomStringConvertible {
   /// There is no complete answer, or no answer of use: no network, a time limit, an invalid certificate, a body that is too large.
   case failed(TransportFailureKind, String)
-  /// The service answered with an error status.
   case refused(status: Int, message: String)
-  /// A body in the wrong form.
   case undecodable(path: String, reason: String)
   /// Unexpected content: often the login page of a public network.
   case wrongContent(path: String, type: String)
