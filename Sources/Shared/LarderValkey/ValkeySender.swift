@@ -63,11 +63,20 @@
     func encode(into commandEncoder: inout ValkeyCommandEncoder) {
       // After a long wait for a connection, the caller has been told that nothing happened. `TIME` changes nothing.
       let words = reply.markSent() ? command.words : [Array("TIME".utf8)]
-      commandEncoder.encodeArray(words.map { ValkeyKey(ByteBuffer(bytes: $0)) })
+      commandEncoder.encodeArray(words.map(Word.init))
     }
 
     static func == (left: Self, right: Self) -> Bool { left.reply === right.reply }
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(reply)) }
+  }
+
+  private struct Word: RESPRenderable {
+    let bytes: [UInt8]
+    let respEntries = 1
+
+    func encode(into commandEncoder: inout ValkeyCommandEncoder) {
+      bytes.encode(into: &commandEncoder)
+    }
   }
 
   extension Reply {

@@ -37,10 +37,10 @@ struct CountedResponder<Base: HTTPResponder>: HTTPResponder {
 
 /// A gate for which a handler waits.
 struct Gate: Sendable {
-  private let (stream, continuation) = AsyncStream<Void>.makeStream()
+  private let gate = AsyncStream<Void>.makeStream()
 
-  func pass() async { for await _ in stream {} }
-  func open() { continuation.finish() }
+  func pass() async { for await _ in gate.stream {} }
+  func open() { gate.continuation.finish() }
 }
 
 /// An answer as its client sees it.
