@@ -41,7 +41,7 @@ extension StoreKey {
 }
 
 /// A key in the form that the store holds and a listing returns.
-public struct Key: StoreKey, Hashable, Comparable, Sendable {
+public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The most bytes that a key may have.
   public static let longest = 65_536
 
@@ -76,9 +76,7 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable {
   ) throws(Failure) -> Result {
     try body(bytes.span)
   }
-}
 
-extension Key: CustomStringConvertible {
   /// The text, or `hex:` and the bytes in hexadecimal.
   public var description: String {
     string ?? "hex:"

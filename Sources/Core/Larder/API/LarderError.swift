@@ -91,13 +91,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     hint.map { "\(message) (\($0))" } ?? message
   }
-}
 
-extension String? {
-  static var verify: String? { "run `verify`; the other entries are not affected" }
-}
-
-extension LarderError {
   /// - Parameter details: facts that the environment adds to the message, such as the process that holds a lock.
   init(_ error: LMDBError, path: String, details: String = "") {
     let code: Code =
@@ -131,6 +125,10 @@ extension LarderError {
       }
     self.init(code, error.description, hint: error.recoverySuggestion)
   }
+}
+
+extension String? {
+  static var verify: String? { "run `verify`; the other entries are not affected" }
 }
 
 extension Environment {

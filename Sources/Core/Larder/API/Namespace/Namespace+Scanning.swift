@@ -58,15 +58,13 @@ extension Store.Namespace {
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws {
     let prefix = prefix.copied
-    try walk(after: cursor) { id, position, transaction in
-      var isWanted = true
-      let reached = try engine.reader.scanValues(
+    try walk(after: cursor) { id, position, transaction, isWanted in
+      try engine.reader.scanValues(
         of: self, id, prefix: prefix, behind: position, in: transaction
       ) { key, value in
         isWanted = try visit(key, value)
         return isWanted
       }
-      return isWanted ? reached : nil
     }
   }
 
@@ -74,15 +72,11 @@ extension Store.Namespace {
   package func scanKeys(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, _ visit: (Span<UInt8>) throws -> Bool
   ) throws {
-    try walk(after: cursor) { id, position, transaction in
-      var isWanted = true
-      let reached = try engine.reader.scanKeys(
-        id, prefix: prefix, behind: position, in: transaction
-      ) {
+    try walk(after: cursor) { id, position, transaction, isWanted in
+      try engine.reader.scanKeys(id, prefix: prefix, behind: position, in: transaction) {
         isWanted = try visit($0)
         return isWanted
       }
-      return isWanted ? reached : nil
     }
   }
 
@@ -92,9 +86,8 @@ extension Store.Namespace {
     damaged: () -> Void = {}, where hasKey: ([UInt8]) throws -> Bool = { _ in true },
     _ visit: (StoredEntry, Store.Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
   ) throws {
-    try walk(after: cursor) { id, position, transaction in
-      var isWanted = true
-      let reached = try engine.reader.scan(
+    try walk(after: cursor) { id, position, transaction, isWanted in
+      try engine.reader.scan(
         id, prefix: prefix, behind: position, in: transaction, damaged: damaged
       ) { found, key, payload in
         guard try hasKey(key) else { return true }
@@ -105,17 +98,19 @@ extension Store.Namespace {
         isWanted = try visit(found, facts, payload, transaction)
         return isWanted
       }
-      return isWanted ? reached : nil
     }
   }
 
-  /// Visits the namespace in pieces, each with a snapshot of its own, until `piece` returns nil.
+  /// Visits the namespace in pieces, each with a snapshot of its own, until `piece` returns nil or sets `isWanted` to false.
   private func walk(
     after cursor: PageCursor?,
-    _ piece: (NamespaceID, [UInt8]?, borrowing ReadTransaction) throws -> [UInt8]?
+    _ piece: (
+      NamespaceID, [UInt8]?, borrowing ReadTransaction, _ isWanted: inout Bool
+    ) throws -> [UInt8]?
   ) throws {
     var position: [UInt8]?
     var isFirst = true
+    var isWanted = true
     while true {
       let transaction = try engine.beginRead()
       let id = try engine.reader.identify(handle, in: transaction)
@@ -125,7 +120,7 @@ extension Store.Namespace {
       isFirst = false
       // If the namespace is cleared, renamed or removed between two pieces, the walk ends.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
-      guard let reached = try piece(id, position, transaction) else { return }
+      guard let reached = try piece(id, position, transaction, &isWanted), isWanted else { return }
       position = reached
     }
   }

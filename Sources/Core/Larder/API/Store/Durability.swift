@@ -13,25 +13,7 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   /// A power failure empties the store, including its rules. The store stays whole if nothing was written since `sync()`
   /// returned or since all processes closed the store.
   case scratch
-}
 
-extension Store {
-  /// Changes the durability of the store at `path`.
-  ///
-  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if no store is there.
-  public static func change(
-    durability: Durability, ofStoreAt path: String
-  ) throws(LarderError) {
-    var options = Options()
-    options.create = false
-    options.durability = durability
-    options.changesDurability = true
-    try WriteBuffer.commit(at: path, options)
-    try Store(at: path, options: options).close()
-  }
-}
-
-extension Durability {
   var level: DurabilityLevel {
     switch self {
     case .durable: .durable
@@ -47,5 +29,21 @@ extension Durability {
       case .checkpointed: .checkpointed
       case .scratch, .temporary: .scratch
       }
+  }
+}
+
+extension Store {
+  /// Changes the durability of the store at `path`.
+  ///
+  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if no store is there.
+  public static func change(
+    durability: Durability, ofStoreAt path: String
+  ) throws(LarderError) {
+    var options = Options()
+    options.create = false
+    options.durability = durability
+    options.changesDurability = true
+    try WriteBuffer.commit(at: path, options)
+    try Store(at: path, options: options).close()
   }
 }

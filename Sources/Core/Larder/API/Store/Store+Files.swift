@@ -107,6 +107,16 @@ public enum StoreHealth: Sendable, Hashable {
   case replaced
   /// The directory or a file of the store may no longer be written, for this reason. Reads are not affected.
   case unwritable(String)
+
+  init(of environment: Environment, needsWriting: Bool) {
+    self =
+      switch environment.fileProblem(needsWriting: needsWriting) {
+      case nil: .healthy
+      case .missing: .missing
+      case .replaced: .replaced
+      case .unwritable(let error): .unwritable(error.description)
+      }
+  }
 }
 
 extension Store {
@@ -123,16 +133,4 @@ extension Store {
 
   /// Whether the store was closed, through this handle or another handle.
   package var isClosed: Bool { !engine.environment.isOpen }
-}
-
-extension StoreHealth {
-  init(of environment: Environment, needsWriting: Bool) {
-    self =
-      switch environment.fileProblem(needsWriting: needsWriting) {
-      case nil: .healthy
-      case .missing: .missing
-      case .replaced: .replaced
-      case .unwritable(let error): .unwritable(error.description)
-      }
-  }
 }

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 /// The faults that ``Store/verify()`` can find in a store, with their facts.
-enum Fault: Hashable, Sendable {
+enum Fault: Hashable, Sendable, CustomStringConvertible {
   // Faults of an entry.
   case unreadableEntry
   case wrongChecksum
@@ -86,9 +86,7 @@ enum Fault: Hashable, Sendable {
     case .damagedPage, .uncommittedRecords: .pages
     }
   }
-}
 
-extension Fault: CustomStringConvertible {
   var description: String {
     switch self {
     case .unreadableEntry: "the entry cannot be read"

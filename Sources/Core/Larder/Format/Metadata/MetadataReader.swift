@@ -62,13 +62,10 @@ struct MetadataReader: Sendable {
   func namespaces(
     in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [ListedNamespace] {
-    var listed: [ListedNamespace] = []
-    for (name, bytes) in try namespaceRecords(in: transaction) {
-      listed.append(
-        try self.listed(
-          NamespaceRecord(bytes.span, name: name, seal: seal), name: name, in: transaction))
+    try namespaceRecords(in: transaction).map { found throws(LarderError) in
+      let record = try NamespaceRecord(found.record.span, name: found.name, seal: seal)
+      return try listed(record, name: found.name, in: transaction)
     }
-    return listed
   }
 
   /// The records of all namespaces, in the order of names.

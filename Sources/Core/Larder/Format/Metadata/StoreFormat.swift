@@ -55,7 +55,15 @@ extension StoreFormat {
   /// The format of the store in an environment; throws an error that names the kind of the file if this version cannot read it.
   init(of environment: Environment) throws(LarderError) {
     let path = environment.path
-    switch try Self.contents(of: environment) {
+    let contents: Contents
+    do throws(LMDBError) {
+      let transaction = try environment.beginRead()
+      let region = try transaction.find(MetadataKey.format, in: .main)
+      contents = region.map { Self.read(transaction.bytes(of: $0)) } ?? .foreign
+    } catch {
+      throw LarderError(error, path: path)
+    }
+    switch contents {
     case .foreign:
       throw LarderError(
         .foreign, "\(path) is not a Larder store",
@@ -80,19 +88,5 @@ extension StoreFormat {
       hint:
         "remove the directory, which a cache can do without, or open it with the Larder that wrote it"
     )
-  }
-
-  private static func contents(
-    of environment: Environment
-  ) throws(LarderError) -> Contents {
-    do throws(LMDBError) {
-      let transaction = try environment.beginRead()
-      guard let region = try transaction.find(MetadataKey.format, in: .main) else {
-        return .foreign
-      }
-      return read(transaction.bytes(of: region))
-    } catch {
-      throw LarderError(error, path: environment.path)
-    }
   }
 }

@@ -114,17 +114,10 @@ struct WordReader: ~Escapable {
   }
 }
 
-extension ReadTransaction {
+extension DatabaseView where Self: ~Copyable {
   /// The state of the store; nil if its record is damaged or missing.
   func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
-    guard let region = try find(MetadataKey.state, in: .main) else { return nil }
-    return StoreState(bytes(of: region), seal: seal)
-  }
-}
-
-extension WriteTransaction {
-  func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
-    guard let record = try value(for: MetadataKey.state, in: .main) else { return nil }
+    guard let record = try value(for: MetadataKey.state.span, in: .main) else { return nil }
     return StoreState(record, seal: seal)
   }
 }

@@ -6,25 +6,20 @@ extension CacheLoad {
   func store(_ value: Value, _ attributes: EntryAttributes, _ turn: Turn) -> LoadedValue<Value> {
     do {
       try cache.namespace.store.checkWritable()
-      return try writing(value, cache.encode(value), attributes, turn)
+      let bytes = try cache.encode(value)
+      let attributes = attributes.counted(from: engine.clock.now)
+      let result = CacheResult(uncommitted: value, attributes, at: engine.clock.now)
+      return try writing(result, turn, attributes, size: bytes.count) {
+        [cache, key] batch -> Stored in
+        try batch.declareOnce(cache.rules, for: cache.namespace)
+        let (id, header) = try batch.put(
+          bytes.span, for: key.span, in: cache.name, attributes: attributes)
+        return Stored(id: id, header: header, moment: batch.moment)
+      } completion: { [cache, key] stored in
+        cache.keep(value, for: key, size: bytes.count, stored)
+      }
     } catch {
       return LoadedValue(result: CacheResult(value: value, source: .loaded, error: error))
-    }
-  }
-
-  private func writing(
-    _ value: Value, _ bytes: [UInt8], _ attributes: EntryAttributes, _ turn: Turn
-  ) throws(LarderError) -> LoadedValue<Value> {
-    let attributes = attributes.counted(from: engine.clock.now)
-    let result = CacheResult(uncommitted: value, attributes, at: engine.clock.now)
-    return try writing(result, turn, attributes, size: bytes.count) {
-      [cache, key] batch -> Stored in
-      try batch.declareOnce(cache.rules, for: cache.namespace)
-      let (id, header) = try batch.put(
-        bytes.span, for: key.span, in: cache.name, attributes: attributes)
-      return Stored(id: id, header: header, moment: batch.moment)
-    } completion: { [cache, key] stored in
-      cache.keep(value, for: key, size: bytes.count, stored)
     }
   }
 

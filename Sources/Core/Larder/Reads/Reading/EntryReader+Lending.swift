@@ -130,20 +130,6 @@ extension EntryReader {
     }
   }
 
-  /// Looks up a key for a read of the application. Counts a miss and returns nil if `isAccepted` refuses the outcome.
-  @_lifetime(borrow transaction)
-  func lookUpOrCountMiss(
-    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
-    at now: Int64, recordsAccess: Bool, accepting isAccepted: (Lookup.Outcome) -> Bool
-  ) throws(LarderError) -> Lookup? {
-    let id = try identify(handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    let found = try lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
-    if isAccepted(found.outcome) { return found }
-    recordMiss(found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
-    return nil
-  }
-
   /// Counts a read of the application without a fresh value, and queues an expired entry for removal.
   @inline(never)
   func recordMiss(

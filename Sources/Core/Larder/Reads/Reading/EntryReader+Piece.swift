@@ -73,11 +73,14 @@ extension Snapshot {
     let handle = namespace.handle
     let recordsAccess = !namespace.store.isReadOnly
     let now = engine.clock.coarseNow
-    guard
-      let found = try engine.reader.lookUpOrCountMiss(
-        key, of: handle, in: transaction, at: now, recordsAccess: recordsAccess,
-        accepting: { $0 == .fresh || role != .first && $0 != .negative })
-    else { return nil }
+    let id = try engine.reader.identify(handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+    guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
+      engine.reader.recordMiss(
+        found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
+      return nil
+    }
     guard let entry = try engine.reader.entry(found, key: key, of: handle, in: transaction),
       isSame(entry)
     else { return nil }

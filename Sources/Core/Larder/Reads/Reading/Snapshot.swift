@@ -76,6 +76,32 @@ public struct Snapshot: ~Copyable {
     guard let entry = try entry(for: key, in: namespace) else { return false }
     return entry.state == .fresh && !entry.isNegative
   }
+
+  /// Lends the entry under `key` and its value, like ``Store/Namespace/withEntry(for:_:)``.
+  package func withEntry<Result>(
+    for key: some StoreKey, in namespace: Store.Namespace,
+    _ body: (Store.Entry, Span<UInt8>) throws -> Result
+  ) throws -> Result? {
+    try key.withKeyBytes { key in try withEntry(for: key, in: namespace, body) }
+  }
+
+  fileprivate func withEntry<Result>(
+    for key: Span<UInt8>, in namespace: Store.Namespace,
+    _ body: (Store.Entry, Span<UInt8>) throws -> Result
+  ) throws -> Result? {
+    let id = try engine.reader.identify(namespace.handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    let found = try engine.reader.lookUp(
+      key, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
+    guard
+      let entry = try engine.reader.entry(found, key: key, of: namespace.handle, in: transaction)
+    else { return nil }
+    var result: Result?
+    _ = try engine.reader.withValue(of: found, key: key, in: transaction) { value in
+      result = try body(entry, value)
+    }
+    return result
+  }
 }
 
 extension Store {
@@ -112,33 +138,5 @@ extension Store.Namespace {
         try snapshot.withEntry(for: key, in: self, body)
       }
     }
-  }
-}
-
-extension Snapshot {
-  /// Lends the entry under `key` and its value, like ``Store/Namespace/withEntry(for:_:)``.
-  package func withEntry<Result>(
-    for key: some StoreKey, in namespace: Store.Namespace,
-    _ body: (Store.Entry, Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    try key.withKeyBytes { key in try withEntry(for: key, in: namespace, body) }
-  }
-
-  fileprivate func withEntry<Result>(
-    for key: Span<UInt8>, in namespace: Store.Namespace,
-    _ body: (Store.Entry, Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    let id = try engine.reader.identify(namespace.handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    let found = try engine.reader.lookUp(
-      key, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
-    guard
-      let entry = try engine.reader.entry(found, key: key, of: namespace.handle, in: transaction)
-    else { return nil }
-    var result: Result?
-    _ = try engine.reader.withValue(of: found, key: key, in: transaction) { value in
-      result = try body(entry, value)
-    }
-    return result
   }
 }
