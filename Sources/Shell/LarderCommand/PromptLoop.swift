@@ -30,11 +30,10 @@ struct PromptLoop {
       return
     }
     let session = runner.session
-    let style = LineEditor.Style(
-      showsColors: session.settings.hasColor, hasUnicode: session.settings.hasUnicode)
     let (hints, names) = (Hints(.standard), CompletionSource(session))
     let editor = try LineEditor(
-      style: style, complete: { names.completion(of: $0, cursor: $1) },
+      showsColors: session.settings.hasColor, hasUnicode: session.settings.hasUnicode,
+      complete: { names.completion(of: $0, cursor: $1) },
       hint: { session.settings.showsHints ? hints.hint(behind: $0) : nil },
       highlight: { [highlighter] in highlighter.runs(in: $0) })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {

@@ -77,7 +77,7 @@ package final class ChildProgram {
     let code = status >> 8 & 0xFF
     // If the program survived an interrupt, the interrupt was meant for the program alone.
     if signal != SIGINT, code != 128 + SIGINT {
-      TerminalSignals.answerInterrupts(since: interrupts)
+      Interrupts.acknowledge(since: interrupts)
     }
     // A shell whose last program died of SIGPIPE ends with 128 + 13.
     if signal == SIGPIPE || code == 128 + SIGPIPE { return nil }

@@ -48,7 +48,7 @@ import CEditline
   /// The prompt in the form that libedit takes.
   private(set) var colored: UnsafeMutablePointer<CChar>?
   private let editor: OpaquePointer
-  private let style: LineEditor.Style
+  private let showsColors: Bool
   private let hint: LineEditor.Hint
   private let highlight: LineEditor.Highlight
   private var prompt = Prompt("")
@@ -60,11 +60,11 @@ import CEditline
   private var drawnColumns = 80
 
   @unsafe init(
-    of editor: OpaquePointer, style: LineEditor.Style, hint: @escaping LineEditor.Hint,
+    of editor: OpaquePointer, showsColors: Bool, hint: @escaping LineEditor.Hint,
     highlight: @escaping LineEditor.Highlight
   ) {
     unsafe self.editor = editor
-    self.style = style
+    self.showsColors = showsColors
     self.hint = hint
     self.highlight = highlight
   }
@@ -77,7 +77,7 @@ import CEditline
   func begin(_ prompt: Prompt) {
     self.prompt = prompt
     unsafe free(colored)
-    unsafe colored = strdup(style.showsColors ? prompt.colored(mark: "\u{1}") : prompt.text)
+    unsafe colored = strdup(showsColors ? prompt.colored(mark: "\u{1}") : prompt.text)
     isPainted = false
     settled = nil
     unsafe el_resize(editor)
@@ -169,7 +169,7 @@ import CEditline
   /// and lines with control characters other than newline, which libedit draws in another form.
   func highlightLine() throws(TerminalError) {
     let line = line
-    let runs = style.showsColors ? highlight(line.bytes) : []
+    let runs = showsColors ? highlight(line.bytes) : []
     // A line that had colors before is drawn again without colors.
     guard !runs.isEmpty || isPainted || settled != nil else { return }
     let scalars = line.beforeCursor + line.afterCursor
@@ -207,7 +207,7 @@ import CEditline
 
   /// Writes the hint after the line and moves the cursor back, without the knowledge of libedit.
   func showHint() throws(TerminalError) {
-    guard style.showsColors, !isHinting, let room = roomInRow() else { return }
+    guard showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line
     guard line.afterCursor.isEmpty, let text = hint(line.bytes) else { return }
     var shown = String.UnicodeScalarView()

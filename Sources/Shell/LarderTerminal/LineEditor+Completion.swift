@@ -68,7 +68,7 @@ extension LineEditor {
     let rows = Completion.columns(
       of: completion.candidates.map(\.label), columns: size.columns,
       rows: isSecond ? page : min(Self.shortList, page), canShowMore: !isSecond,
-      isCut: completion.isCut, mark: style.hasUnicode ? "\u{2026}" : "...")
+      isCut: completion.isCut, mark: hasUnicode ? "\u{2026}" : "...")
     try display.leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
     // CC_REDISPLAY would first go up by the rows of a wrapped line, into the list.

@@ -14,20 +14,10 @@ import CEditline
   /// The renditions for ranges of bytes of a line, such as `"1;36"`; in order, without overlap.
   package typealias Highlight = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
 
-  package struct Style: Sendable {
-    package var showsColors: Bool
-    package var hasUnicode: Bool
-
-    package init(showsColors: Bool = true, hasUnicode: Bool = true) {
-      self.showsColors = showsColors
-      self.hasUnicode = hasUnicode
-    }
-  }
-
   let editor: OpaquePointer
   let display: LineDisplay
   package let history: LineHistory
-  let style: Style
+  let hasUnicode: Bool
   let complete: Complete
   var buffer: LineBuffer { unsafe LineBuffer(of: editor) }
 
@@ -51,9 +41,9 @@ import CEditline
   var wasInterrupted = false
   var failure: TerminalError?
 
-  /// - Parameter style: Without colors there are no hints, because they would look like the line.
+  /// - Parameter showsColors: Without colors there are no hints, because they would look like the line.
   package init(
-    style: Style = Style(),
+    showsColors: Bool = true, hasUnicode: Bool = true,
     complete: @escaping Complete = { _, _ in .none }, hint: @escaping Hint = { _ in nil },
     highlight: @escaping Highlight = { _ in [] }
   ) throws(TerminalError) {
@@ -63,8 +53,9 @@ import CEditline
     }
     unsafe self.editor = editor
     self.history = history
-    display = unsafe LineDisplay(of: editor, style: style, hint: hint, highlight: highlight)
-    self.style = style
+    display = unsafe LineDisplay(
+      of: editor, showsColors: showsColors, hint: hint, highlight: highlight)
+    self.hasUnicode = hasUnicode
     self.complete = complete
 
     unsafe cel_set_editor(editor, "emacs")

@@ -19,8 +19,7 @@ enum TerminalSignals {
     var terminations = 0
   }
 
-  private static let interrupts = Atomic(0)
-  private static let answered = Atomic(0)
+  fileprivate static let interrupts = Atomic(0)
   private static let resizes = Atomic(0)
   private static let suspensions = Atomic(0)
   private static let continuations = Atomic(0)
@@ -40,17 +39,6 @@ enum TerminalSignals {
   /// The number of unanswered interrupts at which the process ends.
   private static let mostUnanswered = 3
 
-  static var pendingInterrupts: Int {
-    interrupts.load(ordering: .relaxed) - answered.load(ordering: .relaxed)
-  }
-
-  static func answerInterrupts() {
-    answered.store(interrupts.load(ordering: .relaxed), ordering: .relaxed)
-  }
-
-  /// Whether this process survives any number of interrupts.
-  static let endures = Atomic(false)
-
   /// Whether this process waits for a program that has the terminal.
   private static let isAttending = Atomic(false)
 
@@ -69,10 +57,6 @@ enum TerminalSignals {
     return try body()
   }
 
-  static func answerInterrupts(since count: Int) {
-    answered.add(interrupts.load(ordering: .relaxed) - count, ordering: .relaxed)
-  }
-
   /// The descriptor to wait on, after `openSelfPipe()`.
   static var selfPipe: Int32? {
     let descriptor = selfPipeReader.load(ordering: .relaxed)
@@ -84,22 +68,6 @@ enum TerminalSignals {
     guard let selfPipe else { return }
     var bytes = [UInt8](repeating: 0, count: 64)
     while unsafe read(selfPipe, &bytes, bytes.count) == bytes.count {}
-  }
-
-  /// Counts interrupts from now on, and lets writes to a closed pipe fail instead of ending the process.
-  ///
-  /// A process that was started with interrupts ignored, such as a background job of a script, still ignores them.
-  /// `SIGPIPE` gets a handler that does nothing: a program that this process starts, such as a pager, would inherit an ignored
-  /// signal, but inherits no handler.
-  static func countInterrupts() {
-    openSelfPipe()
-    // `SIGTERM` ends the process at once and with the signal's own status. That does no harm to a store, and a thread that waits
-    // for a lock or a pipe could not stop by itself.
-    _ = signal(SIGTERM, SIG_DFL)
-    unblock([SIGINT, SIGPIPE, SIGTERM])
-    let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }
-    if isIgnored(previous) { _ = signal(SIGINT, SIG_IGN) }
-    _ = signal(SIGPIPE) { _ in }
   }
 
   /// Counts changes of the window's size, and continuations of the process, from now on.
@@ -137,13 +105,13 @@ enum TerminalSignals {
     raise(SIGTERM)
   }
 
-  private static func note(_ signal: Int32) {
+  fileprivate static func note(_ signal: Int32) {
     let before = errno
     switch signal {
     case SIGINT:
       interrupts.add(1, ordering: .relaxed)
-      if pendingInterrupts >= mostUnanswered, !isAttending.load(ordering: .relaxed),
-        !endures.load(ordering: .relaxed)
+      if Interrupts.pending >= mostUnanswered, !isAttending.load(ordering: .relaxed),
+        !Interrupts.endures.load(ordering: .relaxed)
       {
         EmergencyExit.restore()
         _exit(130)
@@ -158,7 +126,7 @@ enum TerminalSignals {
     errno = before
   }
 
-  private static func openSelfPipe() {
+  fileprivate static func openSelfPipe() {
     guard selfPipe == nil else { return }
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return }
@@ -171,7 +139,7 @@ enum TerminalSignals {
   }
 
   /// Unblocks signals. A parent may have blocked them, as Foundation's `Process` does from most threads.
-  private static func unblock(_ signals: [Int32]) {
+  fileprivate static func unblock(_ signals: [Int32]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)
     for signal in signals { unsafe sigaddset(&set, signal) }
@@ -185,21 +153,45 @@ enum TerminalSignals {
 
 /// Whether ^C was pressed. Code that does not look here is not stopped by ^C.
 package enum Interrupts {
+  private static let answered = Atomic(0)
+  /// Whether this process survives any number of interrupts.
+  fileprivate static let endures = Atomic(false)
+
+  fileprivate static var pending: Int {
+    TerminalSignals.interrupts.load(ordering: .relaxed) - answered.load(ordering: .relaxed)
+  }
+
   /// Counts ^C from now on, and lets writes to a closed pipe fail instead of ending the process.
   ///
   /// Call it once, before anything else. A program that this process starts has the usual actions for SIGINT and SIGPIPE. A
   /// third unanswered ^C ends the process unless `endure()` was called: the running code reaches no point at which it stops.
-  /// `SIGTERM` ends the process at once, even if the process was started with the signal ignored or blocked.
-  package static func install() { TerminalSignals.countInterrupts() }
+  /// A process that was started with interrupts ignored, such as a background job of a script, still ignores them.
+  package static func install() {
+    TerminalSignals.openSelfPipe()
+    // `SIGTERM` ends the process at once and with the signal's own status, even if the signal was ignored or blocked. That does
+    // no harm to a store, and a thread that waits for a lock or a pipe could not stop by itself.
+    _ = signal(SIGTERM, SIG_DFL)
+    TerminalSignals.unblock([SIGINT, SIGPIPE, SIGTERM])
+    let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }
+    if TerminalSignals.isIgnored(previous) { _ = signal(SIGINT, SIG_IGN) }
+    // A program that this process starts, such as a pager, would inherit an ignored signal, but inherits no handler.
+    _ = signal(SIGPIPE) { _ in }
+  }
 
   /// From now on no number of ^C ends the process: a person at a prompt has other ways to leave.
-  package static func endure() { TerminalSignals.endures.store(true, ordering: .relaxed) }
+  package static func endure() { endures.store(true, ordering: .relaxed) }
 
   /// Whether there is an unanswered ^C. A long command looks here at each point where it can stop; a look costs two loads.
-  package static var isPending: Bool { TerminalSignals.pendingInterrupts > 0 }
+  package static var isPending: Bool { pending > 0 }
 
   /// Answers all interrupts; call it where code stops because of an interrupt.
-  package static func acknowledge() { TerminalSignals.answerInterrupts() }
+  package static func acknowledge() {
+    answered.store(TerminalSignals.interrupts.load(ordering: .relaxed), ordering: .relaxed)
+  }
+
+  static func acknowledge(since count: Int) {
+    answered.add(TerminalSignals.interrupts.load(ordering: .relaxed) - count, ordering: .relaxed)
+  }
 
   /// Sleeps in short steps, because ^C may arrive on another thread; false if ^C ended the sleep.
   package static func sleep(for duration: Duration) -> Bool {

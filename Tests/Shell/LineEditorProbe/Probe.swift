@@ -30,8 +30,9 @@ import LarderTerminal
       let isPrompting = Terminal.isTerminal(.input)
       return try converse { prompt in try lines.readLine(isPrompting ? prompt : nil) }
     }
-    let style = LineEditor.Style(showsColors: Terminal.showsColors(environment: environment))
-    let editor = try LineEditor(style: style, complete: complete, hint: hint, highlight: highlight)
+    let editor = try LineEditor(
+      showsColors: Terminal.showsColors(environment: environment), complete: complete, hint: hint,
+      highlight: highlight)
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       try editor.history.keep(in: file)
     }

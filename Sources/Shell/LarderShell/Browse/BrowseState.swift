@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// The state of the full-screen view. Extensions handle keys and rows. The state reads no store and draws nothing.
@@ -173,11 +174,13 @@ struct BrowseChange: Equatable {
 }
 
 struct EntryID: Hashable {
-  let namespace: String
+  let namespace: ExactString
   let key: [UInt8]
 
-  init(_ entry: Store.Entry) {
-    namespace = entry.namespace
-    key = entry.key.bytes
+  init(_ namespace: String, _ key: [UInt8] = []) {
+    self.namespace = ExactString(namespace)
+    self.key = key
   }
+
+  init(_ entry: Store.Entry) { self.init(entry.namespace, entry.key.bytes) }
 }

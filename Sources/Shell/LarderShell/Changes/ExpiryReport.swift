@@ -2,27 +2,6 @@ import ShellLanguage
 
 /// The effect of a command on expiries: `was ... now ...`.
 struct ExpiryReport {
-  /// A range of expiry times. `never` is later than any time.
-  private struct Span: Equatable {
-    let earliest: Deadline
-    let latest: Deadline
-
-    init(_ former: Span?, adding time: UnixTime?) {
-      let time = Deadline(time)
-      earliest = min(former?.earliest ?? time, time)
-      latest = max(former?.latest ?? time, time)
-    }
-
-    var isSingle: Bool { earliest == latest }
-
-    var json: JSON {
-      .object([
-        .init("earliest", Cell.expiry(earliest.time).jsonField("").value),
-        .init("latest", Cell.expiry(latest.time).jsonField("").value),
-      ])
-    }
-  }
-
   enum Effect {
     case changed(from: UnixTime?, to: UnixTime?)
     case unchanged
@@ -36,15 +15,15 @@ struct ExpiryReport {
   private(set) var unchanged = 0
   /// Entries that never expire, which a relative change does not touch.
   private(set) var permanent = 0
-  private var was: Span?
-  private var now: Span?
+  private var was: ClosedRange<Deadline>?
+  private var now: ClosedRange<Deadline>?
 
   mutating func add(_ effect: Effect) -> Bool {
     switch effect {
     case .changed(let before, let after):
       changed += 1
-      was = Span(was, adding: before)
-      now = Span(now, adding: after)
+      was.widen(to: Deadline(before))
+      now.widen(to: Deadline(after))
       return true
     case .unchanged: unchanged += 1
     case .permanent: permanent += 1
@@ -55,11 +34,17 @@ struct ExpiryReport {
   var isEmpty: Bool { changed == 0 && unchanged == 0 && permanent == 0 }
 
   var fields: [ChangeSummary.Field] {
-    [
+    let isSingle = now.map { $0.lowerBound == $0.upperBound } ?? false
+    return [
       ("unchanged", .number(unchanged)), ("permanent", .number(permanent)),
-      ("expires", now.map { $0.isSingle ? .expiry($0.latest.time) : .null } ?? .null),
-      ("was", was.map { .json($0.json) } ?? .null), ("now", now.map { .json($0.json) } ?? .null),
+      ("expires", isSingle ? .expiry(now?.upperBound.time) : .null),
+      ("was", .optional(was, Self.cell)), ("now", .optional(now, Self.cell)),
     ]
+  }
+
+  private static func cell(_ range: ClosedRange<Deadline>) -> Cell {
+    let earliest = Cell.expiry(range.lowerBound.time).jsonField("earliest")
+    return .json(.object([earliest, Cell.expiry(range.upperBound.time).jsonField("latest")]))
   }
 
   /// The sentence for one entry, `was in 23 h 52 min (Sun 22:10), now in 2 h (Sat 00:18)`, or for several entries,
@@ -73,7 +58,7 @@ struct ExpiryReport {
     guard let was, let now else { return rest.joined(separator: "; ") }
     guard changed > 1 else {
       let one: SafeText =
-        "was \(clock.expiryAndClock(was.latest.time)), now \(clock.expiryAndClock(now.latest.time))"
+        "was \(clock.expiryAndClock(was.upperBound.time)), now \(clock.expiryAndClock(now.upperBound.time))"
       return ([one] + rest).joined(separator: "; ")
     }
     let many: SafeText =
@@ -81,11 +66,18 @@ struct ExpiryReport {
     return ([many] + rest).joined(separator: "; ")
   }
 
-  private func words(_ span: Span, _ clock: WallClock) -> String {
+  private func words(_ range: ClosedRange<Deadline>, _ clock: WallClock) -> String {
     func moment(_ deadline: Deadline) -> String { deadline.time.map(clock.clock) ?? "never" }
-    let (first, last) = (moment(span.earliest), moment(span.latest))
+    let (first, last) = (moment(range.lowerBound), moment(range.upperBound))
     guard first == last else { return "\(first) to \(last)" }
-    guard let time = span.latest.time else { return "never" }
+    guard let time = range.upperBound.time else { return "never" }
     return "\(clock.clock(time)) (\(clock.distance(to: time)))"
+  }
+}
+
+extension Optional {
+  /// Makes the range contain a value; the range of a first value has only that value.
+  mutating func widen<Bound: Comparable>(to value: Bound) where Wrapped == ClosedRange<Bound> {
+    self = map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
   }
 }

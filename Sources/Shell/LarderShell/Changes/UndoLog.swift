@@ -1,5 +1,4 @@
 import Larder
-import LarderSystem
 import ShellLanguage
 
 /// The former entries under the keys that the last changing command at the prompt has changed, for `undo`.
@@ -31,12 +30,7 @@ final class UndoLog {
   private var size = 0
   /// The items of the batch under way. A batch may be made twice.
   private var pending: [Item] = []
-  private var values: [EntryName: (version: UInt64, value: [UInt8])] = [:]
-
-  private struct EntryName: Hashable {
-    let namespace: ExactString
-    let key: Key
-  }
+  private var values: [EntryID: (version: UInt64, value: [UInt8])] = [:]
 
   /// Begins a command. The items of the previous command stay until this command has changed something.
   func begin(_ command: String) { (isRecording, running) = (true, command) }
@@ -55,9 +49,7 @@ final class UndoLog {
     for (namespace, key) in keys {
       do {
         _ = try namespace.lookUp(key.bytes) { entry, value in
-          values[EntryName(namespace: ExactString(namespace.name), key: key)] = (
-            entry.version, value.bytes
-          )
+          values[EntryID(entry)] = (entry.version, value.bytes)
         }
       } catch let error as LarderError where error.code == .unreadable {
         // An entry can be removed even if its value cannot be read; `undo` counts the entry as lost.
@@ -70,7 +62,7 @@ final class UndoLog {
 
   func keep(_ present: Store.Entry?, under key: Key, in namespace: Store.Namespace) {
     guard isRecording else { return }
-    let known = values[EntryName(namespace: ExactString(namespace.name), key: key)]
+    let known = values[EntryID(namespace.name, key.bytes)]
     let value = known.flatMap { $0.version == present?.version ? $0.value : nil }
     pending.append(
       Item(namespace: namespace, key: key, before: present.map { (entry: $0, value: value) }))

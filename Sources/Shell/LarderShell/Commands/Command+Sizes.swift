@@ -124,8 +124,7 @@ extension Command {
     // The entries are walked twice, so that no list of entries is kept.
     var range: ClosedRange<Int64>?
     try scope.visitEntries(showing: "looking") { entry in
-      guard let value = measure.value(of: entry, now: now) else { return }
-      range = range.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
+      if let value = measure.value(of: entry, now: now) { range.widen(to: value) }
     }
     var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
     try scope.visitEntries(showing: "drawing") { histogram.add($0, now: now) }

@@ -6,14 +6,9 @@ import ShellLanguage
 struct SizeReport {
   enum Grouping: String, CaseIterable { case namespace, prefix, key }
 
-  private struct Name: Hashable {
-    var namespace: ExactString
-    /// The key or prefix of the group; empty for a whole namespace.
-    var key: [UInt8] = []
-  }
-
   private struct Group {
-    var name: Name
+    /// The namespace with the key or prefix of the group; the key is empty for a whole namespace.
+    var name: EntryID
     var tally = Tally()
     /// The expiry of the group's first entry. A group of one key has only this entry.
     var expires: Timestamp?
@@ -35,7 +30,7 @@ struct SizeReport {
   /// The group to which entries are added now. In the order of keys the entries of a prefix come together, so `groups` keeps
   /// only twice as many groups as are shown, or 1,000.
   private var open: Group?
-  private var scattered: [Name: Group] = [:]
+  private var scattered: [EntryID: Group] = [:]
   private var total = Tally()
   /// The compressed entries with their stored bytes, and the bytes of their values before compression.
   private var compressed = (stored: Tally(), plain: 0)
@@ -54,7 +49,7 @@ struct SizeReport {
 
   mutating func add(_ tally: Tally, of namespace: String) throws {
     total += tally
-    try groups.add(Group(name: Name(namespace: ExactString(namespace)), tally: tally))
+    try groups.add(Group(name: EntryID(namespace), tally: tally))
   }
 
   mutating func add(_ scope: Scope) throws {
@@ -75,9 +70,9 @@ struct SizeReport {
   private mutating func add(_ entry: Store.Entry, isInOrder: Bool) throws {
     let name =
       switch grouping {
-      case .namespace: Name(namespace: ExactString(entry.namespace))
-      case .prefix: Name(namespace: ExactString(entry.namespace), key: prefix(of: entry.key.bytes))
-      case .key: Name(namespace: ExactString(entry.namespace), key: entry.key.bytes)
+      case .namespace: EntryID(entry.namespace)
+      case .prefix: EntryID(entry.namespace, prefix(of: entry.key.bytes))
+      case .key: EntryID(entry)
       }
     total.add(entry)
     if entry.transforms.contains(.zstd) {

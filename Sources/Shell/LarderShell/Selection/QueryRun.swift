@@ -116,10 +116,8 @@ extension QueryInput {
     isPinned = entry.isPinned
     isNegative = entry.isNegative
     metadata = entry.metadata
-    if readsResponse, let metadata, let head = ResponseHead(metadata: metadata),
-      let status = Int(String(decoding: head.status.prefix(3), as: UTF8.self))
-    {
-      response = (status, head.fields)
+    if readsResponse, let head = entry.response {
+      response = (head.code, head.fields.map { (Array($0.name), Array($0.value)) })
     }
   }
 }

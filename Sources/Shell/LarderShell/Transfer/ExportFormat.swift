@@ -56,7 +56,7 @@ enum ExportFormat: String, CaseIterable {
     return .verbatim(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 
-  private static let columns = [
+  static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("value", holdsBytes: true),
     Column("codec"), Column("written"), Column("expires"), Column("stale_until"),
     Column("idle"), Column("pinned"), Column("owners"), Column("tags"),

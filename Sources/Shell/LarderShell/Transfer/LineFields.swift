@@ -12,14 +12,9 @@ struct LineFields {
   typealias ParseError = ImportLine.ParseError
 
   private static let decoder = JSONDecoder()
-  private static let ofEntry = [
-    "value", "value_base64", "codec", "written", "expires", "stale_until", "idle", "pinned",
-    "owners",
-    "tags", "etag", "etag_base64", "last_modified", "last_modified_base64", "metadata",
-    "metadata_base64",
-  ]
+  private static let names = CSV.header(ExportFormat.columns).compactMap(\.self)
   private static let shape = JSONFields.Shape(
-    ["larder_export", "namespace", "rules", "overrides", "key", "key_base64"] + ofEntry,
+    ["larder_export", "namespace", "rules", "overrides"] + names.dropFirst(),
     [
       "rules": rules(Rules.CodingKeys.allCases.map(\.rawValue)),
       "overrides": rules(Rules.Overrides.CodingKeys.allCases.map(\.rawValue)),
@@ -73,7 +68,7 @@ struct LineFields {
   }
 
   /// The first field that only an entry has; nil if the line has no such field.
-  var nameOfEntry: String? { Self.ofEntry.first { values[$0] != nil } }
+  var nameOfEntry: String? { Self.names.first { $0 != "namespace" && values[$0] != nil } }
 
   private func value(_ name: String) -> QueryValue? {
     values[name].map { JSONLookup.value(text.span, $0) }

@@ -1,27 +1,23 @@
 import Larder
 import ShellLanguage
 
-/// The status and fields of a stored HTTP response, read from the entry's metadata.
-struct ResponseHead {
-  /// `200 OK`
-  let status: [UInt8]
-  let fields: [(name: [UInt8], value: [UInt8])]
-  /// The body, if entries of its own hold it.
-  let body: ResponseBody?
-
-  /// Reads the metadata; nil for bytes that are not the metadata of a response in a known version.
-  init?(metadata: [UInt8]) {
-    guard let metadata = ResponseMetadata(metadata) else { return nil }
-    status = Array(metadata.status)
-    fields = metadata.fields.map { (Array($0.name), Array($0.value)) }
-    body = ResponseBody(metadata)
-    if metadata.isInParts, body == nil { return nil }
+extension Store.Entry {
+  /// The metadata of a stored HTTP response; nil for another entry, and if the body is in parts that the metadata does not name.
+  var response: ResponseMetadata? {
+    guard let response = metadata.flatMap(ResponseMetadata.init),
+      !response.isInParts || ResponseBody(response) != nil
+    else { return nil }
+    return response
   }
+}
 
+extension ResponseMetadata {
   /// A line for the status and a line for each field, safe to print.
   var text: String {
-    let rest = fields.map { "\(Quoting.printable($0.name)): \(Quoting.printable($0.value))\n" }
-    return "HTTP \(Quoting.printable(status))\n" + rest.joined()
+    let lines = fields.map {
+      "\(Quoting.printable(Array($0.name))): \(Quoting.printable(Array($0.value)))\n"
+    }
+    return "HTTP \(Quoting.printable(Array(status)))\n" + lines.joined()
   }
 }
 
@@ -50,9 +46,9 @@ struct ResponseBody {
   /// The body of an entry; nil if the entry is not a response, or if its value is the body.
   init?(of entry: Store.Entry) {
     guard let metadata = entry.metadata, ResponseMetadata.mayHaveParts(metadata),
-      let body = ResponseHead(metadata: metadata)?.body
+      let response = ResponseMetadata(metadata)
     else { return nil }
-    self = body
+    self.init(response)
   }
 
   /// `in 48 entries "body 9f86d081884c7d65 0" to "body 9f86d081884c7d65 47"`

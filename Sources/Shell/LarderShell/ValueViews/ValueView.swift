@@ -57,9 +57,7 @@ struct ValueView {
 
   func content(for presentation: Presentation) -> [UInt8] {
     var result = ""
-    if let head = value.entry.metadata.flatMap(ResponseHead.init) {
-      result += cut(head.text) + "\n"
-    }
+    if let response = value.entry.response { result += cut(response.text) + "\n" }
     switch form {
     case .json(let json): result += text(of: json, presentation)
     case .text: result += cut(Self.lines(bytes))
