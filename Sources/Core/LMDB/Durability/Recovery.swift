@@ -38,7 +38,9 @@ struct Recovery {
       next.data = try DataStamp(of: files.data)
       next.boot = try options.currentBoot
       (next.isDirty, next.failure) = (false, 0)
-      try syncFiles()
+      // The data file may have come to its name by a rename that is not on the disk yet.
+      try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW).sync()
+      try FileStatus.syncDirectory(files.directory)
       try file.replace(next)
     }
   }
@@ -82,12 +84,6 @@ struct Recovery {
     let file = try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW)
     try file.write(point.predecessor.bytes, at: point.predecessor.place)
     try file.write(point.bytes, at: point.place)
-  }
-
-  /// The data file may have come to its name by a rename that is not on the disk yet.
-  private func syncFiles() throws(LMDBError) {
-    try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW).sync()
-    try FileStatus.syncDirectory(files.directory)
   }
 
   private func system<Result: ~Copyable>(

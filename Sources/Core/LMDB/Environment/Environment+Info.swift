@@ -100,8 +100,7 @@ extension Environment {
   /// that is older than the newest commit. Nil without such a reader.
   ///
   /// First makes a checkpoint, unless the caller is inside a write, and clears dead readers. Then gives other processes time
-  /// for their checkpoints, and 10 ms to short reads, which block nothing: nil if no such reader is left at some time
-  /// meanwhile. The cost is proportional to the number of readers.
+  /// for their checkpoints, and 10 ms to short reads: nil if no such reader is left at some time meanwhile.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
     let time = syncing.checkpoints?.timeForOthers ?? .zero

@@ -21,7 +21,7 @@ import Synchronization
     options: EnvironmentOptions
   ) {
     unsafe self.pointer = pointer
-    unsafe phase = locks.state
+    unsafe phase = locks.owner.state
     self.files = files
     self.locks = locks
     self.meta = meta
@@ -50,9 +50,7 @@ import Synchronization
 
   func markOpen() { unsafe phase.pointee.phase.store(ForkState.open, ordering: .releasing) }
 
-  func change(_ old: UInt32, to new: UInt32) -> Bool {
-    unsafe phase.pointee.change(old, to: new)
-  }
+  func change(_ old: UInt32, to new: UInt32) -> Bool { unsafe phase.pointee.change(old, to: new) }
 
   /// LMDB cannot continue: every later call throws, and the next opening opens the environment again.
   func noteBroken() { _ = change(ForkState.open, to: ForkState.broken) }

@@ -63,8 +63,6 @@ final class StoreLocks: Sendable {
     self.files = files
   }
 
-  var state: UnsafeMutablePointer<ForkState> { unsafe owner.state }
-
   /// Whether a lock file that excludes other writers was deleted; two system calls.
   var areDeleted: Bool { open.isDeleted || reading.isDeleted }
 

@@ -1,10 +1,8 @@
 import CLarderSystem
 import LarderSystem
 
-/// The directory in which a process makes a new store until the store is complete: beside its place, under a hidden name.
-///
-/// The process holds a lock on the directory. A directory without a lock is left from a killed process; the next process
-/// empties it.
+/// The directory beside its place, under a hidden name, in which a process makes a new store. The process holds a lock on the
+/// directory; the next process empties a directory without a lock, which is left from a killed process.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String

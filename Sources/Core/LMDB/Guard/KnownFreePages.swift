@@ -1,8 +1,7 @@
 /// The lists of free pages of a commit, which can follow later commits of any process.
 ///
 /// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of those lists again. It
-/// adds a list of the pages that it freed. So this type reads only the lists at both ends, and only the end of a list that
-/// lost pages.
+/// adds a list of the pages that it freed. So only the lists at both ends are read, and only the end of a shortened list.
 ///
 /// Memory keeps the lists: a process that was killed before its commit may have written over the pages of the older commit.
 struct KnownFreePages {

@@ -121,8 +121,7 @@ extension SalvageFile {
   /// The records may belong to any database. Without sound lists of free pages no record is visited, because removed and lost
   /// records cannot be told apart.
   ///
-  /// - Parameter pause: called for each record of `databases`, which are not lost, and for each page; an error ends the
-  ///   search.
+  /// - Parameter pause: called for each record of `databases` and for each page; an error ends the search.
   package func forEachLostRecord(
     besides walk: Walk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void

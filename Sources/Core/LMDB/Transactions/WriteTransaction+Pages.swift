@@ -111,10 +111,8 @@ extension WriteTransaction {
     return available
   }
 
-  /// Whether LMDB finds a run of `pages` pages within a file of `limit` bytes, even after it has allocated up to `singles`
-  /// single pages.
-  ///
-  /// False may be wrong; true is always right.
+  /// Whether LMDB surely finds a run of `pages` pages within a file of `limit` bytes, even after it has allocated up to
+  /// `singles` single pages. False may be wrong.
   package func hasRun(
     of pages: Int, afterTaking singles: Int = 0, limit: Int
   ) throws(LMDBError) -> Bool {

@@ -9,7 +9,7 @@ public import Synchronization
 /// The number of words changes only when a new file replaces the old file, whose header then has a flag. All maps stay until
 /// the last reference to this object is released, so a view never refers to unmapped memory.
 @safe public final class SharedTable: Sendable {
-  /// What this build and this store accept.
+  /// The file and the contents that this build and this store accept.
   package struct Format: Sendable {
     let file: MappedFile
     /// Increases when the meaning of the words changes.
