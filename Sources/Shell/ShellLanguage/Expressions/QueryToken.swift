@@ -32,10 +32,8 @@ struct QueryLexer {
   private let text: [UInt8]
   private var index = 0
 
-  init(_ text: [UInt8]) { self.text = text }
-
   static func tokens(of text: [UInt8]) throws(ShellError) -> [QueryToken] {
-    var lexer = QueryLexer(text)
+    var lexer = QueryLexer(text: text)
     var tokens: [QueryToken] = []
     repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
     return tokens

@@ -8,12 +8,15 @@ indirect enum PatternNode: Sendable, Hashable {
   /// - Parameter most: The most repetitions; nil for no limit.
   case repeated(PatternNode, least: Int, most: Int?, isGreedy: Bool)
 
-  /// The bytes that the node takes if the node is one character in an exact case; otherwise nil.
+  /// The bytes that the node takes if the node is text in an exact case, at least one character; otherwise nil.
   var literal: [UInt8]? {
     switch self {
-    case .character(.scalar(let scalar), ignoresCase: false): Array(String(scalar).utf8)
-    case .character(.byte(let byte), ignoresCase: false): [byte]
-    default: nil
+    case .character(.scalar(let scalar), ignoresCase: false): return Array(String(scalar).utf8)
+    case .character(.byte(let byte), ignoresCase: false): return [byte]
+    case .sequence(let parts):
+      let literals = parts.compactMap(\.literal)
+      return literals.count == parts.count && !parts.isEmpty ? Array(literals.joined()) : nil
+    default: return nil
     }
   }
 }

@@ -6,13 +6,6 @@ package struct RegularExpression: Sendable, Hashable {
   /// The bytes to search for if the expression is plain text; otherwise nil.
   private let literal: [UInt8]?
 
-  /// The bytes of a node that is plain text and does not ignore case; otherwise nil.
-  private static func text(of node: PatternNode) -> [UInt8]? {
-    guard case .sequence(let parts) = node, !parts.isEmpty else { return nil }
-    let literals = parts.compactMap(\.literal)
-    return literals.count == parts.count ? Array(literals.joined()) : nil
-  }
-
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
     guard !word.bytes.isEmpty else {
       throw ShellError(
@@ -34,7 +27,7 @@ package struct RegularExpression: Sendable, Hashable {
           message: "it is too long, or repeats too much", range: 0..<max(parser.source.count, 1))
       }
       self.program = program
-      literal = Self.text(of: node)
+      literal = node.literal
     } catch {
       throw ShellError(
         .badPattern, "invalid regular expression: \(error.message)",

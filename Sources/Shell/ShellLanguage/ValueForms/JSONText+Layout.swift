@@ -39,21 +39,24 @@ extension JSONText {
     index = token.end + 1
   }
 
-  /// Appends a whole value on the present line: `{ "a": [ 1, 2 ] }`.
-  private func appendLine(
-    _ index: inout Int, _ text: (Token) -> [UInt8], to result: inout [UInt8]
+  /// Appends a whole value on the present line: `{ "a": [ 1, 2 ] }`, or without spaces.
+  func appendLine(
+    _ index: inout Int, isCompact: Bool = false, _ text: (Token) -> [UInt8],
+    to result: inout [UInt8]
   ) {
     let end = tokens[index].kind == .open ? tokens[index].end : index
     let start = index
     while index <= end {
       let token = tokens[index]
       if index > start {
-        switch (tokens[index - 1].kind, token.kind) {
-        case (.open, .close): break
-        case (.name, _): result += Array(": ".utf8)
-        case (.open, _), (_, .close): result.append(.space)
-        default: result += Array(", ".utf8)
-        }
+        let gap =
+          switch (tokens[index - 1].kind, token.kind) {
+          case (.open, .close): ""
+          case (.name, _): ": "
+          case (.open, _), (_, .close): " "
+          default: ", "
+          }
+        for byte in gap.utf8 where byte != .space || !isCompact { result.append(byte) }
       }
       result += text(token)
       index += 1

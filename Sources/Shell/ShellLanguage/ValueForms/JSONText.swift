@@ -96,16 +96,8 @@ package struct JSONText {
 
   package var minified: [UInt8] {
     var result: [UInt8] = []
-    for (index, token) in tokens.enumerated() {
-      if index > 0, token.kind != .close {
-        switch tokens[index - 1].kind {
-        case .open: break
-        case .name: result.append(UInt8(ascii: ":"))
-        case .value, .close: result.append(UInt8(ascii: ","))
-        }
-      }
-      result += text(token)
-    }
+    var index = 0
+    appendLine(&index, isCompact: true, text, to: &result)
     return result
   }
 }
