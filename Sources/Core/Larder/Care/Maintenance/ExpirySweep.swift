@@ -106,7 +106,11 @@ struct ExpirySweep {
           try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
-        if try indexAgain(entry, &session) { return RemovalResult() }
+        // The entry is indexed under its end, unless its record is damaged.
+        let isIndexed = try session.amend(entry) { header, _ in
+          header.deadline = header.indexedDeadline(replacing: nil)
+        }
+        if isIndexed { return RemovalResult() }
       case .damaged where isLive:
         // The entry cannot be read, and no later sweep would find it.
         try session.removeDamaged(entryKey)
@@ -117,15 +121,6 @@ struct ExpirySweep {
     // The record of the index leads to no entry.
     try session.removeDeadline(of: indexed)
     return RemovalResult()
-  }
-
-  /// Indexes an entry under its end, after its old index record became due; false if the record of the entry is damaged.
-  private func indexAgain(
-    _ entry: StoredEntry, _ session: inout WriteSession
-  ) throws(LarderError) -> Bool {
-    try session.amend(entry) { header, _ in
-      header.deadline = header.indexedDeadline(replacing: nil)
-    }
   }
 
   /// The next due entries, and the damaged records that are due or too short to tell their time. At a record that is not due,

@@ -66,7 +66,9 @@ struct Purge {
   func reclaim(while shouldContinue: () -> Bool) throws(LarderError) -> Int {
     var total = 0
     while true {
-      let reclaimed = try engine.commit { batch in try batch.reclaim(limit: Self.perBatch) }
+      let reclaimed = try engine.commit { batch in
+        try GarbageCollector.reclaim(limit: Self.perBatch, &batch.session)
+      }
       total += reclaimed
       if reclaimed == 0 || !shouldContinue() { return total }
     }
@@ -94,9 +96,5 @@ extension WriteBatch {
     var sweep = ExpirySweep(of: id, limit: limit, after: position)
     let removal = try sweep.runStep(limit: limit, &session)
     return (removal, sweep.isDone ? nil : sweep.position)
-  }
-
-  mutating func reclaim(limit: Int) throws(LarderError) -> Int {
-    try GarbageCollector.reclaim(limit: limit, &session)
   }
 }

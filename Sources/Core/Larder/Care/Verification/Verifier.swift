@@ -48,7 +48,11 @@ struct Verifier {
       if !isDamaged { throw error }
     }
     do throws(LMDBError) {
-      try checkReachable { (verifier) throws(LMDBError) in try verifier.countRecords(transaction) }
+      try checkReachable { (verifier) throws(LMDBError) in
+        for database in [.main] + verifier.engine.indexes.all {
+          verifier.all += try transaction.statistics(of: database).records
+        }
+      }
       try checkReachable { (verifier) throws(LMDBError) in try verifier.checkGarbage(transaction) }
       try checkReachable { (verifier) throws(LMDBError) in
         try verifier.checkCounterRecords(transaction)
@@ -88,12 +92,6 @@ struct Verifier {
       try part(&self)
     } catch .damagedPage where isDamaged {
       // The following parts check the rest.
-    }
-  }
-
-  private mutating func countRecords(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    for database in [.main] + engine.indexes.all {
-      all += try transaction.statistics(of: database).records
     }
   }
 

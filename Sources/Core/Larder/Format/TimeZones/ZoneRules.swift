@@ -77,21 +77,14 @@ struct ZoneRules: Sendable, Hashable {
       guard file.size <= largestFile else {
         throw unknown(name, "\(directory)/\(name) is too large to be one")
       }
-      do throws(Flaw) {
-        return try ZoneRules(file: contents(of: file))
+      do {
+        return try ZoneRules(file: file.contents(at: 0, count: file.size))
       } catch {
-        throw unknown(name, "\(directory)/\(name) cannot be used: \(error.reason)")
+        let reason = (error as? Flaw)?.reason ?? "\(error)"
+        throw unknown(name, "\(directory)/\(name) cannot be used: \(reason)")
       }
     }
     throw unknown(name, "no such file in \(directories.joined(separator: ", "))")
-  }
-
-  private static func contents(of file: borrowing FileDescriptor) throws(Flaw) -> [UInt8] {
-    do throws(SystemError) {
-      return try file.contents(at: 0, count: file.size)
-    } catch {
-      throw Flaw(reason: "\(error)")
-    }
   }
 
   /// Whether all parts have only letters, digits, `_`, `+` and `-`, and begin with a letter: no path leaves the database.
