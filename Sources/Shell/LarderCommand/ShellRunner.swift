@@ -30,7 +30,9 @@ final class ShellRunner {
   }
 
   func run() throws -> Int32 {
-    if !options.words.isEmpty { return try runWords() ?? failure ?? 0 }
+    if !options.words.isEmpty {
+      return try reporting { try run(CommandReader.command(of: options.words)) } ?? failure ?? 0
+    }
     var number = 0
     for step in options.steps {
       let code: Int32?
@@ -39,13 +41,17 @@ final class ShellRunner {
         number += 1
         code = try runScript(.eval(number), text: Array(text.utf8))
       case .file("-"):
-        code = try runScript(.input, of: PlainLines())
+        code = try runInput()
       case .file(let path):
         code = try runFile(path)
       }
       if let code { return code }
     }
     if options.has("--interactive") || options.steps.isEmpty {
+      guard !Terminal.isTerminal(.input) else {
+        var prompt = try PromptLoop(self)
+        return try prompt.run()
+      }
       if let code = try runInput() { return code }
     }
     return failure ?? 0
@@ -55,31 +61,20 @@ final class ShellRunner {
     do throws(LarderError) { try session.store.close() } catch { throw ShellError(error) }
   }
 
-  private func runWords() throws -> Int32? {
-    do {
-      return try run(CommandReader.command(of: options.words))
-    } catch let error as ShellError {
-      return fail(error)
-    }
-  }
-
   private func runInput() throws -> Int32? {
-    guard Terminal.isTerminal(.input) else { return try runScript(.input, of: PlainLines()) }
-    var prompt = try PromptLoop(self)
-    return try prompt.run()
+    var lines = PlainLines()
+    return try runScript(.input) { try lines.readLine() }
   }
 
   /// Runs the script in a file; returns nil to continue, or the exit code with which the program ends.
   func runFile(_ path: String) throws -> Int32? {
-    let text: [UInt8]
     do {
-      text = try LocalFile(Array(path.utf8), of: session).contents()
-    } catch let error as ShellError {
-      return fail(error)
+      return try reporting {
+        try runScript(.file(path), text: LocalFile(Array(path.utf8), of: session).contents())
+      }
     } catch is Interruption {
       return ShellError.Code.interrupted.exitCode
     }
-    return try runScript(.file(path), text: text)
   }
 
   private func runScript(_ source: Source, text: [UInt8]) throws -> Int32? {
@@ -87,38 +82,30 @@ final class ShellRunner {
     return try runScript(source) { lines.popFirst().map { .line(Array($0)) } ?? .end }
   }
 
-  private func runScript(_ source: Source, of lines: PlainLines) throws -> Int32? {
-    var lines = lines
-    return try runScript(source) { try lines.readLine() }
-  }
-
   private func runScript(_ source: Source, next: () throws -> LineResult) throws -> Int32? {
     var reader = CommandReader(source, variables: options.variables)
     while true {
       switch try next() {
       case .line(let line):
-        if let code = try run(line, &reader) { return code }
+        let code = try reporting {
+          guard case .commands(let commands) = try reader.read(line) else { return nil }
+          // A failure ends the commands of a line, also with --keep-going.
+          for command in commands {
+            let before = failures
+            if let code = try run(command) { return code }
+            if failures > before { break }
+          }
+          return nil
+        }
+        if let code { return code }
       case .interrupted:
         return ShellError.Code.interrupted.exitCode
       case .end:
-        do throws(ShellError) { try reader.end() } catch { return fail(error) }
-        return nil
+        return try reporting {
+          try reader.end()
+          return nil
+        }
       }
-    }
-  }
-
-  private func run(_ line: [UInt8], _ reader: inout CommandReader) throws -> Int32? {
-    do {
-      guard case .commands(let commands) = try reader.read(line) else { return nil }
-      // A failure ends the commands of a line, also with --keep-going.
-      for command in commands {
-        let before = failures
-        if let code = try run(command) { return code }
-        if failures > before { break }
-      }
-      return nil
-    } catch let error as ShellError {
-      return fail(error)
     }
   }
 
@@ -137,7 +124,12 @@ final class ShellRunner {
     }
   }
 
-  private func fail(_ error: ShellError) -> Int32? { recordFailure(messages.tell(error)) }
+  /// Runs `body`; tells an error of the shell, and records it as a failure.
+  private func reporting(_ body: () throws -> Int32?) throws -> Int32? {
+    do { return try body() } catch let error as ShellError {
+      return recordFailure(messages.tell(error))
+    }
+  }
 
   /// Records a failure. A failure ends the script unless --keep-going is given; ^C always ends the script.
   private func recordFailure(_ code: Int32) -> Int32? {

@@ -25,35 +25,32 @@ struct StoreOpening {
   }
 
   private var absent: ShellError {
-    let name = Array(path.utf8)
+    func error(_ reason: SafeText = "", hint: SafeText) -> ShellError {
+      ShellError(.noSuchStore, "no store at \(Array(path.utf8))\(reason)", hint: hint)
+    }
     if let link = FileStatus.danglingLink(on: path) {
-      return ShellError(
-        .noSuchStore, "no store at \(name): \(link.words(for: path))", hint: DanglingLink.hint)
+      return error(": \(link.words(for: path))", hint: DanglingLink.hint)
     }
     // The command is written before the store: `larder keys lego.larder`.
     if CommandTable.standard.command(named: path) != nil, let word = command.first,
       let store = String(validating: word, as: UTF8.self), LocalFile.exists(store)
     {
       let rest = command.dropFirst().map { " " + String(decoding: $0, as: UTF8.self) }.joined()
-      return ShellError(
-        .noSuchStore, "no store at \(name)", hint: "`larder \(store) \(path)\(rest)`")
+      return error(hint: "`larder \(store) \(path)\(rest)`")
     }
     if Store.isUnfinished(at: path) {
-      return ShellError(
-        .noSuchStore, "no store at \(name): a process was killed while it made one",
-        hint: "use `--create` to make it")
+      return error(
+        ": a process was killed while it made one", hint: "use `--create` to make it")
     }
     if let names = try? LocalFile.names(in: path), !names.isEmpty {
-      return ShellError(
-        .noSuchStore, "no store at \(name): the directory holds other files",
+      return error(
+        ": the directory holds other files",
         hint: "check the path; a new store needs a directory of its own")
     }
     if command.isEmpty, ProgramOptions.option(named: "--\(path)") != nil {
-      return ShellError(
-        .noSuchStore, "no store at \(name)", hint: "the option is `larder --\(path)`")
+      return error(hint: "the option is `larder --\(path)`")
     }
-    return ShellError(
-      .noSuchStore, "no store at \(name)",
+    return error(
       hint: CommandTable.standard.command(named: path) == nil
         ? "use `--create` to create it, or check the path"
         : "STORE comes first: `larder STORE \(path)`, or `larder -e '\(path) ...'` with LARDER_STORE"

@@ -123,8 +123,7 @@ struct EntryChange {
     let count: SafeText =
       expected.map { "\(Wording.count(done)) of \(Wording.entries($0))" }
       ?? "\(Wording.entries(done))"
-    return ShellError(
-      .interrupted, "interrupted: \(past) \(count); the rest is unchanged", hint: nil)
+    return ShellError.interrupted("\(past) \(count); the rest is unchanged")
   }
 
   /// Answers, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.

@@ -113,9 +113,7 @@ extension Command {
         hint: error.hint.map { SafeText($0) })
     }
     guard isDone else {
-      throw ShellError(
-        .interrupted, "interrupted: evicted \(try evicted().words); the limit is what is left",
-        hint: nil)
+      throw ShellError.interrupted("evicted \(try evicted().words); the limit is what is left")
     }
     return try session.afterCommit(evicted) ?? Tally()
   }

@@ -25,9 +25,7 @@ extension Command {
       }
     }
     guard let compaction else {
-      throw ShellError(
-        .interrupted, "interrupted: \(copy == nil ? "the file is unchanged" : "no copy was made")",
-        hint: nil)
+      throw ShellError.interrupted(copy == nil ? "the file is unchanged" : "no copy was made")
     }
     let place: SafeText = copy.map { " in \(Array($0.utf8))" } ?? ""
     let (before, after) = (compaction.before, compaction.after)
@@ -74,10 +72,7 @@ extension Command {
       }
     }
     guard let found = verified else {
-      throw ShellError(
-        .interrupted,
-        "interrupted: checked \(Wording.records(looked)); the rest is unknown", hint: nil
-      )
+      throw ShellError.interrupted("checked \(Wording.records(looked)); the rest is unknown")
     }
     var faults = found.faults.map { Inconsistency($0) }
     var staying: Int?
@@ -94,9 +89,8 @@ extension Command {
       try session.store.repair(found) { shouldContinue($0, found.faults.count) }
     }
     guard let staying else {
-      throw ShellError(
-        .interrupted, "interrupted: some faults are mended",
-        hint: "`verify --repair` mends the others")
+      throw ShellError.interrupted(
+        "some faults are mended", hint: "`verify --repair` mends the others")
     }
     return staying.count
   }
@@ -135,7 +129,7 @@ extension Salvage {
       throw ShellError(error)
     }
     guard let salvage else {
-      throw ShellError(.interrupted, "interrupted: no store was made", hint: nil)
+      throw ShellError.interrupted("no store was made")
     }
     return salvage
   }

@@ -2,25 +2,49 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let pin = Command(
-    "pin", .changing, .changes, "Protects entries from eviction; they still expire.",
-    selection: .required, options: BulkOptions.all,
-    plain: BulkOptions.plain,
-    examples: [
-      Example("pin @articles 000017", "one key"),
-      Example("pin @articles --tag front", "all with a tag"),
-    ]
-  ) { call, session in try change(call, in: session, isPinned: true) }
+  static let pin = pinning(
+    "pin", past: "pinned", true, "Protects entries from eviction; they still expire.",
+    Example("pin @articles --tag front", "all with a tag"))
+  static let unpin = pinning(
+    "unpin", past: "unpinned", false, "Lets entries be evicted again.",
+    Example("unpin @* --yes", "everything"))
 
-  static let unpin = Command(
-    "unpin", .changing, .changes, "Lets entries be evicted again.",
-    selection: .required, options: BulkOptions.all,
-    plain: BulkOptions.plain,
-    examples: [
-      Example("unpin @articles 000017", "one key"),
-      Example("unpin @* --yes", "everything"),
-    ]
-  ) { call, session in try change(call, in: session, isPinned: false) }
+  private static func pinning(
+    _ verb: String, past: String, _ isPinned: Bool, _ summary: String, _ example: Example
+  ) -> Command {
+    Command(
+      verb, .changing, .changes, summary, selection: .required, options: BulkOptions.all,
+      plain: BulkOptions.plain,
+      examples: [Example("\(verb) @articles 000017", "one key"), example]
+    ) { call, session in
+      var change = try EntryChange(verb, past: past, call, in: session)
+      var unchanged = 0
+      func wouldChange(_ entry: Store.Entry) -> Bool {
+        entry.isPinned != isPinned && entry.state != .expired
+      }
+      func count(_ isChange: Bool) -> Bool {
+        if !isChange { unchanged += 1 }
+        return isChange
+      }
+      func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
+      guard
+        try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields)
+      else { return }
+      try change.confirm(where: wouldChange)
+      try change.apply { batch, namespace, entry -> Bool? in
+        guard wouldChange(entry) else { return false }
+        return isPinned
+          ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
+      } record: {
+        count($0)
+      }
+      let changed = change.summary.total.entries
+      let rest: SafeText = unchanged == 0 ? "" : "; \(Wording.count(unchanged)) unchanged"
+      try change.answer(
+        "\(past) \(Wording.entries(changed))\(rest)", fields(),
+        unmatched: changed + unchanged == 0)
+    }
+  }
 
   static let invalidate = Command(
     "invalidate", .changing, .changes, "Removes every entry that has one of the tags.",
@@ -55,10 +79,8 @@ extension Command {
     var done = ChangeSummary("invalidate", in: [name])
     for tag in tags {
       if session.host.isInterrupted() {
-        throw ShellError(
-          .interrupted,
-          "interrupted: invalidated \(done.total.words); \(tag) and the tags after it are unchanged",
-          hint: nil)
+        throw ShellError.interrupted(
+          "invalidated \(done.total.words); \(tag) and the tags after it are unchanged")
       }
       let removal = try session.store.invalidate(
         tag: tag, in: isWhole ? nil : namespaces[0].name, asOf: horizon)
@@ -67,36 +89,6 @@ extension Command {
     let words: SafeText =
       done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"
     try session.output.acknowledge(done.reply(words, found.keyFields))
-  }
-
-  private static func change(_ call: Invocation, in session: Session, isPinned: Bool) throws {
-    let (verb, past) = isPinned ? ("pin", "pinned") : ("unpin", "unpinned")
-    var change = try EntryChange(verb, past: past, call, in: session)
-    var unchanged = 0
-    func wouldChange(_ entry: Store.Entry) -> Bool {
-      entry.isPinned != isPinned && entry.state != .expired
-    }
-    func count(_ isChange: Bool) -> Bool {
-      if !isChange { unchanged += 1 }
-      return isChange
-    }
-    func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
-    guard
-      try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields)
-    else { return }
-    try change.confirm(where: wouldChange)
-    try change.apply { batch, namespace, entry -> Bool? in
-      guard wouldChange(entry) else { return false }
-      return isPinned
-        ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
-    } record: {
-      count($0)
-    }
-    let changed = change.summary.total.entries
-    let rest: SafeText = unchanged == 0 ? "" : "; \(Wording.count(unchanged)) unchanged"
-    try change.answer(
-      "\(past) \(Wording.entries(changed))\(rest)", fields(),
-      unmatched: changed + unchanged == 0)
   }
 
   private static func tag(_ bytes: [UInt8]) throws(ShellError) -> String {

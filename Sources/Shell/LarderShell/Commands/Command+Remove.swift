@@ -94,8 +94,7 @@ extension Command {
         }
       }
     } catch is Interruption {
-      throw ShellError(
-        .interrupted, "interrupted: cleared \(done.total.words); the rest is unchanged", hint: nil)
+      throw ShellError.interrupted("cleared \(done.total.words); the rest is unchanged")
     }
     return done
   }
@@ -180,7 +179,7 @@ extension Command {
     let entries = Wording.count(done.total.entries, "expired entry", "expired entries")
     let words: SafeText = "purged \(entries), \(Wording.size(done.total.bytes))"
     guard !isStopped else {
-      throw ShellError(.interrupted, "interrupted: \(words); the rest is unchanged", hint: nil)
+      throw ShellError.interrupted("\(words); the rest is unchanged")
     }
     if removal.skippedAfterClockJump {
       try session.host.notify(

@@ -66,7 +66,7 @@ extension Command {
       let isMarkdown = session.output.presentation.mode == .markdown
       page = try Array((isMarkdown ? report.markdown : report.html).utf8)
     } catch is Interruption {
-      throw ShellError(.interrupted, "interrupted: no file was made", hint: nil)
+      throw ShellError.interrupted("no file was made")
     }
     try writer.write(page)
     _ = try writer.finish(true)

@@ -57,9 +57,8 @@ struct SizeReport {
     do {
       try scope.visitEntries(showing: "adding up") { try add($0, isInOrder: isInOrder) }
     } catch is Interruption {
-      throw ShellError(
-        .interrupted, "interrupted: added up \(total.words)",
-        hint: "name a namespace or a prefix to add up less")
+      throw ShellError.interrupted(
+        "added up \(total.words)", hint: "name a namespace or a prefix to add up less")
     }
     if let open { try groups.add(open) }
     open = nil

@@ -38,6 +38,11 @@ extension ShellError {
       hint: readOnlyHint)
   }
 
+  /// The error of a command that ^C has ended, with the state in which the command leaves the store.
+  static func interrupted(_ state: SafeText, hint: SafeText? = nil) -> ShellError {
+    ShellError(.interrupted, "interrupted: \(state)", hint: hint)
+  }
+
   static func removedMeanwhile(_ namespace: String) -> ShellError {
     ShellError(
       .noSuchNamespace, "namespace \(namespace) was removed meanwhile",

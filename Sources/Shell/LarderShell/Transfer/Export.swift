@@ -32,7 +32,7 @@ struct Export {
       _ = try writer.finish(true)
     } catch is Interruption {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
-      throw ShellError(.interrupted, "interrupted: \(done.words) written\(place)", hint: unfinished)
+      throw ShellError.interrupted("\(done.words) written\(place)", hint: unfinished)
     }
   }
 
