@@ -19,19 +19,18 @@ package struct RegularExpression: Sendable, Hashable {
     }
     self.source = source
     self.ignoresCase = ignoresCase
-    do throws(PatternError) {
+    do throws(ShellError) {
       var parser = RegularExpressionParser(source, ignoresCase: ignoresCase)
       let node = try parser.parse()
       guard let program = try? PatternProgram(node) else {
-        throw PatternError(
-          message: "it is too long, or repeats too much", range: 0..<max(parser.source.count, 1))
+        throw parser.failure("it is too long, or repeats too much", from: 0)
       }
       self.program = program
       literal = node.literal
     } catch {
       throw ShellError(
         .badPattern, "invalid regular expression: \(error.message)",
-        at: word.place(of: Self.bytes(error.range, of: source)),
+        at: error.range.map { word.place(of: Self.bytes($0, of: source)) },
         hint: source.contains("\\") && word.isBare
           ? "single quotes keep its backslashes: '\(source)'" : nil)
     }

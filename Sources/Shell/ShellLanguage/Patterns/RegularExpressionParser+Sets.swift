@@ -7,7 +7,7 @@ extension RegularExpressionParser {
     "b": .boundary, "B": .noBoundary, "A": .textStart, "z": .textEnd, "Z": .lastLineEnd,
   ]
 
-  mutating func escape(from start: Int) throws(PatternError) -> PatternNode {
+  mutating func escape(from start: Int) throws(ShellError) -> PatternNode {
     func kind(_ kind: CharacterKind, isNegated: Bool) -> PatternNode {
       .set(CharacterSet32([.kind(kind, isNegated: isNegated)]))
     }
@@ -37,7 +37,7 @@ extension RegularExpressionParser {
   /// Reads the digits of `\x41` or `\x{1F600}`.
   private mutating func hexadecimal(
     _ count: Int, from start: Int
-  ) throws(PatternError) -> Unicode.Scalar {
+  ) throws(ShellError) -> Unicode.Scalar {
     let isBraced = take("{")
     let digits = source[index...].prefix(isBraced ? 8 : count)
       .prefix { $0.properties.isASCIIHexDigit }
@@ -52,7 +52,7 @@ extension RegularExpressionParser {
   // MARK: Brackets
 
   /// Reads a set: `[a-z_]`, `[^\d]`, `[[:alpha:]]`. A bracket at the first place is an element of the set.
-  mutating func characterSet(from start: Int) throws(PatternError) -> PatternNode {
+  mutating func characterSet(from start: Int) throws(ShellError) -> PatternNode {
     var items: [CharacterSet32.Item] = []
     let isNegated = take("^")
     let first = index
@@ -83,7 +83,7 @@ extension RegularExpressionParser {
     return .set(CharacterSet32(items, isNegated: isNegated, ignoresCase: ignoresCase))
   }
 
-  private mutating func listed() throws(PatternError) -> PatternNode {
+  private mutating func listed() throws(ShellError) -> PatternNode {
     guard let next = peek else { throw failure("missing \"]\"") }
     index += 1
     return next == "\\" ? try escape(from: index - 1) : character(next)
@@ -94,7 +94,7 @@ extension RegularExpressionParser {
   }
 
   /// Reads a class: `[:alpha:]`, `[:^digit:]`.
-  private mutating func namedKind() throws(PatternError) -> CharacterSet32.Item? {
+  private mutating func namedKind() throws(ShellError) -> CharacterSet32.Item? {
     let start = index
     guard take("["), take(":") else {
       index = start

@@ -1,9 +1,4 @@
-struct PatternError: Error {
-  let message: SafeText
-  let range: Range<Int>
-}
-
-/// Reads a regular expression, and refuses constructs that need backtracking.
+/// Reads a regular expression, and refuses constructs that need backtracking. The ranges of errors count scalars.
 struct RegularExpressionParser {
   private static let deepest = 200
   private static let mostRepeated = 1000
@@ -29,14 +24,14 @@ struct RegularExpressionParser {
 
   var ignoresCase: Bool { flags.ignoresCase }
 
-  mutating func parse() throws(PatternError) -> PatternNode {
+  mutating func parse() throws(ShellError) -> PatternNode {
     let node = try alternatives()
     // Before the end of the text, only a parenthesis ends the alternatives.
     guard index == source.count else { throw failure("unmatched \")\"") }
     return node
   }
 
-  private mutating func alternatives() throws(PatternError) -> PatternNode {
+  private mutating func alternatives() throws(ShellError) -> PatternNode {
     // A flag is valid to the end of its group.
     let outer = flags
     defer { flags = outer }
@@ -45,7 +40,7 @@ struct RegularExpressionParser {
     return parts.count == 1 ? parts[0] : .alternatives(parts)
   }
 
-  private mutating func sequence() throws(PatternError) -> PatternNode {
+  private mutating func sequence() throws(ShellError) -> PatternNode {
     var parts: [PatternNode] = []
     while let next = peek, next != "|", next != ")" {
       if let node = try quantified() { parts.append(node) }
@@ -54,7 +49,7 @@ struct RegularExpressionParser {
   }
 
   /// Reads a part with its quantifier; nil for flags, which match nothing.
-  private mutating func quantified() throws(PatternError) -> PatternNode? {
+  private mutating func quantified() throws(ShellError) -> PatternNode? {
     let start = index
     guard let node = try atom() else { return nil }
     guard let (least, most) = try quantifier() else { return node }
@@ -68,7 +63,7 @@ struct RegularExpressionParser {
     return .repeated(node, least: least, most: most, isGreedy: isGreedy)
   }
 
-  private mutating func quantifier() throws(PatternError) -> (least: Int, most: Int?)? {
+  private mutating func quantifier() throws(ShellError) -> (least: Int, most: Int?)? {
     if take("*") { return (0, nil) }
     if take("+") { return (1, nil) }
     if take("?") { return (0, 1) }
@@ -95,7 +90,7 @@ struct RegularExpressionParser {
     return digits.reduce(0) { min($0 * 10 + Int($1.value - 0x30), Self.mostRepeated + 1) }
   }
 
-  private mutating func atom() throws(PatternError) -> PatternNode? {
+  private mutating func atom() throws(ShellError) -> PatternNode? {
     let start = index
     index += 1
     switch source[start] {
@@ -113,7 +108,7 @@ struct RegularExpressionParser {
 
   // MARK: Groups
 
-  private mutating func group(from start: Int) throws(PatternError) -> PatternNode? {
+  private mutating func group(from start: Int) throws(ShellError) -> PatternNode? {
     depth += 1
     defer { depth -= 1 }
     guard depth <= Self.deepest else {
@@ -128,7 +123,7 @@ struct RegularExpressionParser {
   }
 
   /// Reads the characters after `(?`; false for flags that are valid for the rest of the group.
-  private mutating func groupKind(from start: Int) throws(PatternError) -> Bool {
+  private mutating func groupKind(from start: Int) throws(ShellError) -> Bool {
     if take(":") { return true }
     if peek == "P" { index += 1 }
     if take("<") {
@@ -167,14 +162,14 @@ struct RegularExpressionParser {
   }
 
   /// - Parameter count: The number of wrong characters; nil for the characters up to the present place.
-  func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> PatternError {
+  func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> ShellError {
     let start = min(start ?? index, max(source.count - 1, 0))
-    return PatternError(
-      message: message, range: start..<max(start + (count ?? index - start), start + 1))
+    let end = max(start + (count ?? index - start), start + 1)
+    return ShellError(.badPattern, message, at: start..<end, hint: nil)
   }
 
   /// - Parameter constructs: A noun in the plural.
-  func unsupported(_ constructs: SafeText, from start: Int, _ count: Int? = nil) -> PatternError {
+  func unsupported(_ constructs: SafeText, from start: Int, _ count: Int? = nil) -> ShellError {
     failure("\(constructs) are not supported: they need backtracking", from: start, count)
   }
 }

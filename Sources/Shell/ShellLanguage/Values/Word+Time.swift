@@ -3,30 +3,28 @@ import LarderSystem
 extension Word {
   /// A time other than `never`: a duration counts from now, and a time of day is its next occurrence.
   package func timeAhead(_ clock: WallClock) throws(ShellError) -> UnixTime {
-    try time(.ahead, clock)
+    try time(isAhead: true, clock)
   }
 
   /// A time: a duration counts back from now, and a time of day is its last occurrence.
   package func timeAgo(_ clock: WallClock) throws(ShellError) -> UnixTime {
-    try time(.back, clock)
+    try time(isAhead: false, clock)
   }
-
-  private enum Direction { case ahead, back }
 
   private static let keywords =
     ["now", "midnight", "noon", "tomorrow", "never"] + Wording.weekdays.map { $0.lowercased() }
 
-  private func time(_ direction: Direction, _ clock: WallClock) throws(ShellError) -> UnixTime {
+  private func time(isAhead: Bool, _ clock: WallClock) throws(ShellError) -> UnixTime {
     let text = try numberText("time")
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     if parts.count == 2, let second = Self.secondOfDay(parts[1]),
-      let found = try time(on: parts[0], second, direction, clock)
+      let found = try time(on: parts[0], second, isAhead, clock)
     {
       return found
     }
     let word = text.lowercased()
-    if Self.keywords.contains(word) { return try keyword(word, direction, clock) }
-    if let second = Self.secondOfDay(text[...]) { return try moment(second, nil, direction, clock) }
+    if Self.keywords.contains(word) { return try keyword(word, isAhead, clock) }
+    if let second = Self.secondOfDay(text[...]) { return try moment(second, nil, isAhead, clock) }
     if let dash = text.firstIndex(of: "-"), dash > text.startIndex,
       text[..<dash].allSatisfy(\.isNumber)
     {
@@ -43,7 +41,7 @@ extension Word {
       throw wrong("time", nil, "use `06:30`, or a day as well: `2026-11-21T06:30:15`")
     }
     let span = try duration().milliseconds
-    guard let time = clock.now.moved(by: direction == .ahead ? span : -span) else {
+    guard let time = clock.now.moved(by: isAhead ? span : -span) else {
       throw wrong("time", "it is too far away", "`never` has no end")
     }
     return time
@@ -51,11 +49,11 @@ extension Word {
 
   /// `tomorrow 09:00`, `monday noon`, `2026-11-21 06:30`; nil if the first word is not a day.
   private func time(
-    on day: Substring, _ secondOfDay: Int, _ direction: Direction, _ clock: WallClock
+    on day: Substring, _ secondOfDay: Int, _ isAhead: Bool, _ clock: WallClock
   ) throws(ShellError) -> UnixTime? {
     let name = day.lowercased()
     if let weekday = Self.weekday(name) {
-      return try moment(secondOfDay, weekday, direction, clock)
+      return try moment(secondOfDay, weekday, isAhead, clock)
     }
     let civil: CivilTime?
     switch name {
@@ -67,21 +65,21 @@ extension Word {
       civil = date.civil(at: secondOfDay)
     }
     guard let civil, let time = clock.moments(of: civil).first else { throw noSuchDay }
-    guard direction == .ahead || time <= clock.now else { throw notInThePast }
+    guard isAhead || time <= clock.now else { throw notInThePast }
     return time
   }
 
   private func keyword(
-    _ word: String, _ direction: Direction, _ clock: WallClock
+    _ word: String, _ isAhead: Bool, _ clock: WallClock
   ) throws(ShellError) -> UnixTime {
     switch word {
     case "now": return clock.now
-    case "tomorrow" where direction == .ahead: return try moment(0, nil, direction, clock)
-    case "never" where direction == .ahead:
+    case "tomorrow" where isAhead: return try moment(0, nil, isAhead, clock)
+    case "never" where isAhead:
       throw wrong("time", "it has no moment", "--permanent selects entries that never expire")
     case "tomorrow", "never": throw notInThePast
     default:
-      return try moment(Self.secondOfDay(word[...]) ?? 0, Self.weekday(word), direction, clock)
+      return try moment(Self.secondOfDay(word[...]) ?? 0, Self.weekday(word), isAhead, clock)
     }
   }
 
@@ -99,9 +97,8 @@ extension Word {
   }
 
   private func moment(
-    _ secondOfDay: Int, _ weekday: Int?, _ direction: Direction, _ clock: WallClock
+    _ secondOfDay: Int, _ weekday: Int?, _ isAhead: Bool, _ clock: WallClock
   ) throws(ShellError) -> UnixTime {
-    let isAhead = direction == .ahead
     let moments = clock.moments(
       secondOfDay: secondOfDay, weekday: weekday, days: isAhead ? -1...8 : -8...1)
     let time = isAhead ? moments.first { $0 > clock.now } : moments.last { $0 <= clock.now }
