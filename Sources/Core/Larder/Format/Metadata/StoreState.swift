@@ -3,8 +3,7 @@ import LarderSystem
 
 /// Totals and marks of the whole store: the record `G`, which nearly every commit writes.
 struct StoreState: Equatable {
-  /// Rises with every change of a name, an id, a rule, a setting or a tombstone. A process that has cached such a fact under
-  /// another generation reads it again.
+  /// Rises with every change of a name, an id, a rule, a setting or a tombstone, so that processes read a cached fact again.
   var generation: UInt64 = 1
   var nextID: UInt64 = 1
   /// The number of tombstones. Stored entries may still carry their tags.
@@ -21,8 +20,7 @@ struct StoreState: Equatable {
   var suspectSince: UInt64 = 0
   /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0
-  /// A lower bound of the times in the expiry index; ``EntryHeader/never`` if the index is empty. A complete purge makes it
-  /// exact.
+  /// A lower bound of the times in the expiry index, exact after a complete purge; ``EntryHeader/never`` if the index is empty.
   var nextDue = UInt64(EntryHeader.never)
   /// The number of entries with an owner, or a higher number after a rebuild. While it is 0, removals look for no dependents.
   var dependents: UInt64 = 0
@@ -91,7 +89,6 @@ struct StoreState: Equatable {
   func mayBeDue(at now: Timestamp) -> Bool { Int64(clamping: nextDue) <= now.milliseconds }
 }
 
-/// Reads little-endian words of 8 bytes in order.
 struct WordReader: ~Escapable {
   private let bytes: Span<UInt8>
   private var offset = 0

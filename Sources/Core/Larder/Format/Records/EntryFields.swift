@@ -67,7 +67,6 @@ struct EntryFields: Equatable, Sendable {
     }
   }
 
-  /// All fields of a kind that may occur several times.
   func all(_ kind: Kind) -> [[UInt8]] { all.filter { $0.kind == kind.rawValue }.map(\.bytes) }
 
   mutating func replaceAll(_ kind: Kind, with fields: [[UInt8]]) {
@@ -92,7 +91,6 @@ struct FieldReader: ~Escapable {
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
-  /// Whether every byte belonged to a field.
   var isAtEnd: Bool { offset == bytes.count }
 
   /// The next field and the range of its bytes; nil at the end, or if the bytes are no field.

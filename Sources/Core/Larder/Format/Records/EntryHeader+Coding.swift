@@ -95,7 +95,6 @@ extension EntryHeader {
       checksum: record.word(at: 0), size: size)
   }
 
-  /// The stored form of this header.
   var form: Form {
     var bits = UInt16(flags.intersection(.known).rawValue)
     if fieldsCount > 0 { bits |= Form.hasFields }

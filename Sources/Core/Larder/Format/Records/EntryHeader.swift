@@ -78,7 +78,6 @@ struct EntryHeader: Equatable {
   @inline(__always)
   var payloadStart: Int { size &+ Int(fieldsCount) }
 
-  /// The range of the fields in the record that the header was read from.
   @inline(__always)
   var fieldsRange: Range<Int> { size..<payloadStart }
 
@@ -134,9 +133,7 @@ struct EntryHeader: Equatable {
     enum Length {
       /// No bytes: `expires` is never; `staleUntil` is `expires`; `deadline` is `staleUntil`.
       static let none: UInt16 = 0
-      /// A difference of 4 bytes.
       static let short: UInt16 = 1
-      /// A difference of 6 bytes.
       static let long: UInt16 = 2
       /// No bytes: `staleUntil` or `deadline` is never. Not used for `expires`.
       static let never: UInt16 = 3
@@ -167,7 +164,6 @@ struct EntryHeader: Equatable {
   static let fixedSize = 17
   /// The fixed part, 2 more bytes of the time of writing, and five numbers of 8 bytes, for values that no difference can hold.
   static let wideSize = 17 + 2 + 5 * 8
-  /// The size of a header of the plain form.
   static let plainSize = 25
   static let largestSize = wideSize + 4
 }

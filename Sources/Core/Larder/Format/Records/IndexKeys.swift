@@ -32,7 +32,6 @@ enum IndexKey {
     deadline(header.deadline, position: header.sequence, entry: entry)
   }
 
-  /// Lends the key of a block, without an allocation.
   @inline(__always)
   static func withDeadline<Result>(
     of block: ExpiryBlock, _ body: (Span<UInt8>) throws(LarderError) -> Result
@@ -52,7 +51,6 @@ enum IndexKey {
     QueuePosition.append(position, to: &bytes)
   }
 
-  /// Lends the key of a queue record, without an allocation.
   @inline(__always)
   static func withQueue<Result, Failure: Error>(
     _ position: UInt64, in id: NamespaceID, _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -103,8 +101,7 @@ enum IndexKey {
 }
 
 /// A position in the queue in its stored form in keys: as short as the number allows, and in the order of the numbers. The high
-/// 3 bits of the first byte are the number of further bytes. The other 5 bits and the further bytes are the position,
-/// big-endian.
+/// 3 bits of the first byte are the number of further bytes. The other bits are the position, big-endian.
 enum QueuePosition {
   /// Positions and versions stay below this number.
   static let limit: UInt64 = 1 << 61

@@ -71,7 +71,6 @@ struct ExpiryRecord: Sequence {
 /// A time, and 32 consecutive positions in the queue of a namespace. A record of the expiry index covers such a block.
 struct ExpiryBlock: Hashable, Comparable {
   private static let shift: UInt64 = 5
-  /// The number of the block with the highest position.
   static let lastNumber = (QueuePosition.limit - 1) >> shift
 
   let id: NamespaceID
@@ -103,10 +102,8 @@ struct ExpiryBlock: Hashable, Comparable {
   }
 }
 
-/// An entry in the expiry index.
 struct IndexedEntry {
   let id: NamespaceID
-  /// The time under which the entry is indexed.
   let deadline: Int64
   /// The position of the entry in the queue; 0 for a pinned entry.
   let position: UInt64

@@ -82,7 +82,6 @@ struct StoredKey: Hashable, Sendable {
     return bytes
   }
 
-  /// The key itself; nil for a long key.
   var short: [UInt8]? { bytes.last == 0 ? Array(bytes.dropLast()) : nil }
 
   /// Whether ``init(_:)`` can have made these bytes.

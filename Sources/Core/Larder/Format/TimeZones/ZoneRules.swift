@@ -27,7 +27,6 @@ struct ZoneRules: Sendable, Hashable {
     self.later = later
   }
 
-  /// The offset at `moment`, in seconds ahead of UTC.
   func offset(at moment: Int64) -> Int64 {
     if let later, changes.last.map({ $0 <= moment }) ?? true { return later.offset(at: moment) }
     return offsets[index(behind: moment)]
@@ -155,7 +154,6 @@ struct ZoneRules: Sendable, Hashable {
     }
   }
 
-  /// The next moment at which clocks in a zone show a time of day.
   static func next(
     _ time: TimeOfDay, in zone: String, after now: Timestamp
   ) throws(LarderError) -> Timestamp {

@@ -8,7 +8,6 @@ struct TransformedValue {
   /// The bytes to store in place of the value; nil if no transform changed it.
   var bytes: [UInt8]?
   var steps: TransformSteps?
-  /// Metadata, entity tag and modification date after the transforms; nil if no transform changes them.
   var metadata: [UInt8]?
 }
 
@@ -40,8 +39,7 @@ struct TransformPipeline: Sendable {
     return transformed
   }
 
-  /// The value that was written; nil if the stored bytes are damaged. Throws ``LarderError/Code/unreadable`` if the store lacks
-  /// a transform.
+  /// The written value; nil if the bytes are damaged. Throws ``LarderError/Code/unreadable`` if the store lacks a transform.
   func restore(
     _ bytes: [UInt8], _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> [UInt8]? {
@@ -56,7 +54,6 @@ struct TransformPipeline: Sendable {
     return isComplete(range.flatMap { TransformSteps(record.extracting($0)) })
   }
 
-  /// Whether an entry that a write has found may be read: it has passed every required transform, or is negative.
   func accepts(_ entry: StoredEntry) -> Bool {
     if !hasRequired || entry.header.flags.contains(.negative) { return true }
     return isComplete(entry.fields.transforms)
@@ -105,7 +102,6 @@ struct TransformPipeline: Sendable {
     return current.map { ($0, steps) }
   }
 
-  /// The bytes before `steps`; nil if they are damaged.
   func revert(
     _ steps: TransformSteps, _ bytes: [UInt8], _ context: TransformContext
   ) throws(LarderError) -> [UInt8]? {

@@ -23,7 +23,6 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   }
 
   private let source: @Sendable (Missing) async throws -> [Key: Loaded<Value>]
-  /// Whether this load runs inside another load.
   private let isNested = LoadDependencies.running != nil
   private let state = Mutex(State())
 

@@ -58,8 +58,7 @@ extension CacheLoad {
     }
   }
 
-  /// - Parameter softTimeout: how long the caller waits before it gets the stored value, while the load continues; nil for
-  ///   ever.
+  /// - Parameter softTimeout: the time after which the caller gets the stored value, while the load continues; nil for never.
   private func result(
     _ place: Result<Place, any Error>, after lookup: CacheLookup<Value>?, softTimeout: Duration?
   ) async throws -> CacheResult<Value>? {

@@ -141,8 +141,7 @@ extension WriteBatch {
       confirmed: attributes.written)
   }
 
-  /// Whether the namespace is the same, and no other version was written since the lookup of a load; an eviction does not
-  /// matter.
+  /// Whether no other version was written, and no clear came, since the lookup of a load; an eviction does not matter.
   mutating func mayReplace(
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {

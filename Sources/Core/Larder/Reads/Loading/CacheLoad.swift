@@ -1,6 +1,5 @@
 import LarderSystem
 
-/// The name of a load among the loads of its store.
 struct LoadName: Hashable, Sendable {
   var namespace: ExactString
   var key: [UInt8]
@@ -11,7 +10,6 @@ struct LoadName: Hashable, Sendable {
 struct LoadedValue<Value: Sendable>: Sendable {
   /// The result; nil if the key has no value.
   var result: CacheResult<Value>?
-  /// The write of the outcome; nil if the outcome needs no write or cannot be written.
   var write: LoadWrite?
   /// When the value stops being fresh, if the load gave it an end.
   var end: Timestamp?
@@ -127,7 +125,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     if !write.isWithinBounds { try? await write.value() }
   }
 
-  /// The value of an outcome, with its write, which the caller must queue.
+  /// The value of an outcome; the caller must queue its write.
   func loaded(_ outcome: Loaded<Value>, _ turn: Turn) throws -> LoadedValue<Value> {
     switch outcome.outcome {
     case .value(let value, let attributes):

@@ -17,7 +17,6 @@ struct EntryLookup {
 /// A lookup by a caller that may load the value.
 package struct CacheLookup<Value: Sendable> {
   var found: EntryLookup
-  /// The value; nil for a negative entry.
   var value: Value?
 }
 
@@ -25,7 +24,6 @@ package struct CacheLookup<Value: Sendable> {
 struct BaseVersion {
   /// The namespace at the lookup; ``NamespaceID/store`` if it did not exist.
   var id: NamespaceID
-  /// The version of the value; nil without an entry.
   var version: UInt64?
 }
 
@@ -45,7 +43,6 @@ extension Cache {
     return loaded.result?.value
   }
 
-  /// The lookup of a caller or of its load.
   func lookUp(_ key: Span<UInt8>, for purpose: LookupPurpose) throws -> CacheLookup<Value> {
     var value: Value?
     let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
@@ -109,8 +106,7 @@ extension Cache {
     return lookup
   }
 
-  /// Keeps the value that a lookup has decoded in memory, in place of an outdated value; `size` is nil if the lookup lent no
-  /// value.
+  /// Keeps a decoded value in memory, in place of an outdated value; `size` is nil if the lookup lent no value.
   private func updateMemory(
     _ key: Span<UInt8>, _ value: Value?, size: Int?, _ lookup: EntryLookup,
     replacing item: MemoryItem?, in transaction: borrowing ReadTransaction

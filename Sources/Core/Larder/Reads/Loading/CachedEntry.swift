@@ -21,9 +21,8 @@ struct CachedEntry {
 }
 
 extension EntryReader {
-  /// Finds the fresh or stale entry under `key` for a caller whose lookup counts as a read, and lends its value; a negative
-  /// entry has no value. Nil without an entry, or for an expired or damaged entry. True from `isKnown` means that the caller
-  /// has the value.
+  /// Finds the fresh or stale entry under `key` for a caller whose lookup counts as a read; nil without such an entry. Lends
+  /// its value, unless the entry is negative, or `isKnown` says that the caller has the value.
   func lendCounted(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, recordsAccess: Bool,

@@ -21,7 +21,6 @@ package struct CopyTerms: Sendable {
 }
 
 extension CacheResult {
-  /// A loaded value that waits for its commit.
   init(uncommitted value: Value, _ attributes: EntryAttributes, at now: Timestamp) {
     guard let copy = attributes.copy else {
       self.init(value: value, source: .loaded, isCommitted: false)

@@ -84,8 +84,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Waits for the outcome, after ``join()``. A cancelled task leaves; the last one calls `abandon` before the load is
-  /// cancelled.
+  /// Waits for the outcome, after ``join()``. A cancelled task leaves; the last calls `abandon` before the load is cancelled.
   func wait(abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
     let outcome = await waiters.wait(
       unless: { state.withLock { $0.outcome } }, onCancel: { leave(abandon: abandon) })
@@ -107,7 +106,6 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   }
 }
 
-/// The error of a load that waits for itself, directly or through other loads.
 struct LoadCycle: Error {}
 
 /// The waits of this process's loads for one another. A wait that would close a cycle is refused, because it would never end.

@@ -9,7 +9,6 @@ struct LeaseTable {
   private static let count = 8192
   /// How long a lease lasts without a renewal, in milliseconds.
   static let length: Int64 = 3_000
-  /// The bits of a word with the end of the lease.
   private static let endMask: UInt64 = (1 << 40) - 1
 
   enum Standing: Equatable {

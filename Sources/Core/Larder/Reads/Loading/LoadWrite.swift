@@ -104,14 +104,12 @@ final class LoadWrite: QueuedWrite {
     }
   }
 
-  /// Blocks the thread until the write is committed or has failed.
   func wait() {
     isDone.wait()
     isDone.signal()
   }
 }
 
-/// The loaded values of a store that wait for their commit.
 final class LoadWrites: Sendable {
   /// Above these limits a load waits for its own commit: otherwise, loaded values could fill the memory if no write succeeds.
   static let mostWrites = 1000

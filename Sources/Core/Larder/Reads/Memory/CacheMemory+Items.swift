@@ -13,8 +13,7 @@ extension CacheMemory {
   static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> 60) }
 
   /// The item under `key`, if it is certainly current and fresh without a lookup in the store. The call reads `newest` first: a
-  /// write that ended before has a number up to `newest`. The only lock is that of the key's shard, which also makes the counts
-  /// exact.
+  /// write that ended before has a number up to `newest`. The lock of the key's shard also makes the counts exact.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment
