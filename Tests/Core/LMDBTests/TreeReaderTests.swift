@@ -41,6 +41,8 @@ import Testing
         directory.store + "\(seed)", Fixture.options(durability: .temporary))
       defer { environment.close() }
       var content = Content(random: SeededRNG(seed: seed))
+      // The second database is still empty.
+      try compare(environment, &content, seed)
       for round in 0..<12 {
         try change(environment, round: round, &content)
         try compare(environment, &content, seed)
@@ -96,9 +98,11 @@ import Testing
     var theirs = try transaction.cursor(in: database)
     var ours = try read.cursor(in: database)
     var moves: [String] = []
-    for _ in 0..<3000 {
-      let key = content.key()
-      let move = content.random.next(in: 0..<100)
+    // The last moves are: last, next, next, previous, next, previous, first, previous, previous, next.
+    let ends = [1, 20, 20, 70, 20, 70, 0, 70, 70, 20]
+    for step in 0..<3000 + ends.count {
+      let key = step % 500 == 0 ? [] : content.key()
+      let move = step < 3000 ? content.random.next(in: 0..<100) : ends[step - 3000]
       let (expected, found): ([UInt8]?, [UInt8]?)
       switch move {
       case 0: (expected, found) = (try theirs.first()?.joined, try ours.first()?.joined)

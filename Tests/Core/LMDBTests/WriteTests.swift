@@ -85,6 +85,25 @@ import Testing
     #expect(statistics.records == 3)
   }
 
+  @Test func `a cursor in a write sees what the write stored`() throws {
+    let records = environment.databases[0]
+    try environment.write { transaction in
+      for number in 0..<100 {
+        try transaction.put([1].span, for: Fixture.bytes(number).span, in: records)
+      }
+      var count = 0
+      do {
+        var cursor = try transaction.cursor(in: records)
+        while try cursor.next() != nil { count += 1 }
+      }
+      #expect(count == 100)
+      try transaction.remove(Fixture.bytes(99).span, from: records)
+      var cursor = try transaction.cursor(in: records)
+      let last = try cursor.last()?.key.array
+      #expect(last == Fixture.bytes(98))
+    }
+  }
+
   @Test(arguments: [1, 2, 100, 510, 511])
   func `a key of 1 to 511 bytes is kept`(length: Int) throws {
     let key = Fixture.filling(length, count: length)

@@ -57,23 +57,6 @@ struct DiskBatchTests {
     }
   }
 
-  @Test func `a full store of small entries takes single writes that run once`() throws {
-    let seed = Int(TestSettings.seed)
-    var random = SeededRNG(seed: seed)
-    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
-      try fill(notes, &random)
-      for index in 0..<3000 {
-        let key = "\(random.next(in: 0..<1_000_000))"
-        try store.write { batch in
-          try batch.set([UInt8](repeating: 2, count: 210), for: key, in: notes)
-        }
-        if index.isMultiple(of: 100) {
-          #expect(try notes.bytes(key) != nil, "LARDER_SEED=\(seed)")
-        }
-      }
-    }
-  }
-
   @Test func `room for earlier batches is at most half of a file whose limit was lowered`() throws {
     try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }

@@ -11,6 +11,7 @@ import Testing
         .after(.seconds(Int64.max)), .after(.days(Int.max)), .after(.days(UInt64.max)),
         .at(Timestamp(milliseconds: .max)), .at(Timestamp(Date.distantFuture)),
         .at(Timestamp(Date(timeIntervalSince1970: .infinity))),
+        .at(Timestamp(Date(timeIntervalSince1970: 1e300))),
         .at(Timestamp(milliseconds: .max - 1)),
       ]
       for (index, expiration) in lasting.enumerated() {
@@ -25,6 +26,7 @@ import Testing
         .at(Timestamp(milliseconds: -1)), .at(Timestamp(milliseconds: 0)),
         .at(Timestamp(Date.distantPast)),
         .at(Timestamp(Date(timeIntervalSince1970: -.infinity))),
+        .at(Timestamp(Date(timeIntervalSince1970: -1e300))),
       ]
       for (index, expiration) in over.enumerated() {
         try notes.set("a", for: "over \(index)", expires: expiration)

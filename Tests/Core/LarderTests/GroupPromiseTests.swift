@@ -134,27 +134,6 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  @Test func `each writer is held up by its own write, so no more wait than there are`()
-    async throws
-  {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
-    let most = Shared(0)
-    let writers = 7
-    try await inTasks(writers) { writer in
-      for number in 0..<60 {
-        try await store.engine.commit(
-          SharedWrite { batch in
-            let waiting = store.engine.writes.queue.waitingCount
-            most.withLock { $0 = max($0, waiting) }
-            try batch.set("x", for: "\(writer) \(number)", in: notes)
-          })
-      }
-    }
-    #expect(most.value < writers)
-    #expect(try notes.count() == 60 * writers)
-  }
-
   @Test func `closing waits for the writes that were accepted, and refuses those that come later`()
     async throws
   {

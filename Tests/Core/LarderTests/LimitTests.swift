@@ -43,19 +43,6 @@ struct LimitTests {
     }
   }
 
-  @Test func `a namespace that refuses keeps what it has`() throws {
-    try withNotes(Rules(limits: Limits(entries: 2), eviction: .refuse)) { _, notes, clock in
-      try notes.set("1", for: "a")
-      try notes.set("2", for: "b", expires: .after(.seconds(1)))
-      #expect(failure { try notes.set("3", for: "c") } == .full)
-      try notes.set("4", for: "a")
-      #expect(try notes.text("a") == "4" && notes.text("b") == "2")
-      clock.advance(by: .seconds(1))
-      try notes.set("3", for: "c")
-      #expect(try notes.removals[.expired] == 1 && notes.removals.evicted == 0)
-    }
-  }
-
   @Test func `a pinned entry is never evicted, and an overwrite keeps the pin`() throws {
     try withNotes(Rules(limits: Limits(entries: 3), eviction: .fifo)) { _, notes, _ in
       try notes.set("x", for: "pinned")
@@ -85,26 +72,6 @@ struct LimitTests {
         try batch.set("z", for: "a", in: notes)
       }
       #expect(try notes.text("a") == "z")
-    }
-  }
-
-  @Test func `a lowered limit holds when the call returns and a raised one lets more in`() throws {
-    try withNotes { store, notes, _ in
-      try store.write { batch in
-        for index in 0..<5000 { try batch.set("x", for: "\(index)", in: notes) }
-      }
-      try store.declare(Rules(limits: Limits(entries: 100), eviction: .fifo), for: "notes")
-      #expect(try notes.count() == 100)
-      #expect(try notes.info()!.declared.limits == Limits(entries: 100))
-      try store.override(Rules.Overrides(limits: Limits(entries: 10)), for: "notes")
-      #expect(try notes.count() == 10 && notes.info()!.rules.limits.entries == 10)
-      try store.override(
-        Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
-      for index in 0..<200 { try notes.set("x", for: "new \(index)") }
-      #expect(try notes.count() == 210)
-      try store.override(Rules.Overrides(), for: "notes")
-      #expect(try notes.count() == 100)
-      #expect(try notes.contains("new 199"))
     }
   }
 

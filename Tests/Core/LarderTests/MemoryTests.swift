@@ -101,15 +101,6 @@ import Testing
       clock.advance(by: .milliseconds(1))
       #expect(try notes.value(for: "k") == nil)
       #expect(try notes.namespace.reads.stale == 1 && codec.decoded == 1)
-      // A touch changes the expiry and keeps the value.
-      try notes.touch("k", expires: .after(.hours(1)))
-      #expect(try notes.value(for: "k") == "v")
-      clock.advance(by: .minutes(59))
-      #expect(try notes.value(for: "k") == "v")
-      try notes.touch("k", expires: .after(.seconds(1)))
-      #expect(try notes.value(for: "k") == "v")
-      clock.advance(by: .seconds(1))
-      #expect(try notes.value(for: "k") == nil)
     }
   }
 

@@ -92,19 +92,11 @@ import Testing
     }
   }
 
-  /// A store that a killed process has left, with entries in the buffer.
-  private func leftByKilled(_ path: String) throws {
-    let writer = try PeerProcess("buffered", path, ["0", "262144", "7"], saying: "open")
-    for _ in 0..<20 { _ = writer.line() }
-    writer.kill()
-    while writer.line() != nil {}
-  }
-
   @Test func `salvage saves the entries that a killed process has left in the buffer`() throws {
     try withTemporaryDirectory { directory in
       for round in 0..<5 {
         let (path, target) = (directory + "/old\(round)", directory + "/new\(round)")
-        try leftByKilled(path)
+        try BufferedStore.leaveByKill(path)
         let salvage = try Store.salvage(from: path, to: target)
         #expect(salvage.isComplete)
         let (old, new) = (try Store(at: path), try Store(at: target))
@@ -125,7 +117,7 @@ import Testing
       try store.namespace("notes").set("old", for: "k")
       try store.close()
       try FileManager.default.copyItem(atPath: path + "/data.mdb", toPath: directory + "/copy")
-      try leftByKilled(path)
+      try BufferedStore.leaveByKill(path)
       try FileManager.default.removeItem(atPath: path + "/data.mdb")
       try FileManager.default.moveItem(atPath: directory + "/copy", toPath: path + "/data.mdb")
       var readOnly = BufferedStore.options()
@@ -177,7 +169,7 @@ import Testing
   @Test func `a file that cannot be mapped refuses the opening, and keeps its entries`() throws {
     try withTemporaryDirectory { directory in
       let path = directory + "/s"
-      try leftByKilled(path)
+      try BufferedStore.leaveByKill(path)
       // The file has a second link, so another user could change it.
       try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory + "/link")
       var readOnly = BufferedStore.options()

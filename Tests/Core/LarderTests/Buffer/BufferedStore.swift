@@ -25,4 +25,13 @@ enum BufferedStore {
       try body(store, notes)
     }
   }
+
+  /// Makes a store that a killed process leaves, with entries in the buffer. Returns the last number that the process answered.
+  @discardableResult
+  static func leaveByKill(_ path: String) throws -> Int {
+    let writer = try PeerProcess("buffered", path, ["0", "262144", "7"], saying: "open")
+    for _ in 0..<20 { _ = writer.line() }
+    writer.kill()
+    return writer.lines().compactMap { Int($0) }.last ?? 20
+  }
 }

@@ -215,11 +215,7 @@ import Testing
     throws
   {
     try withTemporaryDirectory { path in
-      let writer = try PeerProcess("buffered", path + "/s", ["0", "262144", "7"], saying: "open")
-      for _ in 0..<20 { _ = writer.line() }
-      writer.kill()
-      var last = 20
-      while let line = writer.line() { last = Int(line) ?? last }
+      let last = try BufferedStore.leaveByKill(path + "/s")
       try Store.change(durability: .scratch, ofStoreAt: path + "/s")
       _ = try Store.compact(at: path + "/s")
       let store = try Store(at: path + "/s", options: BufferedStore.options(256 << 10, .scratch))
