@@ -67,15 +67,12 @@ public struct Catalog: Sendable {
     tags: [String] = []
   ) async throws -> Reply {
     let reply = try await service.send(path, method: method, fields: fields, tags: tags)
-    switch reply.status {
-    // A gateway or the login page of a network may answer with the same status.
-    case 401 where !reply.isPage, 403 where !reply.isPage:
-      try realm.clear()
-      throw CatalogError.signedOut(status: reply.status, message: service.reason(of: reply))
-    case 400 where reply.json?["error"]?["code"]?.text == "INVALID_CURSOR":
-      throw CatalogError.invalidCursor(service.reason(of: reply))
-    default: return try service.checked(reply)
+    if reply.status == 400, reply.json?["error"]?["code"]?.text == "INVALID_CURSOR" {
+      throw InvalidCursor(message: service.reason(of: reply))
     }
+    // A gateway or the login page of a network may answer with the same status.
+    if [401, 403].contains(reply.status), !reply.isPage { try realm.clear() }
+    return try service.checked(reply)
   }
 }
 

@@ -95,7 +95,7 @@ extension Catalog {
     let last = Mutex(0)
     return PageWalk(
       next: { $0.index + 1 < count ? $0.contents.nextCursor : nil },
-      isInvalidCursor: { if case CatalogError.invalidCursor = $0 { true } else { false } },
+      isInvalidCursor: { $0 is InvalidCursor },
       fetch: { cursor in
         let index = last.withLock { last in
           last = cursor == nil ? 0 : last + 1
@@ -103,8 +103,8 @@ extension Catalog {
         }
         do {
           return try await page(path, at: cursor, asks, index)
-        } catch let error as CatalogError {
-          if case .invalidCursor = error { try await cache.removeAll(tag: Self.pagesTag) }
+        } catch let error as InvalidCursor {
+          try await cache.removeAll(tag: Self.pagesTag)
           throw error
         }
       })

@@ -94,19 +94,10 @@ public struct CatalogContents: Codable, Sendable, Hashable {
   }
 }
 
-/// Refusals of the service.
-public enum CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The service refused a cursor, also after a second read of the catalog from its first page.
-  case invalidCursor(String)
-  /// The service answered 401 or 403; the user's data was removed.
-  case signedOut(status: Int, message: String)
-
-  public var description: String {
-    switch self {
-    case .invalidCursor(let message): "the catalog cannot be read page by page: \(message)"
-    case .signedOut(let status, let message): "the service answered \(status): \(message)"
-    }
-  }
+/// The service refused a cursor, also after a second read of the catalog from its first page.
+public struct InvalidCursor: Error, CustomStringConvertible {
+  let message: String
+  public var description: String { "the catalog cannot be read page by page: \(message)" }
 }
 
 /// In this module text may be a number; this method replaces the method of the standard library.

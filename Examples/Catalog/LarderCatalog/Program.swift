@@ -18,14 +18,7 @@ struct LarderCatalog: AsyncParsableCommand {
     version: exampleVersion,
     subcommands: [ListFunnels.self, ShowFunnel.self, Refresh.self, SignOut.self])
 
-  static func main() async {
-    await Failure.run(Self.self, credential: "--token or CATALOG_TOKEN") { error in
-      guard case CatalogError.signedOut = error else { return nil }
-      return Failure(
-        .refused, "\(error)",
-        hint: "the user's data was removed; give a valid credential: --token or CATALOG_TOKEN")
-    }
-  }
+  static func main() async { await Failure.run(Self.self, credential: "--token or CATALOG_TOKEN") }
 }
 
 struct Account: ParsableArguments {

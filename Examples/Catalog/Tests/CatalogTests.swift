@@ -32,9 +32,10 @@ import ExampleTesting
     #expect(fixture.asked().all == 10, "what is kept of one user is not given to another")
     if let status {
       fixture.fake.change { $0.refusal = status }
-      await #expect(throws: CatalogError.signedOut(status: status, message: "Not for you.")) {
+      let error = await #expect(throws: ServiceError.self) {
         try await one.status(of: "a1", in: "f-1")
       }
+      #expect(error?.description == "the service answered \(status): Not for you.")
       fixture.fake.change { $0.refusal = nil }
     } else {
       try one.signOut()

@@ -77,9 +77,7 @@ import ExampleTesting
     #expect(await reader.slugs() == Array(fixture.slugs().prefix(100)))
     #expect(fixture.asked() == (3, 0), "the cursor, and two pages of which nothing was kept")
     fixture.fake.change { $0.refusesCursors = true }
-    await #expect {
-      try await reader.more()
-    } throws: { if case CatalogError.invalidCursor = $0 { true } else { false } }
+    await #expect(throws: InvalidCursor.self) { try await reader.more() }
     #expect(await reader.pageCount == 2, "what was read stays until something takes its place")
   }
 
