@@ -26,14 +26,6 @@ import Testing
     #expect(shell.outcome == .done)
   }
 
-  @Test func `a copy goes where nothing is`() throws {
-    let shell = try filled()
-    #expect(try shell("compact --to \(shell.file)").hasSuffix(" in \"\(shell.file)\"\n"))
-    let copy = try Store(at: shell.file)
-    #expect(try copy.namespace("a").count() == 10)
-    try copy.close()
-  }
-
   @Test func `interrupted, nothing has changed`() throws {
     let shell = try filled()
     shell.stepsUntilInterrupted = 0

@@ -20,33 +20,6 @@ import Testing
     #expect(try shell("get text --head 4").hasSuffix("\na li\n"))
   }
 
-  @Test func `a value goes into a file`() throws {
-    let shell = try Shell.filled()
-    #expect(
-      try shell("get @departures Kiruna:05 --out \(shell.file)") == "wrote 11 B to \(shell.file)\n")
-    #expect(try Data(contentsOf: URL(fileURLWithPath: shell.file)) == Data("{\"train\":5}".utf8))
-    // An existing file stays unless --force is given, as for export and report.
-    #expect(try shell.error("get @departures Kiruna:05 --out \(shell.file)").code == .exists)
-    #expect(
-      try shell("output plain", "get @departures Kiruna:05 --force --out \(shell.file)")
-        == "departures\tKiruna:05\t\(shell.file)\t11\n")
-    #expect(try shell.error("get @departures Kiruna:05 --force").code == .usage)
-    #expect(try shell.error("get @articles 000011 --out \(shell.file)/x").code == .io)
-    #expect(try shell.error("get @articles 000011 000012 --out \(shell.file)").code == .usage)
-    for words in [".train", "--show .train"] {
-      #expect(try shell.error("get @departures Kiruna:05 \(words) --copy").code == .usage)
-      #expect(
-        try shell.error("get @departures Kiruna:05 \(words) --out \(shell.file)x").code == .usage)
-    }
-    // A namespace with that name does not count as a key, with or without a current namespace.
-    for option in ["--out \(shell.file) --force", "--copy"] {
-      #expect(try shell.error("get articles \(option)").code == .usage)
-      try shell("use thumbs")
-      #expect(try shell.error("get articles \(option)").code == .noSuchKey)
-      shell.session.current = nil
-    }
-  }
-
   @Test func `looking counts no reads and removes nothing`() throws {
     let shell = try Shell.filled(.plain)
     shell.clock.advance(by: .minutes(16))

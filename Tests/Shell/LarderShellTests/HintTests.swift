@@ -60,13 +60,6 @@ import Testing
     }
   }
 
-  @Test func `a path with quotes may be a word of a process`() throws {
-    let shell = try Shell(.plain)
-    try shell(#"set @k odd '{"a.b":1}'"#)
-    let words = ["get", "@k", "odd", #"."a.b""#].map(bytes)
-    #expect(try shell.printed(by: CommandReader.command(of: words)) == bytes("1\n"))
-  }
-
   @Test(arguments: ["a\"b c\"", "caf\u{E9}\"x\"y", "a'b c'd", "\u{4E2D}\u{6587}\", b"])
   func `a word in which a quote opens is written as its hint shows`(word: String) throws {
     let shell = try Shell(.plain)

@@ -43,12 +43,6 @@ import Testing
     #expect(error.code == .interrupted && error.hint == nil)
   }
 
-  @Test func `an export as CSV is no file to compare with`() throws {
-    let shell = try Shell(.plain)
-    try shell("set @a k v", "export \(shell.file) --format csv")
-    #expect(try shell.error("diff \(shell.file)").code == .usage)
-  }
-
   @Test(arguments: [
     ("2027-11-21T06:30:00.1Z", 100), ("2027-11-21T06:30:00.12Z", 120),
     ("2027-11-21T06:30:00.123456789Z", 123), ("2027-11-21T06:30:00Z", 0),

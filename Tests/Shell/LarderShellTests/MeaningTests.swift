@@ -80,28 +80,3 @@ import Testing
     }
   }
 }
-
-@Suite struct ReportCommandTests {
-  @Test func `a report goes to standard output, as Markdown too`() throws {
-    let shell = try Shell.filled(.plain)
-    #expect(try shell("report -").hasPrefix("<!DOCTYPE html>"))
-    let page = try shell("report - @articles -o markdown")
-    #expect(page.hasPrefix("# articles in ") && page.contains("\n## Limits\n"))
-    #expect(page.contains("| articles | \"000013\" | 1.5 kB |"))
-  }
-}
-
-@Suite struct ImportFormTests {
-  @Test func `an export as CSV is read back`() throws {
-    let shell = try Shell.filled(.plain)
-    try shell.store.namespace("articles").pin("000011")
-    let file = try shell.bytes("export - @* --format csv")
-    let other = try Shell(.plain)
-    other.input = file
-    try other("import -")
-    for name in ["departures", "articles", "thumbs"] {
-      let words = "keys @\(name) -o csv"
-      #expect(try other(words) == shell(words), "\(name)")
-    }
-  }
-}

@@ -32,16 +32,6 @@ import Testing
     #expect(Quoting.key(bytes("0123456789abcdef")) == "\"0123456789abcdef\"")
   }
 
-  @Test func `a hint for a process has no quotes, which the shell of the system would remove`()
-    throws
-  {
-    let shell = try Shell()
-    try shell("set @a k v", "set @\"*\" k v")
-    let words = ["evict", "--", "*"].map { Array($0.utf8) }
-    let error = try error { _ = try shell.session.run(CommandReader.command(of: words)) }
-    #expect(error.hint == "`-n NAME` before the command names it")
-  }
-
   @Test(arguments: [
     ([], #""""#), (bytes("a"), #""a""#), (bytes("Malm\u{F6} C:07"), "\"Malm\u{F6} C:07\""),
     (bytes("a\"b\\"), #""a\"b\\""#), (bytes("\n\t\r\u{1B}\0\u{7F}"), #""\n\t\r\e\0\x7f""#),

@@ -102,14 +102,6 @@ struct SessionPartTests {
 
 /// The files of a session: command files, and the store, which is closed for a while.
 @Suite struct SessionFileTests {
-  @Test func `a file that is run knows the values of names`() throws {
-    let shell = try Shell.filled(.plain)
-    try Data("keys @articles :k\n".utf8).write(to: URL(fileURLWithPath: shell.file))
-    #expect(try shell.error("source \(shell.file)").code == .undefinedArgument)
-    try shell.session.variables.define(bytes("k=000012"), isJSON: false)
-    #expect(try shell("source \(shell.file)") == "000012\n")
-  }
-
   @Test func `the first error stays when the store cannot be opened again`() throws {
     struct Failure: Error {}
     for isKnown in [true, false] {

@@ -113,19 +113,4 @@ import Testing
       }
     }
   }
-
-  @Test func `echo, help and quit do as they say`() throws {
-    let shell = try Shell()
-    #expect(try shell("echo a 'b  c' \"\\e[2J\"") == "a b  c \\e[2J\n")
-    // Text for a terminal is escaped in every form; a pipe gets the words as they were typed.
-    #expect(try shell("output plain", "echo \"a\\tb\"") == "a\\tb\n")
-    #expect(try Shell(.plain)("echo \"a\\tb\"") == "a\tb\n")
-    #expect(
-      try shell("help keys").hasPrefix("usage: keys [SELECTION] [--long] [--show EXPR,...]\n"))
-    #expect(try shell("help").contains("\nChange\n"))
-    try shell("quit")
-    #expect(shell.outcome == .quit(0))
-    try shell("q 3")
-    #expect(shell.outcome == .quit(3))
-  }
 }

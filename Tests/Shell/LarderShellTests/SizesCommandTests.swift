@@ -121,4 +121,22 @@ import Testing
     #expect(
       try shell.store.limits().effective == StoreLimits(entries: 1000, disk: 50_000_000))
   }
+
+  @Test func `a source without an end is read no further than the limit`() throws {
+    var reads = 0
+    let host = LarderShell.Host(
+      write: { _ in },
+      read: { _ in
+        LarderShell.Host.Input {
+          reads += 1
+          if reads > 50 { throw FileProblem.failed("it was read too far") }
+          return [UInt8](repeating: 0, count: 100)
+        }
+      }, make: { _, _ in throw FileProblem.notPermitted })
+    let shell = try Shell(.plain)
+    try shell.store.declare(Rules(largestValue: 1000), for: "small")
+    let session = Session(store: shell.store, settings: Settings(), host: host)
+    let error = try error { _ = try session.run(command("set @small k --from endless")) }
+    #expect(error.code == .overLimit && reads == 11)
+  }
 }

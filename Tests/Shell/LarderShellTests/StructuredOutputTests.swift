@@ -104,16 +104,4 @@ import Testing
       }
     }
   }
-
-  @Test func `help is an index of commands and topics`() throws {
-    let shell = try Shell(.jsonl)
-    let index = try shell("help").split(separator: "\n")
-    #expect(
-      index.first { $0.contains("\"evict\"") }
-        == #"{"subject":"evict","aliases":["delete","del","rm"],"group":"Change","summary":"Removes entries."}"#
-    )
-    #expect(
-      index.last
-        == #"{"subject":"color","aliases":["colour","colors"],"group":"Topics","summary":null}"#)
-  }
 }

@@ -76,14 +76,6 @@ import Testing
     #expect(log.isTooLarge && log.items.isEmpty)
   }
 
-  @Test func `a script has no undo`() throws {
-    let shell = try shell()
-    for line in try CommandReader.commands(in: bytes("evict @a k1\n"), from: .file("f")) {
-      _ = try shell.session.run(line)
-    }
-    #expect(try shell.error("undo").hint?.description.contains("--save") == true)
-  }
-
   @Test(arguments: [
     ("evict @a k1 k2", 2), ("evict @a k[12] --yes", 2), ("invalidate t1 t2 --yes", 2),
     ("clear @a --yes", 3), ("evict @a --stdin --yes", 2),
