@@ -14,22 +14,15 @@ struct RecoveryRecord: Equatable {
   var boot: BootIdentity
   /// At the level scratch: commits were made after the last sync.
   var isDirty = false
-  /// At the level checkpointed: everything up to this commit is on the disk, and no later commit has changed its pages.
-  var recoveryPoint: MetaImage?
   /// The data file that the record is about.
   var data: DataStamp
+  /// At the level checkpointed: everything up to this commit is on the disk, and no later commit has changed its pages.
+  var recoveryPoint: MetaImage?
   /// The error code of a failed sync; 0 if no sync failed.
   var failure: Int32 = 0
 
   /// No boot has this value. It marks a failed sync and makes the next opening restore the recovery point.
   static let noBoot = BootIdentity(0, 0)
-
-  init(level: DurabilityLevel, boot: BootIdentity, data: DataStamp, recoveryPoint: MetaImage?) {
-    self.level = level
-    self.boot = boot
-    self.data = data
-    self.recoveryPoint = recoveryPoint
-  }
 
   var isFailed: Bool { boot == Self.noBoot }
 
@@ -39,7 +32,9 @@ struct RecoveryRecord: Equatable {
     guard let point = recoveryPoint else { return true }
     return newest.transaction > point.transaction || newest == point
   }
+}
 
+extension RecoveryRecord {
   /// Nil if the bytes are not a valid record.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.size, bytes.starts(with: Self.mark),

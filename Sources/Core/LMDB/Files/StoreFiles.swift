@@ -63,12 +63,6 @@ struct StoreFiles: Sendable {
     }
   }
 
-  /// Also removes the directory if it holds nothing else.
-  static func removeUnfinished(_ directory: String) {
-    removeFiles(in: directory)
-    unsafe rmdir(directory)
-  }
-
   static func removeFiles(in directory: String) {
     for name in names { unsafe unlink(directory + "/" + name) }
   }

@@ -89,5 +89,9 @@ package struct UnfinishedStore: ~Copyable {
     }
   }
 
-  package func remove() { StoreFiles.removeUnfinished(path) }
+  /// Also removes the directory if it holds nothing else.
+  package func remove() {
+    StoreFiles.removeFiles(in: path)
+    unsafe rmdir(path)
+  }
 }

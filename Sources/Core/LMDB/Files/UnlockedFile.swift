@@ -10,10 +10,10 @@ import LarderSystem
   let handle: OpaquePointer
 
   init(_ path: String, databases: Int, mapSize: Int, flags: Int32 = 0) throws(LMDBError) {
-    unsafe handle = try Self.open(path, databases, mapSize, flags)
+    unsafe handle = try Self.opened(path, databases, mapSize, flags)
   }
 
-  private static func open(
+  private static func opened(
     _ path: String, _ databases: Int, _ mapSize: Int, _ flags: Int32
   ) throws(LMDBError) -> OpaquePointer {
     var created: OpaquePointer?
