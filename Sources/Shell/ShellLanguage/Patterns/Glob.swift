@@ -5,7 +5,6 @@ package struct Glob: Sendable {
   /// A set of steps: a bit for each step that takes a character, and a bit for the end.
   private typealias Steps = UInt128
 
-  package let text: [UInt8]
   /// The common prefix of all matches, which is the range to scan.
   package let prefix: [UInt8]
   package let isPrefix: Bool
@@ -25,7 +24,6 @@ package struct Glob: Sendable {
     let fixed = parts.prefix { $0.literal != nil }
     self.word = word
     self.ignoresCase = ignoresCase
-    text = word.bytes
     prefix = fixed.flatMap { $0.literal ?? [] }
     node = .sequence(Array(parts[fixed.count...]))
     isPrefix = node == .sequence([GlobParser.run])
@@ -47,6 +45,8 @@ package struct Glob: Sendable {
     start = bits(from: 0)
     following = places.map { $0 + 1 < program.steps.count ? bits(from: $0 + 1) : 0 }
   }
+
+  package var text: [UInt8] { word.bytes }
 
   package func matches(_ key: [UInt8]) -> Bool {
     guard key.starts(with: prefix) else { return false }

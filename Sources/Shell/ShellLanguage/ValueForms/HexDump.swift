@@ -8,10 +8,8 @@ package struct HexDump {
   /// - Parameter width: The columns of the window; nil for 80 columns.
   package init(_ bytes: ArraySlice<UInt8>, width: Int?) {
     self.bytes = bytes
-    perLine = [16, 8, 4].first { Self.columns($0) <= width ?? 80 } ?? 2
+    perLine = [16, 8, 4].first { 12 + 4 * $0 + ($0 + 7) / 8 <= width ?? 80 } ?? 2
   }
-
-  private static func columns(_ perLine: Int) -> Int { 12 + 4 * perLine + (perLine + 7) / 8 }
 
   package var text: String {
     var result: [UInt8] = []

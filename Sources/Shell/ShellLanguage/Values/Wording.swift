@@ -32,22 +32,14 @@ package enum Wording {
     var power = 0
     var unit = 1
     // A size that would round to 1000 is written as 1 of the next unit.
-    while power < units.count - 1, rounded(bytes, to: unit, tenths: false) >= 1000 {
+    while power < units.count - 1, rounded(bytes, to: unit) >= 1000 {
       power += 1
       unit *= 1000
     }
-    let tenths = power == 0 ? 0 : rounded(bytes, to: unit, tenths: true)
+    let tenths = power == 0 ? 0 : rounded(bytes, to: unit / 10)
     let showsTenths = power > 0 && tenths < (power == 1 ? 100 : 1000) && tenths % 10 != 0
-    let number =
-      showsTenths
-      ? "\(tenths / 10).\(tenths % 10)" : String(rounded(bytes, to: unit, tenths: false))
+    let number = showsTenths ? "\(tenths / 10).\(tenths % 10)" : "\(rounded(bytes, to: unit))"
     return "\(number) \(units[power])"
-  }
-
-  private static func rounded(_ bytes: Int, to unit: Int, tenths: Bool) -> Int {
-    let (whole, rest) = bytes.quotientAndRemainder(dividingBy: unit)
-    let part = Double(rest) / Double(unit)
-    return tenths ? whole * 10 + Int((part * 10).rounded()) : whole + Int(part.rounded())
   }
 
   /// `48 s`, `1 min 30 s`, `14 min`, `4 h 12 min`, `2 d 4 h`, rounded to the last unit.
@@ -69,8 +61,10 @@ package enum Wording {
     span(milliseconds).split(separator: " ").prefix(2).joined(separator: " ")
   }
 
-  private static func rounded(_ milliseconds: Int64, to unit: Int64) -> Int64 {
-    let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: unit)
+  private static func rounded<Number: FixedWidthInteger>(
+    _ amount: Number, to unit: Number
+  ) -> Number {
+    let (quotient, remainder) = amount.quotientAndRemainder(dividingBy: unit)
     return quotient + (remainder * 2 >= unit ? 1 : 0)
   }
 
