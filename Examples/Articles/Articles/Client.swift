@@ -105,7 +105,7 @@ struct Readeck: Sendable {
 
   /// A whole image; throws like ``Reply/image()`` for anything else, such as a login page.
   func image(at address: String) async throws -> [UInt8] {
-    try await service.checked(service.send(address, fields: Self.unstored("image/*"))).image().body
+    try await service.checked(service.send(address, fields: Self.unstored("image/*"))).image()
   }
 }
 

@@ -66,7 +66,9 @@ struct Fixture: TestFixture {
   }
 
   /// Waits until the server gets a request for a path.
-  func asked(for path: String) async throws { try await server.wait(for: 1) { $0.bare == path } }
+  func asked(for path: String) async throws {
+    try await waitUntil { server.received.contains { $0.bare == path } }
+  }
 
   static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }
 

@@ -56,7 +56,7 @@ import ExampleTesting
     await reader.settle()
     #expect(fixture.asked().all == 0, "39 of 50 are not enough")
     for index in 39..<50 { await reader.shows(index) }
-    try await fixture.server.wait(for: 1)
+    try await waitUntil { fixture.server.count == 1 }
     #expect(await reader.pageCount == 1, "it is not shown before it is asked for")
     try await reader.more()
     #expect(fixture.asked().all == 1)

@@ -103,6 +103,6 @@ public struct BoatClient: Sendable {
   }
 
   func tile(zoom: Int, x: Int, y: Int) async throws -> [UInt8] {
-    try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).image().body
+    try tiles.checked(await tiles.send("/\(zoom)/\(x)/\(y).png")).image()
   }
 }

@@ -6,11 +6,6 @@ import Service
 import TestSupport
 
 extension LocalServer {
-  /// Waits until `count` requests that `isCounted` chooses have arrived.
-  public func wait(for count: Int, _ isCounted: (Received) -> Bool = { _ in true }) async throws {
-    try await waitUntil { received.count(where: isCounted) >= count }
-  }
-
   /// Answers from the recording of an example.
   ///
   /// - Parameters:

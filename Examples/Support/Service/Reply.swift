@@ -37,15 +37,14 @@ public struct Reply: Sendable {
     fields[.date].flatMap { HTTPDate(strictly: $0, now: now)?.timestamp }
   }
 
-  /// The answer itself if its type is an image, or bytes. Throws for other content, such as a login page, and for an empty
-  /// body.
-  public func image() throws(ServiceError) -> Reply {
+  /// The body if its type is an image, or bytes. Throws for other content, such as a login page, and for an empty body.
+  public func image() throws(ServiceError) -> [UInt8] {
     if body.isEmpty { throw .undecodable(path: path, reason: "it is empty") }
     let type = contentType ?? "image/"
     guard type.hasPrefix("image/") || type.hasSuffix("/octet-stream"),
       !isPage || type == "image/svg+xml"
     else { throw .wrongContent(path: path, type: isPage ? "a web page" : type) }
-    return self
+    return body
   }
 
   /// The content type in lower case and without parameters; nil if it is missing.

@@ -114,3 +114,14 @@ func text(_ text: String, _ cacheControl: String? = nil, _ fields: HTTPFields = 
   return Response(
     status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
 }
+
+/// A response that is fresh for a minute, whose body is written piece by piece.
+func written(
+  _ fields: HTTPFields = [:], length: Int? = nil,
+  _ write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void
+) -> Response {
+  var fields = fields
+  fields[.cacheControl] = "max-age=60"
+  return Response(
+    status: .ok, headers: fields, body: ResponseBody(contentLength: length, write))
+}
