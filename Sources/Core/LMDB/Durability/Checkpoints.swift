@@ -48,7 +48,8 @@ final class Checkpoints: Sendable {
     self.interval = max(1, interval.waitMilliseconds)
   }
 
-  /// A read transaction that is held only for its slot in LMDB's reader table.
+  /// A read transaction that is held only for its slot in LMDB's reader table. The slot belongs to this process, so it stays
+  /// when another process ends.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64

@@ -67,9 +67,9 @@ final class MapSize: Sendable {
 
   func noteFull() { isWanted.store(true, ordering: .relaxed) }
 
-  /// A writer calls this function before it takes the locks between processes. If a read prevents a larger map, the write uses
-  /// the space left. A write one second later tries again, or the next write if little space is left. A smaller map is
-  /// mandatory.
+  /// A writer calls this function before it takes the locks between processes, so no other process waits for this process's
+  /// reads. If a read prevents a larger map, the write uses the space left. A write one second later tries again, or the next
+  /// write if little space is left. A smaller map is mandatory.
   func prepare() throws(LMDBError) {
     if size > largestSize { return try fit() }
     let useful = usefulSize

@@ -96,7 +96,8 @@ package final class OpenFiles: Sendable {
 final class DirectoryStamp: Sendable {
   /// In milliseconds.
   static let longestTrust: Int64 = 100
-  /// In milliseconds. A directory that changed less than this time ago can change again with the same change time.
+  /// In milliseconds. The clock of a file system advances every 1 to 10 ms, so a directory that changed less than this time
+  /// ago can change again with the same change time.
   static let clockStep: Int64 = 50
 
   struct Change: Equatable, Sendable {

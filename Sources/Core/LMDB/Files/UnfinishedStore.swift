@@ -2,7 +2,7 @@ import CLarderSystem
 import LarderSystem
 
 /// The directory beside its place, under a hidden name, in which a process makes a new store. The process holds a lock on the
-/// directory; the next process empties a directory without a lock, which is left from a killed process.
+/// directory. The next process empties a directory without a lock; files under other names stay.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String

@@ -185,7 +185,8 @@ extension Environment {
     try check(code)
     let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
     // No other process commits while this process holds `lock.write`. Any other number means that the lock file lost its
-    // contents or that a program writes without Larder's locks.
+    // contents or that a program writes without Larder's locks. (If a writer was killed before it published its commit, LMDB
+    // notices the death and takes the number from the data file.)
     if begun.id != expected { throw .lockMismatch }
     return begun
   }

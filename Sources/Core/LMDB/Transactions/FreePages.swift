@@ -162,7 +162,8 @@ struct RunSearch {
     known = PageSet(upTo: fileEnd)
   }
 
-  /// After enough pages LMDB reads no more lists than without single pages, of which the transaction may need fewer.
+  /// Whether the next list matters. The transaction may need fewer single pages than `singles`. Then LMDB reads no more lists
+  /// than without single pages.
   var shouldContinue: Bool { lists < lastList }
 
   mutating func add(_ list: borrowing FreeList) throws(LMDBError) {

@@ -77,8 +77,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
 /// The descriptors 0 to 2 of a process: standard input, output and error.
 package enum StandardDescriptors {
   /// Opens `/dev/null` for each standard descriptor that the parent process has closed: otherwise a file would get that
-  /// number, and a message to standard error would overwrite the file. Programs call this function first; opening a store
-  /// repeats the call.
+  /// number, and a message to standard error would overwrite the file. Reading standard input and writing to standard output
+  /// then fail as before. Programs call this function first; opening a store repeats the call.
   package static func claim() throws(SystemError) {
     for number in Int32(0)...2 where larder_is_open(number) == 0 {
       // The system gives the lowest free number, and all lower numbers are in use.

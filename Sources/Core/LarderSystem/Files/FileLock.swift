@@ -99,8 +99,8 @@ package final class GuardedFileLock: Sendable {
 /// A file lock that waiting processes get in the order of their requests.
 ///
 /// `lock` alone excludes; `queue` only orders the waiting processes. A waiting process locks the byte of `queue` whose offset
-/// is its time of arrival, and takes `lock` when no process holds an earlier byte. So a killed process blocks nothing, and a
-/// damaged queue cannot make two processes own `lock`. Callers let one thread of a process wait at a time.
+/// is its time of arrival, and takes `lock` when no process holds an earlier byte. The system releases both locks of a killed
+/// process, and a damaged queue cannot make two processes own `lock`. Callers let one thread of a process wait at a time.
 package struct QueuedFileLock: Sendable {
   private let lock: FileLock
   private let queue: FileLock

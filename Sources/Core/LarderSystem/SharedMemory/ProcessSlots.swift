@@ -3,7 +3,7 @@ import Synchronization
 
 /// The number of this process among the processes that have a directory open. Others can tell whether the process lives.
 ///
-/// The process locks a byte of a file until it closes any descriptor of the file, so a process opens the file once.
+/// The process locks a byte of a file until the process ends or closes any descriptor of the file: it opens the file once.
 package final class ProcessSlots: Sendable {
   package static let name = "lock.slots"
   static let most = 0xFFFF

@@ -38,7 +38,8 @@ public import Synchronization
 }
 
 /// Counters that concurrent reads increment without waiting, in stripes of one cache line. A lock of the caller, such as a
-/// reader slot, protects each of the first 16 stripes. Stripe 17 is for callers without a lock and is atomic.
+/// reader slot, protects each of the first 16 stripes, so a plain load and store is exact there. Stripe 17 is atomic, for
+/// callers without a lock.
 @safe package final class StripedCounters: Sendable {
   @inlinable package static var capacity: Int { 8 }
   /// The stripe without a lock.
