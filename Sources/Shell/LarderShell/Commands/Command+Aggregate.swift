@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let count = Command(
+  static let count = CommandSpec(
     "count", .looking, .reads, "Counts the entries of a selection and their bytes.",
     selection: .optional,
     options: [.value("--by", .operand, "count the entries for each value")],
@@ -12,7 +12,7 @@ extension Command {
       Example("count @* --older 30d", "entries written a month ago or earlier"),
       Example("count @departures --by .track", "for each value of a field"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try countGroups(scope, by: group) }
     let tally = try scope.tally()
@@ -37,7 +37,7 @@ extension Command {
   private static func aggregate(
     _ kind: Aggregate.Kind, _ summary: String, _ example: String
   ) -> Command {
-    Command(
+    CommandSpec(
       kind.rawValue, .looking, .reads, summary,
       parameters: [.one("OPERAND", .operand)], selection: .optional,
       options: [.value("--by", .operand, "one result for each value")],
@@ -46,7 +46,7 @@ extension Command {
         Example(example, "over a selection"),
         Example("\(kind.rawValue) size @departures --by .track", "for each value of a field"),
       ]
-    ) { call, session in try answer(kind, call, in: session) }
+    ).running { call, session in try answer(kind, call, in: session) }
   }
 
   private static func countGroups(_ scope: Scope, by group: QueryColumn) throws {

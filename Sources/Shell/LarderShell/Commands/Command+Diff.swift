@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let diff = Command(
+  static let diff = CommandSpec(
     "diff", .looking, .reads,
     "Compares the store with an export, or two values; exit code 1 if they differ.",
     namespaces: .one, parameters: [.many("FILE|KEY KEY", .file)],
@@ -14,7 +14,7 @@ extension Command {
       Example("diff backup.jsonl", "since an export"),
       Example("diff @articles 000017 000018", "two values, by field, line or byte"),
     ]
-  ) { call, session -> Outcome in
+  ).running { call, session -> Outcome in
     let words = call.allBytes("FILE|KEY KEY")
     if words.count == 2 { return try compare(words, call, in: session) }
     guard words.count == 1, call.namespaces == .unnamed else {

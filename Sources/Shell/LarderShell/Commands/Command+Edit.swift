@@ -2,14 +2,14 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let edit = Command(
+  static let edit = CommandSpec(
     "edit", .changing, .changes, "Opens a value in your editor and stores the result.",
     namespaces: .one, parameters: [.one("KEY", .key)],
     examples: [
       Example("edit @departures \"Malm\u{F6} C:07\"", "in $VISUAL, $EDITOR or vi"),
       Example("edit note", "a key of the namespace in use; an absent one is created"),
     ]
-  ) { call, session in
+  ).running { call, session in
     guard [.prompt, .command].contains(call.line.source), let open = session.host.edit,
       session.host.ask != nil
     else {

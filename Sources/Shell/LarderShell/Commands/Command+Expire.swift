@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let expire = Command(
+  static let expire = CommandSpec(
     "expire", .changing, .changes, "Sets when entries expire; the time is the last word.",
     selection: .required, trailing: [.one("TIME|+D", .expiry)],
     options: [
@@ -16,7 +16,7 @@ extension Command {
       Example("expire @articles 000017 +2h", "two hours after the present expiry"),
       Example("expire @* --tag news 1d --at-most", "within a day, or earlier"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let change = call.expiryChange("TIME|+D")!
     let clock = session.wallClock
     var note: SafeText = ""
@@ -44,7 +44,7 @@ extension Command {
     }
   }
 
-  static let touch = Command(
+  static let touch = CommandSpec(
     "touch", .changing, .changes, "Restarts the lifetime of entries.",
     selection: .required,
     options: [
@@ -56,7 +56,7 @@ extension Command {
       Example("touch @departures --yes", "a whole namespace, by its rule"),
       Example("touch 'Kiruna:'* --ttl 2h", "with another lifetime"),
     ]
-  ) { call, session in
+  ).running { call, session in
     var change = try EntryChange("touch", past: "touched", call, in: session)
     try checkLastKey(change) {
       ("unexpected time \($1)", "`\($0)--ttl \(String(decoding: $1, as: UTF8.self))`")
@@ -81,7 +81,7 @@ extension Command {
     try change.answer(report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
   }
 
-  static let persist = Command(
+  static let persist = CommandSpec(
     "persist", .changing, .changes, "Makes entries never expire.",
     selection: .required, options: BulkOptions.all,
     plain: BulkOptions.plain,
@@ -89,7 +89,7 @@ extension Command {
       Example("persist \"Kiruna:07\"", "one key"),
       Example("persist @articles --tag front", "all with a tag"),
     ],
-  ) { call, session in
+  ).running { call, session in
     try setExpiries("persist", past: "persisted", call, session) { _ in .never }
   }
 

@@ -13,7 +13,7 @@ extension Command {
     showOption,
   ]
 
-  static let get = Command(
+  static let get = CommandSpec(
     "get", aliases: ["show"], .looking, .reads,
     "Shows values; one key into a pipe gives its bytes and nothing else.",
     selection: .required, trailing: [.optional(".PATH", .path)], options: options,
@@ -30,7 +30,7 @@ extension Command {
       Example("get \"Malm\u{F6} C:07\" .track", "a field of a JSON value"),
       Example("get @departures 'Kiruna:'*", "the values of a selection"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let selection = call.selection!
     try checkDestination(call)
     if session.output.presentation.mode == .raw {

@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let info = Command(
+  static let info = CommandSpec(
     "info", aliases: ["meta"], .looking, .reads, "Shows all fields of an entry, one a line.",
     namespaces: .one, parameters: [.many("KEY", .key)],
     plain: ["": "fact value", "KEY KEY...": "key fact value"],
@@ -10,7 +10,7 @@ extension Command {
       Example("info @departures \"Malm\u{F6} C:07\"", "one entry"),
       Example("info hex:00ff", "a key that is not text"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let namespace = try session.namespace(call.namespaces)
     let entries = try call.allBytes("KEY").map { key in
       // An expired entry has its facts until a purge removes the entry.

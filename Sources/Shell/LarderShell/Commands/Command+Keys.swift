@@ -5,7 +5,7 @@ extension Command {
   static let showOption = OptionSpec.value(
     "--show", .columns, "show these and nothing else, such as key,.name: `help where`")
 
-  static let keys = Command(
+  static let keys = CommandSpec(
     "keys", aliases: ["list"], .looking, .reads,
     "Lists the entries of a selection: key, size and expiry.",
     selection: .optional,
@@ -24,7 +24,7 @@ extension Command {
       Example("keys @* --larger 1MB --sort size", "the large ones of all namespaces"),
       Example("keys @articles --limit all", "all of them, for a pipe"),
     ],
-  ) { call, session in
+  ).running { call, session in
     let scope = try Scope(of: call, in: session)
     if let columns = call.columns("--show") {
       try scope.list(as: .show(columns))
@@ -39,7 +39,7 @@ extension Command {
     }
   }
 
-  static let ttl = Command(
+  static let ttl = CommandSpec(
     "ttl", aliases: ["expiry"], .looking, .reads, "Shows when entries expire.",
     selection: .optional,
     plain: ["": "key expires expires_in"],
@@ -47,7 +47,7 @@ extension Command {
       Example("ttl @departures \"Malm\u{F6} C:07\"", "one key"),
       Example("ttl 'Kiruna:'*", "all that match"),
     ],
-  ) { call, session in
+  ).running { call, session in
     let scope = try Scope(of: call, in: session)
     try scope.checkKeys(verb: call.command.name)
     try scope.list(
@@ -55,7 +55,7 @@ extension Command {
       includingExpired: scope.selection.isOfKeys)
   }
 
-  static let exists = Command(
+  static let exists = CommandSpec(
     "exists", .looking, .reads, "Checks whether keys exist; exit code 1 if one does not.",
     namespaces: .one, parameters: [.any("KEY", .key)],
     options: [
@@ -68,7 +68,7 @@ extension Command {
       Example("exists @articles 000017", "yes or no"),
       Example("exists @articles 000017 000018", "of several"),
     ]
-  ) { call, session -> Outcome in
+  ).running { call, session -> Outcome in
     let namespace = try session.namespace(call.namespaces)
     func answer(_ key: [UInt8]) throws -> (key: [UInt8], isThere: Bool) {
       try session.host.checkInterruption()

@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let limits = Command(
+  static let limits = CommandSpec(
     "limits", .store, .reads, "Shows or changes the limits of the store or a namespace.",
     namespaces: .oneOrAll,
     options: [
@@ -34,7 +34,7 @@ extension Command {
       Example("limits @thumbs --guaranteed 10MB", "a share that other namespaces cannot take"),
       Example("limits --disk 1GB", "the data file never grows beyond it"),
     ]
-  ) { call, session in
+  ).running { call, session in
     if let wrong = (call.meansStore ? ofNamespace : ofStore).first(where: call.has) {
       throw ShellError(
         .usage, "\(wrong) belongs to \(call.meansStore ? "a namespace" : "the store")",

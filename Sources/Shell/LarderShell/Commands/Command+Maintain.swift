@@ -2,7 +2,7 @@ package import Larder
 package import ShellLanguage
 
 extension Command {
-  static let compact = Command(
+  static let compact = CommandSpec(
     "compact", .store, .reads, "Rewrites the file of the store as small as possible, or copies it.",
     options: [
       .value(
@@ -14,7 +14,7 @@ extension Command {
       Example("compact", "while no other process has the store open"),
       Example("compact --to backup", "a copy, at any time"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let copy = try call.bytes("--to").map { try LocalFile($0, of: session).directory() }
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
     let compaction = try ProgressLine.showSteps("compacting", unit: Wording.records, in: session) {
@@ -35,13 +35,13 @@ extension Command {
       sentences: ["\(Wording.size(before)) \u{2192} \(Wording.size(after))\(place)"])
   }
 
-  static let sync = Command(
+  static let sync = CommandSpec(
     "sync", .store, .changes, "Writes everything so far to the disk.",
     examples: [
       Example("sync", "what was written before is durable now"),
       Example("SYNC", "commands may be written in capitals"),
     ],
-  ) { _, session in
+  ).running { _, session in
     try session.store.sync()
     try session.output.acknowledge(
       ["synced": .bool(true), "durability": .text(session.store.durability.rawValue)],
@@ -49,7 +49,7 @@ extension Command {
       sentences: ["synced", "\(session.store.durability.words)"])
   }
 
-  static let verify = Command(
+  static let verify = CommandSpec(
     "verify", aliases: ["check"], .store, .reads,
     "Checks the store; exit code 1 if it finds a fault.",
     options: [
@@ -62,7 +62,7 @@ extension Command {
       Example("verify --deep", "and whether JSON is JSON"),
       Example("verify --repair", "indexes and counts again, damaged entries removed"),
     ]
-  ) { call, session -> Outcome in
+  ).running { call, session -> Outcome in
     var looked = 0
     let verified = try ProgressLine.showSteps("checking", unit: Wording.records, in: session) {
       shouldContinue in
@@ -95,7 +95,7 @@ extension Command {
     return staying.count
   }
 
-  static let salvage = Command(
+  static let salvage = CommandSpec(
     "salvage", .store, .reads, "Copies everything readable of a damaged store into a new one.",
     parameters: [.one("DIRECTORY", .file)],
     plain: ["": "entries bytes namespaces found expired damaged pages"],
@@ -103,7 +103,7 @@ extension Command {
       Example("salvage rescued", "entries that are whole, and what was lost"),
       Example("salvage /var/tmp/rescued", "the damaged store stays as it is"),
     ],
-  ) { call, session in
+  ).running { call, session in
     let target = try LocalFile(call.bytes("DIRECTORY")!, of: session).directory()
     let salvage = try ProgressLine.showSteps("salvaging", unit: Wording.records, in: session) {
       shouldContinue in

@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let namespaces = Command(
+  static let namespaces = CommandSpec(
     "namespaces", aliases: ["ns", "ls"], .looking, .reads,
     "Lists the namespaces with their entries, size, next expiry and limit.",
     namespaces: .any,
@@ -13,7 +13,7 @@ extension Command {
       Example("namespaces", "all of them, by name"),
       Example("ns --sort size", "the largest first"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let names =
       call.meansStore
       ? nil : Set(try session.namespaces(call.namespaces).map { ExactString($0.name) })
@@ -59,14 +59,14 @@ extension Command {
     }
   }
 
-  static let use = Command(
+  static let use = CommandSpec(
     "use", .shell, .reads, "Sets the namespace that commands mean when they name none.",
     parameters: [.optional("NS", .namespace)],
     examples: [
       Example("use departures", "keys, get and the others now mean departures"),
       Example("use", "none again"),
     ],
-  ) { call, session in
+  ).running { call, session in
     if let name = call.namespaceNames("NS").first {
       let existing = try session.store.namespaces().map(\.name)
       session.current = try NamespaceChoice.named([name]).resolved(
@@ -79,7 +79,7 @@ extension Command {
         [Column("namespace", in: .data): session.current.map { .text($0) } ?? .null]))
   }
 
-  static let rename = Command(
+  static let rename = CommandSpec(
     "rename", .store, .changes, "Gives a namespace another name, for every process at once.",
     parameters: [.one("@OLD", .namespace), .one("@NEW", .namespace)],
     plain: ["": "verb old new"],
@@ -87,7 +87,7 @@ extension Command {
       Example("rename @articles @news", "entries, rules and counts stay"),
       Example("rename @thumbs @pictures", "the new name must be free"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let old = call.namespaceNames("@OLD")[0]
     let new = call.namespaceNames("@NEW")[0].text
     let existing = try session.store.namespaces().map(\.name)

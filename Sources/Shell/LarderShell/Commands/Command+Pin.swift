@@ -12,11 +12,11 @@ extension Command {
   private static func pinning(
     _ verb: String, past: String, _ isPinned: Bool, _ summary: String, _ example: Example
   ) -> Command {
-    Command(
+    CommandSpec(
       verb, .changing, .changes, summary, selection: .required, options: BulkOptions.all,
       plain: BulkOptions.plain,
       examples: [Example("\(verb) @articles 000017", "one key"), example]
-    ) { call, session in
+    ).running { call, session in
       var change = try EntryChange(verb, past: past, call, in: session)
       var unchanged = 0
       func wouldChange(_ entry: Store.Entry) -> Bool {
@@ -46,7 +46,7 @@ extension Command {
     }
   }
 
-  static let invalidate = Command(
+  static let invalidate = CommandSpec(
     "invalidate", .changing, .changes, "Removes every entry that has one of the tags.",
     namespaces: .oneOrAll, parameters: [.many("TAG", .text)],
     options: BulkOptions.all + [BulkOptions.save],
@@ -55,7 +55,7 @@ extension Command {
       Example("invalidate front --yes", "in all namespaces"),
       Example("invalidate @articles sport weather --dry-run", "in one, with either tag"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let tags = try call.allBytes("TAG").map(tag)
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)

@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let clear = Command(
+  static let clear = CommandSpec(
     "clear", .changing, .changes, "Removes every entry of a namespace, or of all.",
     namespaces: .required,
     options: BulkOptions.all + [BulkOptions.save], plain: BulkOptions.plain,
@@ -11,7 +11,7 @@ extension Command {
       Example("clear @thumbs --dry-run", "a preview"),
       Example("clear @* --yes", "everything, in a script"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
@@ -122,7 +122,7 @@ extension Command {
     }
   }
 
-  static let evict = Command(
+  static let evict = CommandSpec(
     "evict", aliases: ["delete", "del", "rm"], .changing, .changes, "Removes entries.",
     selection: .required, options: BulkOptions.all + [BulkOptions.save],
     plain: BulkOptions.plain,
@@ -131,7 +131,7 @@ extension Command {
       Example("evict @articles --older 7d --larger 10kB --dry-run", "a preview"),
       Example("evict @articles --stdin -0 --yes", "keys that another command wrote"),
     ]
-  ) { call, session in
+  ).running { call, session in
     var change = try EntryChange("evict", past: "evicted", call, in: session)
     guard try !change.isPreview() else { return }
     try change.confirm()
@@ -148,7 +148,7 @@ extension Command {
     try change.answer("evicted \(change.summary.total.words)\(left ?? "")")
   }
 
-  static let purge = Command(
+  static let purge = CommandSpec(
     "purge", .changing, .changes, "Removes entries that have expired and are still in the file.",
     namespaces: .oneOrAll,
     options: [BulkOptions.dryRun],
@@ -157,7 +157,7 @@ extension Command {
       Example("purge @*", "in all namespaces"),
       Example("purge @departures --dry-run", "a preview"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let name = isWhole ? "@*" : namespaces[0].name

@@ -1,14 +1,14 @@
 import ShellLanguage
 
 extension Command {
-  static let source = Command(
+  static let source = CommandSpec(
     "source", .shell, .reads, "Runs the commands of a file, up to the first error.",
     parameters: [.one("FILE", .file)],
     examples: [
       Example("source nightly.larder", "they do not go into the history"),
       Example("source 'my commands.larder'", "a name with a space"),
     ]
-  ) { call, session -> Outcome in
+  ).running { call, session -> Outcome in
     let file = try LocalFile(call.bytes("FILE")!, of: session)
     guard session.sourceDepth < deepest else {
       throw ShellError(
@@ -31,14 +31,14 @@ extension Command {
   /// The most files that run within each other: a file may run itself.
   private static let deepest = 16
 
-  static let echo = Command(
+  static let echo = CommandSpec(
     "echo", .shell, .reads, "Prints its words.",
     parameters: [.any("TEXT", .text)],
     examples: [
       Example("echo \"departures follow\"", "a line between outputs"),
       Example("echo", "an empty line"),
     ],
-  ) { call, session in
+  ).running { call, session in
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
     // A terminal must not get control characters; a pipe gets the words as they are.
     let shown = Reply.Body.text(Quoting.printable(words) + "\n")
@@ -49,7 +49,7 @@ extension Command {
         in: [.table: shown, .markdown: shown, .plain: line, .raw: line]))
   }
 
-  static let help = Command(
+  static let help = CommandSpec(
     "help", aliases: ["?"], .shell, .reads, "Explains a command or a topic.",
     parameters: [.optional("COMMAND|TOPIC", .subject)],
     examples: [
@@ -57,17 +57,17 @@ extension Command {
       Example("help evict", "one of them"),
       Example("help times", "how times are written"),
     ],
-  ) { call, session in
+  ).running { call, session in
     try session.output.answer(
       Help(.standard).reply(about: call.bytes("COMMAND|TOPIC"), for: session.output.presentation))
   }
 
-  static let quit = Command(
+  static let quit = CommandSpec(
     "quit", aliases: ["exit", "q"], .shell, .reads, "Leaves the shell.",
     parameters: [.optional("CODE", .number(0...255))],
     examples: [
       Example("quit", "done"),
       Example("quit 3", "with an exit code"),
     ],
-  ) { call, _ in Outcome.quit(Int32(call.number("CODE") ?? 0)) }
+  ).running { call, _ in Outcome.quit(Int32(call.number("CODE") ?? 0)) }
 }

@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let search = Command(
+  static let search = CommandSpec(
     "search", aliases: ["grep"], .looking, .reads,
     "Finds text in keys and values and shows the line around it.",
     parameters: [.one("TEXT", .text)], selection: .optional,
@@ -17,7 +17,7 @@ extension Command {
       Example("search '\"track\": *4' --regex --in values", "an expression"),
       Example("search ERROR @logs --case --limit 10", "at most ten entries"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let place = call.choice("--in") ?? "both"
     let finder = try finder(call, in: session)
     var scope = try Scope(of: call, in: session, wholeByDefault: true)

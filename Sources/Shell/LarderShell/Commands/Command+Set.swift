@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let set = Command(
+  static let set = CommandSpec(
     "set", aliases: ["put"], .changing, .changes, "Stores a value under a key.",
     namespaces: .one, parameters: [.one("KEY", .key), .optional("VALUE", .data)],
     options: [
@@ -27,7 +27,7 @@ extension Command {
       Example("set @articles 000017 --from page.html --until monday", "a file"),
       Example("set @flags beta on --if-absent", "unless it exists"),
     ]
-  ) { call, session -> Outcome in
+  ).running { call, session -> Outcome in
     let namespace = try session.namespaceToWrite(call.namespaces)
     let key = call.bytes("KEY")!
     let value = try value(of: call, for: namespace, in: session)

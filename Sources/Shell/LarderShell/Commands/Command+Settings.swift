@@ -2,7 +2,7 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let option = Command(
+  static let option = CommandSpec(
     "option", .shell, .reads, "Shows or changes the settings of the shell.",
     parameters: [
       .optional("NAME", .choice(ShellOption.allCases.map(\.rawValue))), .optional("VALUE", .text),
@@ -13,7 +13,7 @@ extension Command {
       Example("option timing on", "for this session; in the rc file for all"),
       Example("option limit 200", "rows of a list"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let named = call.choice("NAME").flatMap(ShellOption.init)
     if let named, let value = call.bytes("VALUE") {
       let word = String(decoding: value, as: UTF8.self).lowercased()
@@ -39,7 +39,7 @@ extension Command {
         }))
   }
 
-  static let output = Command(
+  static let output = CommandSpec(
     "output", .shell, .reads, "Shows or sets the form of output.",
     parameters: [.optional("MODE", .choice(OutputMode.allCases.map(\.rawValue)))],
     plain: ["": "mode"],
@@ -47,7 +47,7 @@ extension Command {
       Example("output", "the forms"),
       Example("output jsonl", "one object a line from now on"),
     ]
-  ) { call, session in
+  ).running { call, session in
     if let name = call.choice("MODE"), let mode = OutputMode(rawValue: name) {
       session.settings.mode = mode
     } else {
@@ -67,7 +67,7 @@ extension Command {
     }
   }
 
-  static let history = Command(
+  static let history = CommandSpec(
     "history", .shell, .reads, "Lists the lines typed at the prompt, the last one at the end.",
     parameters: [.optional("N", .text), .optional("TEXT", .text)],
     options: [.flag("--clear", "remove all of them"), BulkOptions.yes],
@@ -77,7 +77,7 @@ extension Command {
       Example("history 100 evict", "the last 100 that contain a word"),
       Example("history --clear", "forget all lines"),
     ]
-  ) { call, session in
+  ).running { call, session in
     if call.has("--clear") { return try clearHistory(call, in: session) }
     var words = [call.bytes("N"), call.bytes("TEXT")].compactMap(\.self)
     var count = 20

@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let sizes = Command(
+  static let sizes = CommandSpec(
     "sizes", aliases: ["du"], .looking, .reads, "Shows what uses space, the largest first.",
     selection: .optional,
     options: [
@@ -23,7 +23,7 @@ extension Command {
       Example("sizes @articles --by key --top 3", "the largest values"),
       Example("sizes @departures --by prefix --separator :", "by what keys begin with"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let isWhole = call.namespaces == .unnamed && session.current == nil
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let grouping =
@@ -52,7 +52,7 @@ extension Command {
     try session.output.answer(report.reply(limit: limit))
   }
 
-  static let expiring = Command(
+  static let expiring = CommandSpec(
     "expiring", aliases: ["soon"], .looking, .reads,
     "Shows how many entries expire when, and which expire first.",
     selection: .optional,
@@ -62,7 +62,7 @@ extension Command {
       Example("expiring", "within the hour"),
       Example("soon @departures --within 15m", "sooner"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let now = session.clock.now.unix
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
@@ -101,7 +101,7 @@ extension Command {
     }
   }
 
-  static let plot = Command(
+  static let plot = CommandSpec(
     "plot", .looking, .reads, "Draws the distribution of sizes, expiry times or ages.",
     parameters: [.optional("WHAT", .choice(Histogram.Measure.words))], selection: .optional,
     options: [
@@ -114,7 +114,7 @@ extension Command {
       Example("plot expiry @* --log", "when entries expire"),
       Example("plot age @articles --bins 5", "how long ago they were written"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let measure = call.choice("WHAT").flatMap(Histogram.Measure.init(word:)) ?? .sizes
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     let fitting = min(max((session.host.window()?.rows ?? 18) - 3, 5), 15)

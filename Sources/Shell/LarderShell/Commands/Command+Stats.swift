@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let stats = Command(
+  static let stats = CommandSpec(
     "stats", .store, .reads, "Shows space, durability, hits, evictions and readers.",
     namespaces: .oneOrAll,
     options: [.value("--every", .duration, "repeat at this interval")],
@@ -11,7 +11,7 @@ extension Command {
       Example("stats", "the store"),
       Example("stats @departures --every 2s", "a namespace as it changes"),
     ]
-  ) { call, session -> Outcome in
+  ).running { call, session -> Outcome in
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     let interval = call.duration("--every")
     guard interval == nil || session.output.presentation.mode != .json else {
@@ -45,7 +45,7 @@ extension Command {
     }
   }
 
-  static let report = Command(
+  static let report = CommandSpec(
     "report", .store, .reads,
     "Writes a page that shows the store: HTML, or Markdown with `-o markdown`; - is standard output.",
     namespaces: .oneOrAll, parameters: [.one("FILE", .file)],
@@ -55,7 +55,7 @@ extension Command {
       Example("report store.html", "the whole store"),
       Example("report articles.html @articles --force", "a namespace"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let name = call.bytes("FILE")!
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     // The file is opened first, so that a refusal shows before the whole store is read.

@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let export = Command(
+  static let export = CommandSpec(
     "export", .store, .reads,
     "Writes entries with all their facts; - is standard output.",
     parameters: [.one("FILE", .file)], selection: .optional,
@@ -19,7 +19,7 @@ extension Command {
       Example("export - @departures --newer 1h", "into a pipe"),
       Example("export sizes.csv @articles --format csv --force", "for other programs"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let path = call.bytes("FILE")!
     // In a pipe, a summary must not follow the entries.
     let isPipe = session.isOutput(path)
@@ -70,7 +70,7 @@ extension Command {
     }
   }
 
-  static let `import` = Command(
+  static let `import` = CommandSpec(
     "import", .store, .changes,
     "Stores the entries of an export, or of CSV with a header; - is standard input.",
     namespaces: .one, parameters: [.one("FILE", .file)],
@@ -87,7 +87,7 @@ extension Command {
       Example("import backup.jsonl --dry-run", "a preview"),
       Example("import prices.csv @prices", "columns key and value, all in one namespace"),
     ]
-  ) { call, session in
+  ).running { call, session in
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")

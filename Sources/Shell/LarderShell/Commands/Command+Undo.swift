@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Command {
-  static let undo = Command(
+  static let undo = CommandSpec(
     "undo", .changing, .changes,
     "Takes the last change back, as far as nobody has changed the entries since.",
     plain: BulkOptions.plain,
@@ -11,7 +11,7 @@ extension Command {
         "undo", "after evict, clear, expire, touch, persist, set, edit, import, pin or unpin"),
       Example("UNDO", "commands may be written in capitals"),
     ]
-  ) { _, session -> Outcome in
+  ).running { _, session -> Outcome in
     let log = session.undo
     guard !log.isTooLarge else {
       throw ShellError(

@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  static let watch = Command(
+  static let watch = CommandSpec(
     "watch", aliases: ["monitor"], .looking, .reads,
     "Shows changes as they are committed, by this process and others.",
     selection: .optional,
@@ -24,7 +24,7 @@ extension Command {
       Example("watch 'Malm\u{F6} C:'* --values", "a pattern, with the values"),
       Example("watch --count 1", "wait for the next change"),
     ]
-  ) { call, session -> Outcome in
+  ).running { call, session -> Outcome in
     guard session.output.presentation.mode != .json || call.has("--for") || call.has("--count")
     else {
       throw ShellError(
@@ -62,14 +62,14 @@ extension Command {
     }
   }
 
-  static let browse = Command(
+  static let browse = CommandSpec(
     "browse", .looking, .reads, "Shows namespaces, keys and values on the whole screen, live.",
     namespaces: .oneOrAll,
     examples: [
       Example("browse", "the namespace in use, or all"),
       Example("browse @articles", "a namespace; ? lists the keys, q leaves"),
     ]
-  ) { call, session in
+  ).running { call, session in
     guard [.prompt, .command].contains(call.line.source), session.output.presentation.isTerminal,
       let open = session.host.openScreen
     else {

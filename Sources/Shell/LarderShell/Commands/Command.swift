@@ -6,23 +6,6 @@ struct Command: Sendable {
 
   typealias Action = @Sendable (Invocation, Session) throws -> Outcome
 
-  /// - Parameter run: Returns nothing, or an ``Outcome`` if the command has an exit code of its own.
-  init<Result: Sendable>(
-    _ name: String, aliases: [String] = [], _ group: CommandSpec.Group,
-    _ access: CommandSpec.Access, _ summary: String,
-    namespaces: CommandSpec.NamespaceUse = .none, parameters: [Parameter] = [],
-    selection: CommandSpec.SelectionUse? = nil, trailing: [Parameter] = [],
-    options: [OptionSpec] = [], rules: [CommandSpec.Rule] = [],
-    plain: KeyValuePairs<String, String> = [:], examples: [CommandSpec.Example],
-    run: @escaping @Sendable (Invocation, Session) throws -> Result
-  ) {
-    spec = CommandSpec(
-      name, aliases: aliases, group, access, summary, namespaces: namespaces,
-      parameters: parameters, selection: selection, trailing: trailing, options: options,
-      rules: rules, plain: plain, examples: examples)
-    self.run = { call, session in try run(call, session) as? Outcome ?? .done }
-  }
-
   typealias Example = CommandSpec.Example
 
   /// Every command, in the order in which help lists them.
@@ -39,6 +22,17 @@ struct Command: Sendable {
 
   static func run(_ call: Invocation, in session: Session) throws -> Outcome {
     try runs[call.command.name]!(call, session)
+  }
+}
+
+extension CommandSpec {
+  /// The command with this syntax.
+  ///
+  /// - Parameter run: Returns nothing, or an ``Outcome`` if the command has an exit code of its own.
+  func running<Result: Sendable>(
+    _ run: @escaping @Sendable (Invocation, Session) throws -> Result
+  ) -> Command {
+    Command(spec: self) { call, session in try run(call, session) as? Outcome ?? .done }
   }
 }
 

@@ -64,18 +64,14 @@ struct LimitReport {
     return notes
   }
 
-  static let titles = [
-    "namespace", "limit", "used", "allowed", "declared", "override", "when full",
-  ]
-
-  /// The rows as text for a person, without bars.
-  func texts(for presentation: Presentation) -> [[String]] {
-    rows.filter { !isWhole || $0.isTelling }.map { row in
-      [
-        .text(row.namespace), .text(row.limit), row.used, row.allowed, row.declared, row.override,
-        row.whenFull.map { .text($0) } ?? .null,
-      ].map { (cell: Cell) in cell.shown(presentation) }
-    }
+  /// The titles and the rows as text for a person, without shares and bars.
+  func texts(for presentation: Presentation) -> (titles: [String], rows: [[String]]) {
+    let shown = Self.columns.indices.filter { !["share", "bar"].contains(Self.columns[$0].name) }
+    let rows = rows.filter { !isWhole || $0.isTelling }.map(Self.cells)
+    return (
+      shown.map { Self.columns[$0].title },
+      rows.map { row in shown.map { row[$0].shown(presentation) } }
+    )
   }
 
   private static let columns = [

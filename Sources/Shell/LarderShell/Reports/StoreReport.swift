@@ -120,6 +120,7 @@ struct StoreReport {
   private func sections() throws -> [Section] {
     let clock = session.wallClock
     let limits = try LimitReport(of: isWhole ? nil : namespaces[0].info.name, in: session)
+      .texts(for: session.output.presentation)
     return [
       space, histogram("Expiry distribution", ends), histogram("Entry age", ages),
       histogram("Sizes", sizes), try hits(),
@@ -134,8 +135,7 @@ struct StoreReport {
               $0.expires.map { clock.fullDate($0.unix) } ?? "never",
             ]
           })),
-      Section(
-        "Limits", .table(LimitReport.titles, limits.texts(for: session.output.presentation))),
+      Section("Limits", .table(limits.titles, limits.rows)),
     ]
   }
 

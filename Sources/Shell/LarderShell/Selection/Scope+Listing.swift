@@ -12,46 +12,36 @@ extension Scope {
     let output = session.output
     // A list of keys that are still to be read from standard input cannot be continued.
     let page = selection.input == nil || input != nil ? output.page(selection.limit) : nil
-    var isEmpty = true
+    let most = page ?? .max
+    // Entries after the page are only counted.
+    var cut = self
+    let isSorted = EntryOrder(selection) != nil
+    if page != nil { cut.selection.limit = isSorted ? .count(most) : nil }
     var rest: (count: Int, isAll: Bool)?
     var lastKey: [UInt8]?
-    try output.rows(form.columns, isLong: form.isLong, none: "no entries") { write in
-      guard let page else {
-        isEmpty =
-          try walk(readingValues: form.readsValues, includingExpired: includingExpired) {
-            form.row($0, $1, session)
-          } _: {
-            try write($0)
-            return true
-          }.found == 0
-        return
-      }
-      // Entries after the page are only counted.
-      var cut = self
-      let isSorted = EntryOrder(selection) != nil
-      cut.selection.limit = isSorted ? .count(page) : nil
+    let found = try output.rows(form.columns, isLong: form.isLong, none: "no entries") { write in
       var shown = 0
       var end: ContinuousClock.Instant?
-      let walked = try cut.walk(
+      let count = try cut.walk(
         readingValues: form.readsValues, includingExpired: includingExpired
       ) { entry, value -> [Cell]? in
         shown += 1
-        if shown == page { lastKey = entry.key.bytes }
-        return shown <= page ? form.row(entry, value, session) : []
+        if shown == most { lastKey = entry.key.bytes }
+        return shown <= most ? form.row(entry, value, session) : []
       } _: { rows in
         let rows = rows.filter { !$0.isEmpty }
         if !rows.isEmpty { try write(rows) }
-        guard shown >= page else { return true }
+        guard shown >= most else { return true }
         end = end ?? ContinuousClock.now + Self.countingTime
-        return shown - page < Self.countedRest && ContinuousClock.now < end!
-      }
-      isEmpty = walked.found == 0
+        return shown - most < Self.countedRest && ContinuousClock.now < end!
+      }.found
       let isInTime = end.map { ContinuousClock.now < $0 } ?? true
-      let isAll = isSorted || shown - page < Self.countedRest && isInTime
-      if walked.found > page { rest = (walked.found - page, isAll) }
+      let isAll = isSorted || shown - most < Self.countedRest && isInTime
+      if count > most { rest = (count - most, isAll) }
+      return count
     }
-    if let rest, output.isTable { try output.writeLines([remark(rest, behind: lastKey)]) }
-    if isEmpty, output.isForPerson { try suggestOtherMatches() }
+    if let rest { try output.writeLines([remark(rest, behind: lastKey)]) }
+    if found == 0, output.isForPerson { try suggestOtherMatches() }
   }
 
   /// `… 1,203 more: --after "k0050", or --limit all`

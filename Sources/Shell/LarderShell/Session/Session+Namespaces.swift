@@ -81,13 +81,9 @@ extension Session {
     switch choice {
     case .named(let names): namespace = store.namespace(names[0].text)
     case .unnamed:
-      if let current {
-        namespace = store.namespace(current)
-      } else {
-        let existing = try store.namespaces().map(\.name)
-        guard existing.count == 1 else { return nil }
-        namespace = store.namespace(existing[0])
-      }
+      let existing = try current.map { [$0] } ?? store.namespaces().map(\.name)
+      guard existing.count == 1 else { return nil }
+      namespace = store.namespace(existing[0])
     case .all: return nil
     }
     guard let value = try StoredValue.find(key, in: namespace) else {
