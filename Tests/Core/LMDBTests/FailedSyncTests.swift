@@ -14,13 +14,15 @@ import Testing
 
     private var trigger: String { directory.path + "/fail" }
 
-    private func peer() throws -> PeerProcess {
+    private func peer(
+      _ scenario: String = "sync-words", fault: String? = nil, saying first: String? = "ready"
+    ) throws -> PeerProcess {
       try PeerProcess(
-        "sync-words", directory.store,
+        scenario, directory.store,
         under: [
           "LD_PRELOAD=\(try PowerRecorder.library.get())", "LARDER_POWER_STORE=\(directory.store)",
-          "LARDER_POWER_TRACE=\(directory.path)/trace", "LARDER_POWER_FAIL=\(trigger)",
-        ], saying: "ready")
+          "LARDER_POWER_TRACE=\(directory.path)/trace", fault ?? "LARDER_POWER_FAIL=\(trigger)",
+        ], saying: first)
     }
 
     /// Lets the next sync of the file fail.
@@ -176,6 +178,15 @@ import Testing
       #expect(try peer.ask("open durable") == "refused notCreated")
       #expect(!FileManager.default.fileExists(atPath: directory.store + "/data.mdb"))
       for word in ["open", "set 1", "close"] { #expect(try peer.ask(word) == "done") }
+    }
+
+    @Test func `a sync that a signal interrupts is repeated`() throws {
+      let peer = try peer("write-and-stay", fault: "LARDER_POWER_INTERRUPT=1", saying: nil)
+      let written = try #require(peer.line())
+      let transaction = try #require(UInt64(written.split(separator: " ").last ?? ""), "\(written)")
+      #expect(try peer.end() == 0)
+      let recovery = try RecoveryFile(opening: directory.store + "/recovery")
+      #expect(try recovery.readSynced()?.recoveryPoint?.transaction == transaction)
     }
   }
 #endif

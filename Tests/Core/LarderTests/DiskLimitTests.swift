@@ -7,6 +7,10 @@ import Testing
 @testable import Larder
 
 struct DiskLimitTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path }
+  init() throws { directory = try TemporaryDirectory() }
+
   private static func options(disk: Int?) -> Store.Options {
     var options = Store.Options()
     options.flushes = false
@@ -134,78 +138,70 @@ struct DiskLimitTests {
   func `a new store may use a tenth of the free disk, unless code says otherwise`(
     _ disk: (free: Int, limit: Int)
   ) throws {
-    try withTemporaryDirectory { path in
-      var options = Store.Options()
-      options.hooks.freeDisk = { _ in disk.free }
-      var store = try Store(at: path + "/store", options: options)
-      #expect(try store.limits().defaultDisk == disk.limit)
-      #expect(try store.limits().effective == StoreLimits(disk: disk.limit))
-      #expect(try store.statistics().usage.disk.limit == disk.limit)
-      #expect(try store.limits().declared == StoreLimits())
-      // The limit was computed when the store was made, and stays.
-      options.hooks.freeDisk = { _ in 1 << 50 }
-      try store.close()
-      store = try Store(at: path + "/store", options: options)
-      #expect(try store.limits().effective.disk == disk.limit)
-      try store.declare(StoreLimits(entries: 5))
-      #expect(try store.limits().effective == StoreLimits(entries: 5, disk: disk.limit))
-      try store.override(StoreLimits(disk: 50_000_000))
-      #expect(try store.limits().effective.disk == 50_000_000)
-      try store.override(StoreLimits())
-      try store.declare(.unlimited)
-      #expect(try store.limits().effective == StoreLimits())
-      #expect(try store.verify().faults == [])
-      try store.close()
-    }
+    var options = Store.Options()
+    options.hooks.freeDisk = { _ in disk.free }
+    var store = try Store(at: path + "/store", options: options)
+    #expect(try store.limits().defaultDisk == disk.limit)
+    #expect(try store.limits().effective == StoreLimits(disk: disk.limit))
+    #expect(try store.statistics().usage.disk.limit == disk.limit)
+    #expect(try store.limits().declared == StoreLimits())
+    // The limit was computed when the store was made, and stays.
+    options.hooks.freeDisk = { _ in 1 << 50 }
+    try store.close()
+    store = try Store(at: path + "/store", options: options)
+    #expect(try store.limits().effective.disk == disk.limit)
+    try store.declare(StoreLimits(entries: 5))
+    #expect(try store.limits().effective == StoreLimits(entries: 5, disk: disk.limit))
+    try store.override(StoreLimits(disk: 50_000_000))
+    #expect(try store.limits().effective.disk == 50_000_000)
+    try store.override(StoreLimits())
+    try store.declare(.unlimited)
+    #expect(try store.limits().effective == StoreLimits())
+    #expect(try store.verify().faults == [])
+    try store.close()
   }
 
   @Test func `a store says at its making that nothing limits it`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/store", options: Store.Options(limits: .unlimited))
-      #expect(try store.limits().effective.disk == nil)
-      #expect(try store.statistics().usage.disk.limit == nil)
-      try store.close()
-      #expect(try Store.temporary().limits().effective == StoreLimits())
-    }
+    let store = try Store(at: path + "/store", options: Store.Options(limits: .unlimited))
+    #expect(try store.limits().effective.disk == nil)
+    #expect(try store.statistics().usage.disk.limit == nil)
+    try store.close()
+    #expect(try Store.temporary().limits().effective == StoreLimits())
   }
 
   @Test func `the default limit evicts, and far from it no page is counted`() throws {
-    try withTemporaryDirectory { path in
-      var options = Store.Options()
-      options.hooks.freeDisk = { _ in 40_000_000 }
-      options.durability = .scratch
-      let small = try Store(at: path + "/small", options: options)
-      let notes = small.namespace("notes")
-      for index in 0..<800 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }
-      #expect(fileSize(small) <= 4_000_000)
-      #expect(try notes.removals[.evictedForDisk] > 100)
-      #expect(try small.verify().faults == [])
-      try small.close()
-      options.hooks.freeDisk = { _ in 100_000_000_000 }
-      let large = try Store(at: path + "/large", options: options)
-      try large.write { batch in
-        try batch.set("v", for: "k", in: large.namespace("notes"))
-        #expect(!batch.budget.hasDiskLimit && batch.budget.limits.disk == 10_000_000_000)
-      }
-      try large.close()
+    var options = Store.Options()
+    options.hooks.freeDisk = { _ in 40_000_000 }
+    options.durability = .scratch
+    let small = try Store(at: path + "/small", options: options)
+    let notes = small.namespace("notes")
+    for index in 0..<800 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }
+    #expect(fileSize(small) <= 4_000_000)
+    #expect(try notes.removals[.evictedForDisk] > 100)
+    #expect(try small.verify().faults == [])
+    try small.close()
+    options.hooks.freeDisk = { _ in 100_000_000_000 }
+    let large = try Store(at: path + "/large", options: options)
+    try large.write { batch in
+      try batch.set("v", for: "k", in: large.namespace("notes"))
+      #expect(!batch.budget.hasDiskLimit && batch.budget.limits.disk == 10_000_000_000)
     }
+    try large.close()
   }
 
   @Test func `the map fits the default limit before the first read, which may hold a write`() throws
   {
-    try withTemporaryDirectory { path in
-      var store = try Store(at: path + "/store")
-      try store.namespace("notes").set("v", for: "a")
-      try store.close()
-      store = try Store(at: path + "/store")
-      let notes = store.namespace("notes")
-      #expect(try store.engine.environment.fileLimit == store.limits().effective.disk)
-      try store.read { snapshot in
-        #expect(try snapshot.contains("a", in: notes))
-        try notes.set("w", for: "b")
-      }
-      #expect(try notes.count() == 2)
-      try store.close()
+    var store = try Store(at: path + "/store")
+    try store.namespace("notes").set("v", for: "a")
+    try store.close()
+    store = try Store(at: path + "/store")
+    let notes = store.namespace("notes")
+    #expect(try store.engine.environment.fileLimit == store.limits().effective.disk)
+    try store.read { snapshot in
+      #expect(try snapshot.contains("a", in: notes))
+      try notes.set("w", for: "b")
     }
+    #expect(try notes.count() == 2)
+    try store.close()
   }
 }

@@ -7,6 +7,10 @@ import Testing
 @testable import Larder
 
 @Suite struct `Durability of stores` {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path }
+  init() throws { directory = try TemporaryDirectory() }
+
   private func options(_ durability: Durability?, boot: UInt64 = 1) -> Store.Options {
     var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
     options.hooks.boot = BootIdentity(9, boot)
@@ -14,73 +18,63 @@ import Testing
   }
 
   @Test func `a new store is checkpointed unless another durability is asked for`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      #expect(store.durability == .checkpointed)
-      try store.close()
-      for durability in Durability.allCases {
-        let other = try Store(at: path + "/\(durability)", options: options(durability))
-        #expect(other.durability == durability)
-        try other.close()
-      }
+    let store = try Store(at: path + "/s")
+    #expect(store.durability == .checkpointed)
+    try store.close()
+    for durability in Durability.allCases {
+      let other = try Store(at: path + "/\(durability)", options: options(durability))
+      #expect(other.durability == durability)
+      try other.close()
     }
   }
 
   @Test func `closing reports once that the disk did not take the last writes`() throws {
-    try withTemporaryDirectory { path in
-      let peer = try PeerProcess("fail-sync-at-closing", path + "/s")
-      #expect([peer.line(), peer.line(), peer.line()] == ["failed", "closed", "again kept"])
-    }
+    let peer = try PeerProcess("fail-sync-at-closing", path + "/s")
+    #expect([peer.line(), peer.line(), peer.line()] == ["failed", "closed", "again kept"])
   }
 
   @Test func `asking for another durability than the store has is refused with words`() throws {
-    try withTemporaryDirectory { path in
-      try Store(at: path + "/s", options: options(.scratch)).close()
-      let error = #expect(throws: LarderError.self) {
-        try Store(at: path + "/s", options: options(.durable))
-      }
-      #expect(error?.code == .invalidArgument)
-      #expect(error?.message.contains("it is scratch, and durable is required") == true)
-      #expect(error?.hint != nil)
+    try Store(at: path + "/s", options: options(.scratch)).close()
+    let error = #expect(throws: LarderError.self) {
+      try Store(at: path + "/s", options: options(.durable))
     }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains("it is scratch, and durable is required") == true)
+    #expect(error?.hint != nil)
   }
 
   @Test func `the durability of a store that nobody has open can be changed`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s", options: options(.scratch))
-      try store.namespace("notes").set("v", for: "k")
-      #expect(failure { try Store.change(durability: .durable, ofStoreAt: path + "/s") } != nil)
-      try store.close()
-      try Store.change(durability: .durable, ofStoreAt: path + "/s")
-      let changed = try Store(at: path + "/s", options: options(nil, boot: 2))
-      #expect(changed.durability == .durable)
-      #expect(try changed.namespace("notes").text("k") == "v")
-      try changed.close()
-      #expect(
-        failure { try Store.change(durability: .durable, ofStoreAt: path + "/no") } == .notFound)
-    }
+    let store = try Store(at: path + "/s", options: options(.scratch))
+    try store.namespace("notes").set("v", for: "k")
+    #expect(failure { try Store.change(durability: .durable, ofStoreAt: path + "/s") } != nil)
+    try store.close()
+    try Store.change(durability: .durable, ofStoreAt: path + "/s")
+    let changed = try Store(at: path + "/s", options: options(nil, boot: 2))
+    #expect(changed.durability == .durable)
+    #expect(try changed.namespace("notes").text("k") == "v")
+    try changed.close()
+    #expect(
+      failure { try Store.change(durability: .durable, ofStoreAt: path + "/no") } == .notFound)
   }
 
   @Test(arguments: [Durability.checkpointed, .scratch])
   func `a store that needs recovery is not opened for reading only`(durability: Durability) throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s", options: options(durability))
-      try store.namespace("notes").set("v", for: "k")
-      try makePrivateDirectory(path + "/cut")
-      for file in ["data.mdb", "recovery"] {
-        try FileManager.default.copyItem(
-          atPath: store.path + "/" + file, toPath: path + "/cut/" + file)
-      }
-      var reading = options(nil, boot: 2)
-      reading.readOnly = true
-      #expect(failure { _ = try Store(at: path + "/cut", options: reading) } == .needsRecovery)
-      let recovered = try Store(at: path + "/cut", options: options(nil, boot: 2))
-      #expect(try recovered.namespace("notes").text("k") == nil)
-      #expect(try recovered.verify().faults == [])
-      try recovered.close()
-      #expect(failure { try Store(at: path + "/cut", options: reading).close() } == nil)
-      try store.close()
+    let store = try Store(at: path + "/s", options: options(durability))
+    try store.namespace("notes").set("v", for: "k")
+    try makePrivateDirectory(path + "/cut")
+    for file in ["data.mdb", "recovery"] {
+      try FileManager.default.copyItem(
+        atPath: store.path + "/" + file, toPath: path + "/cut/" + file)
     }
+    var reading = options(nil, boot: 2)
+    reading.readOnly = true
+    #expect(failure { _ = try Store(at: path + "/cut", options: reading) } == .needsRecovery)
+    let recovered = try Store(at: path + "/cut", options: options(nil, boot: 2))
+    #expect(try recovered.namespace("notes").text("k") == nil)
+    #expect(try recovered.verify().faults == [])
+    try recovered.close()
+    #expect(failure { try Store(at: path + "/cut", options: reading).close() } == nil)
+    try store.close()
   }
 
   @Test(arguments: Durability.allCases)

@@ -6,70 +6,68 @@ import Testing
 @testable import Larder
 
 @Suite struct LifecycleTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path }
+  init() throws { directory = try TemporaryDirectory() }
+
   @Test func `a second opening with another clock is an error`() throws {
-    try withTemporaryDirectory { path in
-      let clock = ManualClock()
-      let store = try Store(at: path + "/s", options: .init(clock: clock))
-      #expect(
-        failure { _ = try Store(at: path + "/s", options: .init(clock: ManualClock())) }
-          == .invalidArgument)
-      #expect(failure { _ = try Store(at: path + "/s") } == .invalidArgument)
-      try store.namespace("notes").set("v", for: "k")
-      try store.close()
-      let other = try Store(at: path + "/s")
-      #expect(try other.namespace("notes").text("k") == "v")
-      try other.close()
-    }
+    let clock = ManualClock()
+    let store = try Store(at: path + "/s", options: .init(clock: clock))
+    #expect(
+      failure { _ = try Store(at: path + "/s", options: .init(clock: ManualClock())) }
+        == .invalidArgument)
+    #expect(failure { _ = try Store(at: path + "/s") } == .invalidArgument)
+    try store.namespace("notes").set("v", for: "k")
+    try store.close()
+    let other = try Store(at: path + "/s")
+    #expect(try other.namespace("notes").text("k") == "v")
+    try other.close()
   }
 
   @Test func `after closing every call through any handle says so, and closing twice is fine`()
     throws
   {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      let other = try Store(at: path + "/s")
-      let notes = other.namespace("notes")
-      try notes.set("v", for: "k")
-      try store.close()
-      try store.close()
-      try other.close()
-      let calls: [() throws -> Void] = [
-        { _ = try notes.text("k") }, { try notes.set("v", for: "k") }, { _ = try notes.count() },
-        { _ = try notes.page() }, { try notes.clear() }, { try other.purge() },
-        { _ = try other.statistics() }, { _ = try other.verify() }, { try other.sync() },
-        { try other.read { _ in } }, { try other.write { _ in } }, { _ = try other.namespaces() },
-      ]
-      for call in calls { #expect(failure(call) == .closed) }
-      let again = try Store(at: path + "/s")
-      #expect(try again.namespace("notes").text("k") == "v")
-      #expect(failure { _ = try notes.text("k") } == .closed)
-      try again.close()
-    }
+    let store = try Store(at: path + "/s")
+    let other = try Store(at: path + "/s")
+    let notes = other.namespace("notes")
+    try notes.set("v", for: "k")
+    try store.close()
+    try store.close()
+    try other.close()
+    let calls: [() throws -> Void] = [
+      { _ = try notes.text("k") }, { try notes.set("v", for: "k") }, { _ = try notes.count() },
+      { _ = try notes.page() }, { try notes.clear() }, { try other.purge() },
+      { _ = try other.statistics() }, { _ = try other.verify() }, { try other.sync() },
+      { try other.read { _ in } }, { try other.write { _ in } }, { _ = try other.namespaces() },
+    ]
+    for call in calls { #expect(failure(call) == .closed) }
+    let again = try Store(at: path + "/s")
+    #expect(try again.namespace("notes").text("k") == "v")
+    #expect(failure { _ = try notes.text("k") } == .closed)
+    try again.close()
   }
 
   @Test func `closing writes what waits, through a handle for reading too`() throws {
-    try withTemporaryDirectory { path in
-      let clock = ManualClock()
-      var options = Store.Options(clock: clock)
-      do {
-        let store = try Store(at: path + "/s", options: options)
-        options.readOnly = true
-        let reader = try Store(at: path + "/s", options: options)
-        let notes = store.namespace("notes")
-        try notes.set("v", for: "k", expires: .after(.seconds(1)))
-        try notes.set("v", for: "l")
-        clock.advance(by: .seconds(1))
-        _ = try notes.text("k")
-        _ = try notes.text("l")
-        try reader.close()
-      }
-      options.readOnly = false
+    let clock = ManualClock()
+    var options = Store.Options(clock: clock)
+    do {
       let store = try Store(at: path + "/s", options: options)
-      let facts = try #require(try store.statistics().namespaces.first)
-      #expect(facts.info.entries == 1)
-      #expect(facts.reads.hits == 1 && facts.reads.expired == 1)
-      try store.close()
+      options.readOnly = true
+      let reader = try Store(at: path + "/s", options: options)
+      let notes = store.namespace("notes")
+      try notes.set("v", for: "k", expires: .after(.seconds(1)))
+      try notes.set("v", for: "l")
+      clock.advance(by: .seconds(1))
+      _ = try notes.text("k")
+      _ = try notes.text("l")
+      try reader.close()
     }
+    options.readOnly = false
+    let store = try Store(at: path + "/s", options: options)
+    let facts = try #require(try store.statistics().namespaces.first)
+    #expect(facts.info.entries == 1)
+    #expect(facts.reads.hits == 1 && facts.reads.expired == 1)
+    try store.close()
   }
 
   @Test(arguments: [false, true])
@@ -95,38 +93,34 @@ import Testing
   @Test func `letting go of the last handle while another thread opens the store harms nobody`()
     throws
   {
-    try withTemporaryDirectory { path in
-      try inThreads(4) { thread in
-        for round in 0..<50 {
-          let store = try Store(at: path + "/s")
-          let notes = store.namespace("notes")
-          if round % 10 == 0 { try notes.set("v", for: thread) }
-          _ = try notes.text(thread)
-        }
+    try inThreads(4) { thread in
+      for round in 0..<50 {
+        let store = try Store(at: path + "/s")
+        let notes = store.namespace("notes")
+        if round % 10 == 0 { try notes.set("v", for: thread) }
+        _ = try notes.text(thread)
       }
-      let store = try Store(at: path + "/s")
-      #expect(try store.namespace("notes").count() == 4)
-      try store.close()
     }
+    let store = try Store(at: path + "/s")
+    #expect(try store.namespace("notes").count() == 4)
+    try store.close()
   }
 
   @Test func `stores in globals count their reads and remove their directories at the end`() throws
   {
-    try withTemporaryDirectory { directory in
-      let path = directory + "/store"
-      var store = try Store(at: path)
-      try store.namespace("notes").set("v", for: "a")
-      try store.close()
-      let peer = try PeerProcess("larder-globals", path)
-      let temporary = try #require(peer.line())
-      #expect(peer.line() == nil)
-      peer.kill()
-      #expect(temporary.contains("larder-") && !FileManager.default.fileExists(atPath: temporary))
-      store = try Store(at: path)
-      let reads = try store.namespace("notes").reads
-      #expect(reads.hits == 1 && reads.absent == 2)
-      try store.close()
-    }
+    let path = directory.path + "/store"
+    var store = try Store(at: path)
+    try store.namespace("notes").set("v", for: "a")
+    try store.close()
+    let peer = try PeerProcess("larder-globals", path)
+    let temporary = try #require(peer.line())
+    #expect(peer.line() == nil)
+    peer.kill()
+    #expect(temporary.contains("larder-") && !FileManager.default.fileExists(atPath: temporary))
+    store = try Store(at: path)
+    let reads = try store.namespace("notes").reads
+    #expect(reads.hits == 1 && reads.absent == 2)
+    try store.close()
   }
 
   #if DEBUG

@@ -7,6 +7,10 @@ import Testing
 @testable import Larder
 
 @Suite struct OpeningTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path }
+  init() throws { directory = try TemporaryDirectory() }
+
   private func code(_ path: String, _ options: Store.Options = .init()) -> LarderError.Code? {
     failure { try Store(at: path, options: options).close() }
   }
@@ -31,136 +35,124 @@ import Testing
   }
 
   @Test func `what is no store is refused, each kind with its own code`() throws {
-    try withTemporaryDirectory { path in
-      let manager = FileManager.default
-      var options = Store.Options(create: false)
-      #expect(code(path + "/none", options) == .notFound)
-      #expect(code(path + "/no/parent") == .notFound)
-      #expect(!manager.fileExists(atPath: path + "/none"))
-      options.create = true
-      options.readOnly = true
-      #expect(code(path + "/none", options) == .notFound)
+    let manager = FileManager.default
+    var options = Store.Options(create: false)
+    #expect(code(path + "/none", options) == .notFound)
+    #expect(code(path + "/no/parent") == .notFound)
+    #expect(!manager.fileExists(atPath: path + "/none"))
+    options.create = true
+    options.readOnly = true
+    #expect(code(path + "/none", options) == .notFound)
 
-      #expect(manager.createFile(atPath: path + "/file", contents: Data([1])))
-      #expect(code(path + "/file") == .foreign)
-      try makePrivateDirectory(path + "/full")
-      #expect(manager.createFile(atPath: path + "/full/photo.jpg", contents: Data([1])))
-      #expect(code(path + "/full") == .foreign)
-      #expect(try manager.contentsOfDirectory(atPath: path + "/full") == ["photo.jpg"])
+    #expect(manager.createFile(atPath: path + "/file", contents: Data([1])))
+    #expect(code(path + "/file") == .foreign)
+    try makePrivateDirectory(path + "/full")
+    #expect(manager.createFile(atPath: path + "/full/photo.jpg", contents: Data([1])))
+    #expect(code(path + "/full") == .foreign)
+    #expect(try manager.contentsOfDirectory(atPath: path + "/full") == ["photo.jpg"])
 
-      try place(Data("this is no LMDB file, but text".utf8), at: path + "/text")
-      #expect(code(path + "/text") == .foreign || code(path + "/text") == .damaged)
-      var generator = SystemRandomNumberGenerator()
-      let noise = Data((0..<20_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
-      try place(noise, at: path + "/noise")
-      #expect(code(path + "/noise") == .foreign)
-      try place(Data(repeating: 0, count: 65_536), at: path + "/zeros")
-      #expect(code(path + "/zeros") == .foreign)
+    try place(Data("this is no LMDB file, but text".utf8), at: path + "/text")
+    #expect(code(path + "/text") == .foreign || code(path + "/text") == .damaged)
+    var generator = SystemRandomNumberGenerator()
+    let noise = Data((0..<20_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    try place(noise, at: path + "/noise")
+    #expect(code(path + "/noise") == .foreign)
+    try place(Data(repeating: 0, count: 65_536), at: path + "/zeros")
+    #expect(code(path + "/zeros") == .foreign)
 
-      var foreign = EnvironmentOptions()
-      foreign.signature = [1]
-      let other = try Environment.open(at: path + "/other", options: foreign) {
-        (transaction: inout WriteTransaction) throws(LMDBError) in
-        try transaction.put([1], for: [1], in: .main)
-      }
-      other.close()
-      #expect(code(path + "/other") == .foreign)
+    var foreign = EnvironmentOptions()
+    foreign.signature = [1]
+    let other = try Environment.open(at: path + "/other", options: foreign) {
+      (transaction: inout WriteTransaction) throws(LMDBError) in
+      try transaction.put([1], for: [1], in: .main)
     }
+    other.close()
+    #expect(code(path + "/other") == .foreign)
   }
 
   @Test func `a newer format is refused, saying so`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      try store.tamper { transaction, _ in
-        var newer = StoreFormat.new()
-        newer.version = 6
-        try transaction.put(newer.encoded, for: MetadataKey.format, in: .main)
-      }
-      try store.close()
-      let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
-      #expect(error?.code == .newerFormat)
-      #expect(error?.message.contains("format 6") == true && error?.hint != nil)
+    let store = try Store(at: path + "/s")
+    try store.tamper { transaction, _ in
+      var newer = StoreFormat.new()
+      newer.version = 6
+      try transaction.put(newer.encoded, for: MetadataKey.format, in: .main)
     }
+    try store.close()
+    let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
+    #expect(error?.code == .newerFormat)
+    #expect(error?.message.contains("format 6") == true && error?.hint != nil)
   }
 
   @Test func `format 1 is refused in words, and left alone`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      try store.tamper { transaction, _ in
-        let record = StoreFormat.mark + [1, 0, 0, 0] + store.engine.identity
-        try transaction.put(record, for: MetadataKey.format, in: .main)
+    let store = try Store(at: path + "/s")
+    try store.tamper { transaction, _ in
+      let record = StoreFormat.mark + [1, 0, 0, 0] + store.engine.identity
+      try transaction.put(record, for: MetadataKey.format, in: .main)
+    }
+    try store.close()
+    let file = URL(fileURLWithPath: path + "/s/data.mdb")
+    let before = try Data(contentsOf: file)
+    let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
+    #expect(error?.code == .cannotOpen)
+    #expect(error?.message.contains("format 1") == true && error?.hint != nil)
+    #expect(try Data(contentsOf: file) == before)
+  }
+
+  @Test func `format 3, which lacks a database, is refused in words, and left alone`() throws {
+    var options = EnvironmentOptions()
+    options.databases = ["deadlines", "queue", "tags", "chunks"]
+    options.signature = MetadataKey.format
+    let old = try Environment.open(at: path + "/s", options: options) {
+      (transaction: inout WriteTransaction) throws(LMDBError) in
+      var format = StoreFormat.new()
+      format.version = 3
+      try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
+    }
+    old.close()
+    let file = URL(fileURLWithPath: path + "/s/data.mdb")
+    let before = try Data(contentsOf: file)
+    for isReadOnly in [false, true] {
+      let options = Store.Options(readOnly: isReadOnly)
+      let error = #expect(throws: LarderError.self) {
+        try Store(at: path + "/s", options: options)
       }
-      try store.close()
-      let file = URL(fileURLWithPath: path + "/s/data.mdb")
-      let before = try Data(contentsOf: file)
-      let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
       #expect(error?.code == .cannotOpen)
-      #expect(error?.message.contains("format 1") == true && error?.hint != nil)
+      #expect(error?.message.contains("format 3") == true && error?.hint != nil)
       #expect(try Data(contentsOf: file) == before)
     }
   }
 
-  @Test func `format 3, which lacks a database, is refused in words, and left alone`() throws {
-    try withTemporaryDirectory { path in
-      var options = EnvironmentOptions()
-      options.databases = ["deadlines", "queue", "tags", "chunks"]
-      options.signature = MetadataKey.format
-      let old = try Environment.open(at: path + "/s", options: options) {
-        (transaction: inout WriteTransaction) throws(LMDBError) in
-        var format = StoreFormat.new()
-        format.version = 3
-        try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
-      }
-      old.close()
-      let file = URL(fileURLWithPath: path + "/s/data.mdb")
-      let before = try Data(contentsOf: file)
-      for isReadOnly in [false, true] {
-        let options = Store.Options(readOnly: isReadOnly)
-        let error = #expect(throws: LarderError.self) {
-          try Store(at: path + "/s", options: options)
-        }
-        #expect(error?.code == .cannotOpen)
-        #expect(error?.message.contains("format 3") == true && error?.hint != nil)
-        #expect(try Data(contentsOf: file) == before)
-      }
-    }
-  }
-
   @Test func `a damaged record of the format is refused as damage`() throws {
-    try withTemporaryDirectory { path in
-      for place in 8..<36 {
-        let store = try Store(at: path + "/\(place)")
-        try store.tamper { transaction, _ in
-          let present = try transaction.value(for: MetadataKey.format, in: .main)?.copied
-          var record = try #require(present)
-          record[place] ^= 8
-          try transaction.put(record, for: MetadataKey.format, in: .main)
-        }
-        try store.close()
-        let error = #expect(throws: LarderError.self) { try Store(at: path + "/\(place)") }
-        let isVersion = (8..<12).contains(place)
-        #expect(error?.code == (isVersion ? .newerFormat : .damaged), "\(place)")
+    for place in 8..<36 {
+      let store = try Store(at: path + "/\(place)")
+      try store.tamper { transaction, _ in
+        let present = try transaction.value(for: MetadataKey.format, in: .main)?.copied
+        var record = try #require(present)
+        record[place] ^= 8
+        try transaction.put(record, for: MetadataKey.format, in: .main)
       }
+      try store.close()
+      let error = #expect(throws: LarderError.self) { try Store(at: path + "/\(place)") }
+      let isVersion = (8..<12).contains(place)
+      #expect(error?.code == (isVersion ? .newerFormat : .damaged), "\(place)")
     }
   }
 
   @Test func `files and directories that others may touch are refused`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      try store.close()
-      let manager = FileManager.default
-      for (file, mode) in [("", 0o777), ("/data.mdb", 0o644)] {
-        let original = file.isEmpty ? 0o700 : 0o600
-        try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: path + "/s" + file)
-        let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
-        #expect(error?.code == .cannotOpen && error?.hint?.contains("chmod") == true)
-        try manager.setAttributes([.posixPermissions: original], ofItemAtPath: path + "/s" + file)
-      }
-      #expect(code(path + "/s") == nil)
-      try manager.moveItem(atPath: path + "/s/data.mdb", toPath: path + "/data.mdb")
-      try manager.createSymbolicLink(
-        atPath: path + "/s/data.mdb", withDestinationPath: path + "/data.mdb")
-      #expect(code(path + "/s") == .cannotOpen)
+    let store = try Store(at: path + "/s")
+    try store.close()
+    let manager = FileManager.default
+    for (file, mode) in [("", 0o777), ("/data.mdb", 0o644)] {
+      let original = file.isEmpty ? 0o700 : 0o600
+      try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: path + "/s" + file)
+      let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
+      #expect(error?.code == .cannotOpen && error?.hint?.contains("chmod") == true)
+      try manager.setAttributes([.posixPermissions: original], ofItemAtPath: path + "/s" + file)
     }
+    #expect(code(path + "/s") == nil)
+    try manager.moveItem(atPath: path + "/s/data.mdb", toPath: path + "/data.mdb")
+    try manager.createSymbolicLink(
+      atPath: path + "/s/data.mdb", withDestinationPath: path + "/data.mdb")
+    #expect(code(path + "/s") == .cannotOpen)
   }
 }

@@ -4,6 +4,10 @@ import Testing
 @testable import Larder
 
 @Suite struct StatisticsTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path }
+  init() throws { directory = try TemporaryDirectory() }
+
   @Test func `usage stands beside its limit, for namespaces and the store`() throws {
     try withStore { store, _ in
       try store.declare(
@@ -108,50 +112,46 @@ import Testing
   }
 
   @Test func `what the last handle leaves is written when it goes`() throws {
-    try withTemporaryDirectory { path in
-      do {
-        let store = try Store(at: path + "/s")
-        try store.namespace("notes").set("v", for: "k")
-        try store.namespace("notes").set("v", for: "late", expires: .after(.zero))
-        for _ in 0..<5 { _ = try store.namespace("notes").text("k") }
-        _ = try store.namespace("notes").text("late")
-      }
-      do {
-        // A handle that may only read merges no counts.
-        let store = try Store(at: path + "/s", options: Store.Options(readOnly: true))
-        _ = try store.namespace("notes").text("k")
-      }
+    do {
       let store = try Store(at: path + "/s")
-      let reads = try store.namespace("notes").reads
-      #expect(reads.hits == 5 && reads.expired == 1)
-      #expect(try store.namespaces().first?.entries == 1)
-      #expect(try store.verify().faults == [])
-      try store.close()
+      try store.namespace("notes").set("v", for: "k")
+      try store.namespace("notes").set("v", for: "late", expires: .after(.zero))
+      for _ in 0..<5 { _ = try store.namespace("notes").text("k") }
+      _ = try store.namespace("notes").text("late")
     }
+    do {
+      // A handle that may only read merges no counts.
+      let store = try Store(at: path + "/s", options: Store.Options(readOnly: true))
+      _ = try store.namespace("notes").text("k")
+    }
+    let store = try Store(at: path + "/s")
+    let reads = try store.namespace("notes").reads
+    #expect(reads.hits == 5 && reads.expired == 1)
+    #expect(try store.namespaces().first?.entries == 1)
+    #expect(try store.verify().faults == [])
+    try store.close()
   }
 
   @Test func `letting go of the last handle does not wait long for another writer`() throws {
-    try withTemporaryDirectory { path in
-      do {
-        let store = try Store(at: path + "/s")
-        try store.namespace("notes").set("v", for: "k")
-      }
-      var store: Store? = try Store(
-        at: path + "/s", options: Store.Options(lockTimeout: .minutes(5)))
-      _ = try store?.namespace("notes").text("k")
-      let writer = try PeerProcess("hold-write", path + "/s", saying: "writing")
-      let took = ContinuousClock().measure { store = nil }
-      #expect(took < .minutes(1))
-      try writer.endInput()
-      #expect(writer.line() == "done")
-      store = try Store(at: path + "/s")
-      #expect(try store?.namespace("notes").reads.hits == 0)
+    do {
+      let store = try Store(at: path + "/s")
+      try store.namespace("notes").set("v", for: "k")
     }
+    var store: Store? = try Store(
+      at: path + "/s", options: Store.Options(lockTimeout: .minutes(5)))
+    _ = try store?.namespace("notes").text("k")
+    let writer = try PeerProcess("hold-write", path + "/s", saying: "writing")
+    let took = ContinuousClock().measure { store = nil }
+    #expect(took < .minutes(1))
+    try writer.endInput()
+    #expect(writer.line() == "done")
+    store = try Store(at: path + "/s")
+    #expect(try store?.namespace("notes").reads.hits == 0)
   }
 
   @Test func `counts of two processes add up through any resets`() throws {
     for seed in TestSettings.seeds(corpus: 5) {
-      try withTemporaryDirectory { path in try mergeRandomly(path, seed: seed) }
+      try mergeRandomly(path + "/\(seed)", seed: seed)
     }
   }
 
@@ -161,7 +161,7 @@ import Testing
     var options = Store.Options()
     // Each write merges the counts.
     options.writeBuffer = 0
-    let store = try Store(at: path + "/s", options: options)
+    let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
     try notes.set("v", for: "k")
     let peer = try PeerProcess("commands", store.path, saying: "open")

@@ -1,5 +1,6 @@
 import Foundation
 import LarderSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -122,4 +123,12 @@ func inTasks(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Voi
     for index in 0..<count { group.addTask { try await body(index) } }
     try await group.waitForAll()
   }
+}
+
+/// A count that several threads raise.
+final class Tally: Sendable {
+  private let count = Atomic(0)
+
+  func add(_ amount: Int = 1) { count.add(amount, ordering: .relaxed) }
+  var value: Int { count.load(ordering: .relaxed) }
 }

@@ -11,13 +11,16 @@ import Testing
 
 /// Other handles, processes or users close the store, change its files, or load and write beside the write buffer.
 @Suite struct BufferFaultTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path }
+  init() throws { directory = try TemporaryDirectory() }
+
   private func size(of path: String) -> Int? {
     FileManager.default.contents(atPath: path + "/buffer")?.count
   }
 
   @Test func `a set comes behind a value that was loaded before`() async throws {
-    let directory = try TemporaryDirectory()
-    let store = try Store(at: directory.path + "/s", options: BufferedStore.options())
+    let store = try Store(at: path + "/s", options: BufferedStore.options())
     let cache = store.cache(TextCodec(), in: "notes")
     for round in 0..<50 {
       _ = try await cache.value(for: "k", options: LoadOptions(policy: .reload)) { "loaded" }
@@ -30,110 +33,100 @@ import Testing
   }
 
   @Test func `a store that is closed while threads write ends no process`() throws {
-    try withTemporaryDirectory { path in
-      for round in 0..<20 {
-        let store = try Store(at: path + "/s", options: BufferedStore.options())
-        let notes = store.namespace("notes")
-        try notes.set("first", for: "first")
-        let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
-        for thread in 0..<4 {
-          DispatchQueue.global().async(group: ended) {
-            begun.signal()
-            var number = 0
-            while failure({ try notes.set("\(number)", for: thread) }) == nil { number += 1 }
-          }
-        }
-        for _ in 0..<4 { begun.wait() }
-        if round % 2 == 0 { try notes.set("last", for: "last") }
-        try store.close()
-        ended.wait()
-      }
+    for round in 0..<20 {
       let store = try Store(at: path + "/s", options: BufferedStore.options())
-      #expect(try store.namespace("notes").text("last") == "last")
-      #expect(try store.verify().faults == [])
+      let notes = store.namespace("notes")
+      try notes.set("first", for: "first")
+      let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
+      for thread in 0..<4 {
+        DispatchQueue.global().async(group: ended) {
+          begun.signal()
+          var number = 0
+          while failure({ try notes.set("\(number)", for: thread) }) == nil { number += 1 }
+        }
+      }
+      for _ in 0..<4 { begun.wait() }
+      if round % 2 == 0 { try notes.set("last", for: "last") }
       try store.close()
+      ended.wait()
     }
+    let store = try Store(at: path + "/s", options: BufferedStore.options())
+    #expect(try store.namespace("notes").text("last") == "last")
+    #expect(try store.verify().faults == [])
+    try store.close()
   }
 
   @Test func `whoever opens the store alone chooses the size`() throws {
-    try withTemporaryDirectory { path in
-      let path = path + "/s"
-      for bytes in [256 << 10, 1 << 20, 0, 512 << 10] {
-        let store = try Store(at: path, options: BufferedStore.options(bytes))
-        for number in 0..<3 { try store.namespace("notes").set("\(number)", for: number) }
-        try store.close()
-        let made = size(of: path)
-        #expect((made ?? 0) / max(bytes, 1) == (bytes == 0 ? 0 : 1), "\(bytes)")
-        var options = BufferedStore.options()
-        options.keepsWriteBuffer = true
-        try Store(at: path, options: options).close()
-        #expect(size(of: path) == made)
-        // A new file for other data: those of another boot.
-        options.hooks.boot = BootIdentity(UInt64(bytes), 1)
-        try Store(at: path, options: options).close()
-        #expect(size(of: path) == made)
-      }
+    let path = directory.path + "/s"
+    for bytes in [256 << 10, 1 << 20, 0, 512 << 10] {
+      let store = try Store(at: path, options: BufferedStore.options(bytes))
+      for number in 0..<3 { try store.namespace("notes").set("\(number)", for: number) }
+      try store.close()
+      let made = size(of: path)
+      #expect((made ?? 0) / max(bytes, 1) == (bytes == 0 ? 0 : 1), "\(bytes)")
+      var options = BufferedStore.options()
+      options.keepsWriteBuffer = true
+      try Store(at: path, options: options).close()
+      #expect(size(of: path) == made)
+      // A new file for other data: those of another boot.
+      options.hooks.boot = BootIdentity(UInt64(bytes), 1)
+      try Store(at: path, options: options).close()
+      #expect(size(of: path) == made)
     }
   }
 
   @Test func `a handle that only reads changes nothing`() throws {
-    try withTemporaryDirectory { path in
-      let path = path + "/s"
-      let store = try Store(at: path, options: BufferedStore.options(0))
-      try store.namespace("notes").set("text", for: "k")
-      try store.close()
-      var options = BufferedStore.options()
-      options.readOnly = true
-      let reader = try Store(at: path, options: options)
-      #expect(try reader.namespace("notes").text("k") == "text")
-      #expect(try reader.statistics().format == 4)
-      try reader.close()
-      #expect(size(of: path) == nil)
-    }
+    let path = directory.path + "/s"
+    let store = try Store(at: path, options: BufferedStore.options(0))
+    try store.namespace("notes").set("text", for: "k")
+    try store.close()
+    var options = BufferedStore.options()
+    options.readOnly = true
+    let reader = try Store(at: path, options: options)
+    #expect(try reader.namespace("notes").text("k") == "text")
+    #expect(try reader.statistics().format == 4)
+    try reader.close()
+    #expect(size(of: path) == nil)
   }
 
   @Test func `salvage saves the entries that a killed process has left in the buffer`() throws {
-    try withTemporaryDirectory { directory in
-      for round in 0..<5 {
-        let (path, target) = (directory + "/old\(round)", directory + "/new\(round)")
-        try BufferedStore.leaveByKill(path)
-        let salvage = try Store.salvage(from: path, to: target)
-        #expect(salvage.isComplete)
-        let (old, new) = (try Store(at: path), try Store(at: target))
-        let (before, after) = (old.namespace("numbers-0"), new.namespace("numbers-0"))
-        #expect(try after.keys() == before.keys())
-        for key in try before.keys() { #expect(try after.bytes(key) == before.bytes(key)) }
-        #expect(try salvage.entries == before.count() && new.verify().faults == [])
-        try old.close()
-        try new.close()
-      }
+    for round in 0..<5 {
+      let (path, target) = (directory.path + "/old\(round)", directory.path + "/new\(round)")
+      try BufferedStore.leaveByKill(path)
+      let salvage = try Store.salvage(from: path, to: target)
+      #expect(salvage.isComplete)
+      let (old, new) = (try Store(at: path), try Store(at: target))
+      let (before, after) = (old.namespace("numbers-0"), new.namespace("numbers-0"))
+      #expect(try after.keys() == before.keys())
+      for key in try before.keys() { #expect(try after.bytes(key) == before.bytes(key)) }
+      #expect(try salvage.entries == before.count() && new.verify().faults == [])
+      try old.close()
+      try new.close()
     }
   }
 
   @Test func `the entries of other data are not shown`() throws {
-    try withTemporaryDirectory { directory in
-      let path = directory + "/s"
-      let store = try Store(at: path, options: BufferedStore.options())
-      try store.namespace("notes").set("old", for: "k")
-      try store.close()
-      try FileManager.default.copyItem(atPath: path + "/data.mdb", toPath: directory + "/copy")
-      try BufferedStore.leaveByKill(path)
-      try FileManager.default.removeItem(atPath: path + "/data.mdb")
-      try FileManager.default.moveItem(atPath: directory + "/copy", toPath: path + "/data.mdb")
-      var readOnly = BufferedStore.options()
-      readOnly.readOnly = true
-      let reader = try Store(at: path, options: readOnly)
-      #expect(try reader.namespaces().map(\.name) == ["notes"])
-      #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
-      #expect(try reader.namespace("notes").text("k") == "old")
-      // A writer that comes later begins a generation of its own, which the reader sees.
-      let writer = try Store(at: path, options: BufferedStore.options())
-      for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
-      #expect(try reader.namespace("notes").text("k") == "2")
-      #expect(try writer.verify().faults == [])
-      try writer.close()
-      try reader.close()
-    }
+    let path = directory.path + "/s"
+    let store = try Store(at: path, options: BufferedStore.options())
+    try store.namespace("notes").set("old", for: "k")
+    try store.close()
+    try FileManager.default.copyItem(atPath: path + "/data.mdb", toPath: directory.path + "/copy")
+    try BufferedStore.leaveByKill(path)
+    try FileManager.default.removeItem(atPath: path + "/data.mdb")
+    try FileManager.default.moveItem(atPath: directory.path + "/copy", toPath: path + "/data.mdb")
+    var readOnly = BufferedStore.options()
+    readOnly.readOnly = true
+    let reader = try Store(at: path, options: readOnly)
+    #expect(try reader.namespaces().map(\.name) == ["notes"])
+    #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
+    #expect(try reader.namespace("notes").text("k") == "old")
+    // A writer that comes later begins a generation of its own, which the reader sees.
+    let writer = try Store(at: path, options: BufferedStore.options())
+    for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
+    #expect(try reader.namespace("notes").text("k") == "2")
+    #expect(try writer.verify().faults == [])
+    try writer.close()
+    try reader.close()
   }
 
   @Test func `a record that was changed in the file is lost, and removes nothing`() throws {
@@ -152,34 +145,30 @@ import Testing
   }
 
   @Test func `when the files are gone a write throws after the next commit in time`() throws {
-    try withTemporaryDirectory { path in
-      let timer = ManualTimer()
-      var options = BufferedStore.options()
-      options.hooks.timer = { timer.start($0, $1) }
-      let store = try Store(at: path + "/s", options: options)
-      let notes = store.namespace("notes")
-      for number in 0..<3 { try notes.set("\(number)", for: "k") }
-      try FileManager.default.removeItem(atPath: path + "/s")
-      timer.runOut()
-      #expect(failure { try notes.set("lost", for: "k") } != nil)
-      #expect(failure { try store.close() } != nil)
-    }
+    let timer = ManualTimer()
+    var options = BufferedStore.options()
+    options.hooks.timer = { timer.start($0, $1) }
+    let store = try Store(at: path + "/s", options: options)
+    let notes = store.namespace("notes")
+    for number in 0..<3 { try notes.set("\(number)", for: "k") }
+    try FileManager.default.removeItem(atPath: path + "/s")
+    timer.runOut()
+    #expect(failure { try notes.set("lost", for: "k") } != nil)
+    #expect(failure { try store.close() } != nil)
   }
 
   @Test func `a file that cannot be mapped refuses the opening, and keeps its entries`() throws {
-    try withTemporaryDirectory { directory in
-      let path = directory + "/s"
-      try BufferedStore.leaveByKill(path)
-      // The file has a second link, so another user could change it.
-      try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory + "/link")
-      var readOnly = BufferedStore.options()
-      readOnly.readOnly = true
-      #expect(failure { try Store(at: path, options: readOnly).close() } == .cannotOpen)
-      try FileManager.default.removeItem(atPath: directory + "/link")
-      let store = try Store(at: path, options: BufferedStore.options())
-      #expect(try store.namespace("numbers-0").count() >= 20)
-      #expect(try store.verify().faults == [])
-      try store.close()
-    }
+    let path = directory.path + "/s"
+    try BufferedStore.leaveByKill(path)
+    // The file has a second link, so another user could change it.
+    try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory.path + "/link")
+    var readOnly = BufferedStore.options()
+    readOnly.readOnly = true
+    #expect(failure { try Store(at: path, options: readOnly).close() } == .cannotOpen)
+    try FileManager.default.removeItem(atPath: directory.path + "/link")
+    let store = try Store(at: path, options: BufferedStore.options())
+    #expect(try store.namespace("numbers-0").count() >= 20)
+    #expect(try store.verify().faults == [])
+    try store.close()
   }
 }
