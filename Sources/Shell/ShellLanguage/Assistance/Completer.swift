@@ -32,7 +32,7 @@ package struct Completer: Sendable {
     /// The bytes of the line that a candidate replaces; they end at the cursor.
     package let range: Range<Int>
     package let candidates: [Candidate]
-    package let isCut: Bool
+    package var isCut = false
   }
 
   package let table: CommandTable
@@ -115,8 +115,7 @@ package struct Completer: Sendable {
     let prefix = word.bareText?.lowercased()
     let fitting = names.filter { name in prefix.map { name.hasPrefix($0) } ?? false }
     return Completion(
-      range: word.range, candidates: fitting.map { Candidate(text: $0, isWhole: true) },
-      isCut: false)
+      range: word.range, candidates: fitting.map { Candidate(text: $0, isWhole: true) })
   }
 
   private func names(_ word: Word, _ found: Found, mark: String = "") -> Completion {
@@ -156,11 +155,10 @@ package struct Completer: Sendable {
     // A condition usually has spaces, so the insertion opens a quote.
     let lead = word.bytes.isEmpty && !isOpen && kind == .expression ? "'" : ""
     return Completion(
-      range: range, candidates: fitting.map { Candidate(text: lead + $0, isWhole: false) },
-      isCut: false)
+      range: range, candidates: fitting.map { Candidate(text: lead + $0, isWhole: false) })
   }
 }
 
 extension Completer.Completion {
-  static func none(at end: Int) -> Self { Self(range: end..<end, candidates: [], isCut: false) }
+  static func none(at end: Int) -> Self { Self(range: end..<end, candidates: []) }
 }

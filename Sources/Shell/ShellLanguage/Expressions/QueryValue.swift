@@ -142,14 +142,14 @@ package enum QueryValue: Sendable, Hashable {
     case .null: .value(text: "null", json: .null, isNumber: false)
     case .bool(let value): .bool(value)
     case .number(let value) where !value.isFinite: QueryValue.null.cell
-    case .integer, .number, .outsized: .value(text: json, json: .verbatim(json), isNumber: true)
     case .duration(let milliseconds): .span(milliseconds)
     case .time(let time): .time(time)
     case .string(let bytes):
       .value(
         text: String(decoding: bytes, as: UTF8.self),
         json: .string(String(decoding: bytes, as: UTF8.self)), isNumber: false)
-    case .list, .array, .object: .value(text: json, json: .verbatim(json), isNumber: false)
+    case .integer, .number, .outsized, .list, .array, .object:
+      .value(text: json, json: .verbatim(json), isNumber: type == .number)
     }
   }
 }
