@@ -106,7 +106,6 @@ func options(_ transforms: any ValueTransform...) -> Store.Options {
   return options
 }
 
-/// Records the last call of a transform.
 final class Recorder: ValueTransform, @unchecked Sendable {
   private let base: any ValueTransform
   private(set) var last: (bytes: [UInt8], context: TransformContext)?

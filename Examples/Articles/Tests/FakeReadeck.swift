@@ -8,7 +8,6 @@ final class FakeReadeck: Sendable {
     var created: String
     var updated: String
     var html: String
-    /// The status of the answer with the article's body.
     var status = 200
     /// An entity tag that is no quoted string.
     var entityTag: String
@@ -153,7 +152,6 @@ final class FakeReadeck: Sendable {
     return .init(200, fields, text: page.html)
   }
 
-  /// The form of the service's own errors.
   static func refusal(_ status: Int) -> LocalServer.Answer { .init(status, text: words(status)) }
   static func words(_ status: Int) -> String { #"{"status":\#(status),"message":"no"}"# }
 

@@ -65,7 +65,6 @@ struct Fixture: TestFixture {
     readeck.pages.first { $0.id == FakeReadeck.id(number) }
   }
 
-  /// Waits until the server gets a request for a path.
   func asked(for path: String) async throws {
     try await waitUntil { server.received.contains { $0.bare == path } }
   }
@@ -116,7 +115,6 @@ extension FaultyTransport {
 extension [StoredArticle] { var ids: [String] { map(\.bookmark.id) } }
 
 extension OfflineSettings {
-  /// Settings with images.
   static func test(
     isOn: Bool = true, articles: Int = 20, keepsImages: Bool = true, imageMegabytes: Int = 200
   ) -> OfflineSettings {

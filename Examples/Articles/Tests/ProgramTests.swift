@@ -1,6 +1,5 @@
 import ExampleTesting
 
-/// The built program, tested from outside.
 @Suite(.fixture(Fixture.self)) struct ProgramTests {
   private let fixture = Fixture.current
   private let program: TestedProgram

@@ -16,7 +16,6 @@ import ExampleTesting
       #expect(article.isKept && article.html.contains("<section>1 "))
       #expect(fixture.asked().bodies.count == (round == 0 ? 1 : 0))
     }
-    // The image is fetched after the article.
     try await waitUntil { try fixture.reader.usage().images != 0 }
     _ = fixture.asked()
     #expect(try await fixture.reader.article(list.bookmarks[1].id).isKept)

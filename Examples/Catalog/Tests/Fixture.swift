@@ -33,10 +33,8 @@ struct Fixture: TestFixture {
     return reader
   }
 
-  /// The stored answers of the user `one`.
   var responses: Store.Namespace { catalog().cache.namespace }
 
-  /// Lets the server answer like the catalog again.
   func recover() { server.become { [fake] in fake.answer($0) } }
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {

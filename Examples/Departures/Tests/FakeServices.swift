@@ -12,7 +12,6 @@ final class FakeServices: HTTPTransport {
     /// News of delays at a landing: for a while, about departures within the next hour.
     var news: [(station: String, span: Range<Timestamp>, minutes: Int)] = []
     var unknown: Set<String> = []
-    /// The times of day of departures.
     var times = (9...20).map { String(format: "%02d:00", $0) }
     var delay: Int?
     var etag: String?
@@ -20,7 +19,6 @@ final class FakeServices: HTTPTransport {
     var priorities: [TaskPriority] = []
   }
 
-  /// The answer of a service that is down.
   static let down = LocalServer.Answer(
     500, json: ["errors": [["message": "Error from timetable.search.ch: down"]]])
   /// The recorded files, by the beginnings of paths.

@@ -40,7 +40,6 @@ import ExampleTesting
     }
   }
 
-  /// Makes the requests of an app, and counts them.
   private struct App {
     let fixture: Fixture
     var cache: DeparturesCache

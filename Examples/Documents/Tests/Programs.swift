@@ -110,7 +110,6 @@ protocol DataCaching: Sendable {
   func removeAll()
 }
 
-/// An origin without a network.
 struct Origin: HTTPTransport {
   struct Response: Sendable {
     var body: String? = "page"

@@ -20,7 +20,6 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// Lets the server answer from the recording again.
   func recover() throws { try server.replay("Lego/Sample") }
 
   /// The requested addresses without the base.
@@ -37,7 +36,6 @@ struct Fixture: TestFixture {
 }
 
 extension LegoList<ModelSet> {
-  /// The recorded list of sets.
   static var recorded: Self { .sets.searching("table").sized(20) }
 }
 

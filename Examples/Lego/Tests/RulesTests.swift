@@ -54,7 +54,6 @@ import ExampleTesting
     #expect(lego.entities(Color.self)?.memory?.limits == limits)
   }
 
-  /// The sources of a colour in two lookups.
   private func look(_ lego: LegoClient) async throws -> [CacheResult<Color>.Source?] {
     [try await lego.color(4)?.source, try await lego.color(4)?.source]
   }

@@ -39,7 +39,6 @@ private enum CurrentFixture {
 }
 
 extension TestFixture {
-  /// The fixture of the running test.
   public static var current: Self {
     guard let fixture = CurrentFixture.value as? Self else {
       preconditionFailure("the suite has no trait .fixture(\(Self.self).self)")

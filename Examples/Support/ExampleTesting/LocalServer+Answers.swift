@@ -28,7 +28,6 @@ extension LocalServer {
 }
 
 extension LocalServer.Answer {
-  /// An answer with JSON as text.
   public init(_ status: Int = 200, _ fields: [String: String] = [:], json text: String) {
     self.init(
       status, fields.merging(["Content-Type": "application/json"]) { first, _ in first }, text: text

@@ -22,7 +22,6 @@ final class Calls: Sendable {
   var reports: [String] { errors.withLock { $0 } }
 }
 
-/// An application that notes its calls.
 struct CountedResponder<Base: HTTPResponder>: HTTPResponder {
   typealias Context = Base.Context
 
@@ -35,7 +34,6 @@ struct CountedResponder<Base: HTTPResponder>: HTTPResponder {
   }
 }
 
-/// A gate for which a handler waits.
 struct Gate: Sendable {
   private let gate = AsyncStream<Void>.makeStream()
 
@@ -43,14 +41,12 @@ struct Gate: Sendable {
   func open() { gate.continuation.finish() }
 }
 
-/// An answer as its client sees it.
 struct Answer: Sendable {
   var status: Int
   var fields: [String: String]
   var text: String
 }
 
-/// A client of a server under test.
 struct Client: Sendable {
   /// The HTTP client. It lives as long as the process, with a connection for each request of a test.
   private static let http = {
@@ -103,7 +99,6 @@ func withServer(
   }
 }
 
-/// Waits until `condition` holds.
 func waitUntil(_ condition: () throws -> Bool) async throws {
   while try !condition() { try await Task.sleep(for: .milliseconds(5)) }
 }
