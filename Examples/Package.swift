@@ -1,15 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-]
-
 // A package that depends on Larder names the products that it uses. Outside this repository, such a package gives the
 // repository's address in place of the path.
 func larder(_ product: String) -> Target.Dependency { .product(name: product, package: "larder") }
@@ -35,15 +26,13 @@ let testing: [Target.Dependency] =
 /// An adapter: a library, a program over it, and their tests, in a folder of its own.
 func adapter(_ name: String, library: String, program target: String) -> [Target] {
   [
-    .target(
-      name: library, dependencies: client, path: "\(name)/\(library)", swiftSettings: strict),
+    .target(name: library, dependencies: client, path: "\(name)/\(library)"),
     .executableTarget(
-      name: target, dependencies: program + [.target(name: library)],
-      path: "\(name)/\(target)", swiftSettings: strict),
+      name: target, dependencies: program + [.target(name: library)], path: "\(name)/\(target)"),
     .testTarget(
       name: "\(name)Tests",
       dependencies: testing + [.target(name: library), .target(name: target)],
-      path: "\(name)/Tests", swiftSettings: strict, plugins: ["PagePrograms"]),
+      path: "\(name)/Tests", plugins: ["PagePrograms"]),
   ]
 }
 
@@ -52,35 +41,29 @@ let support: [Target] = [
   .target(
     name: "Service",
     dependencies: [larder("Larder"), larder("LarderHTTP"), larder("LarderCurl"), httpTypes],
-    path: "Support/Service", swiftSettings: strict),
+    path: "Support/Service"),
   .target(
     name: "ExampleProgram",
     dependencies: client + [larder("LarderCurl"), larder("LarderURLSession"), arguments],
-    path: "Support/ExampleProgram", swiftSettings: strict),
+    path: "Support/ExampleProgram"),
   .target(
     name: "ExampleTesting",
     dependencies: client + [
       larder("LarderHTTPTesting"), larder("LarderTesting"), larder("LarderURLSession"),
       "TestSupport",
     ],
-    path: "Support/ExampleTesting", swiftSettings: strict),
-  .target(
-    name: "TestSupport", dependencies: [larder("Larder")], path: "Support/TestSupport",
-    swiftSettings: strict),
+    path: "Support/ExampleTesting"),
+  .target(name: "TestSupport", dependencies: [larder("Larder")], path: "Support/TestSupport"),
   .testTarget(
     name: "SupportTests", dependencies: testing + ["ExampleProgram", "larder-rates"],
-    path: "Support/Tests", swiftSettings: strict),
+    path: "Support/Tests"),
 ]
 
 /// The programs of the front page and of the tutorial, and the smallest adapter.
 let programs: [Target] = [
-  .executableTarget(
-    name: "quickstart", dependencies: [larder("Larder")], path: "QuickStart",
-    swiftSettings: strict),
-  .executableTarget(
-    name: "weather", dependencies: [larder("Larder")], path: "Tutorial", swiftSettings: strict),
-  .executableTarget(
-    name: "larder-rates", dependencies: program, path: "Rates", swiftSettings: strict),
+  .executableTarget(name: "quickstart", dependencies: [larder("Larder")], path: "QuickStart"),
+  .executableTarget(name: "weather", dependencies: [larder("Larder")], path: "Tutorial"),
+  .executableTarget(name: "larder-rates", dependencies: program, path: "Rates"),
 ]
 
 /// The dependencies of programs with traits.
@@ -93,7 +76,7 @@ let traits: [Target.Dependency] = [
 
 /// The programs of the pages, which a plugin gives to the tests, and the tests of traits that need third-party packages.
 let documents: [Target] = [
-  .executableTarget(name: "page-programs", path: "Documents/Generator", swiftSettings: strict),
+  .executableTarget(name: "page-programs", path: "Documents/Generator"),
   .plugin(
     name: "PagePrograms", capability: .buildTool(), dependencies: ["page-programs"],
     path: "Documents/Plugin"),
@@ -104,7 +87,7 @@ let documents: [Target] = [
       larder("LarderSharedTesting"), larder("LarderURLSession"), larder("larder"), "quickstart",
       "weather",
     ],
-    path: "Documents/Tests", swiftSettings: strict, plugins: ["PagePrograms"]),
+    path: "Documents/Tests", plugins: ["PagePrograms"]),
   .testTarget(
     name: "TraitTests",
     dependencies: traits + [
@@ -116,7 +99,7 @@ let documents: [Target] = [
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "Tracing", package: "swift-distributed-tracing"),
     ],
-    path: "Traits", swiftSettings: strict),
+    path: "Traits"),
 ]
 
 let package = Package(
@@ -149,3 +132,14 @@ let package = Package(
     + adapter("Articles", library: "Articles", program: "LarderArticles")
     + adapter("Catalog", library: "Catalog", program: "LarderCatalog")
 )
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+for target in package.targets where target.type != .plugin { target.swiftSettings = strict }
