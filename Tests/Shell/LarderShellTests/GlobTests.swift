@@ -43,20 +43,6 @@ import Testing
     #expect(glob.isPrefix == isPrefix)
   }
 
-  @Test(arguments: [
-    ("ab[c", 5, 1), ("ab[c]d[", 9, 1), ("a{b,c", 4, 1), ("a{b}*", 4, 3), ("a**", 4, 2),
-    ("[z-a]", 4, 3), ("'a b'[c", 8, 1), (#"a\ b[c"#, 7, 1), ("a{b,{c}", 7, 3),
-  ])
-  func `a bad pattern is pointed at`(pattern: String, column: Int, width: Int) throws {
-    let line = try command("x " + pattern)
-    let word = try #require(line.arguments[1].word)
-    let error = try error { _ = try Glob(word) }
-    #expect(error.code == .badPattern)
-    let place = line.locate(error).place
-    #expect(place?.column == column)
-    #expect(place?.width == width)
-  }
-
   @Test func `a pattern is bounded`() throws {
     let long = String(repeating: "a", count: 127)
     #expect(try Glob(word("?*" + long.dropLast(2))).matches(bytes("xy" + long.dropLast(2))))

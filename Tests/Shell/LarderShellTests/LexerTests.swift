@@ -49,24 +49,6 @@ import Testing
     #expect(line[0].arguments[1].word?.bytes == [0xFF, 0xC3])
   }
 
-  @Test(arguments: [
-    (#"get a\q"#, 6, 2), (#"get "\q""#, 6, 2), (#"get \x4"#, 5, 3), (#"get \xzz"#, 5, 4),
-    (#"get \u{}"#, 5, 3), (#"get \u{110000}"#, 5, 10), (#"get \u{d800}"#, 5, 8),
-    (#"get \u41"#, 5, 4),
-    ("get \u{F6}\\q", 6, 2), (#"get \"#, 5, 1), ("; get", 1, 1), ("| b", 1, 1),
-    ("get &&", 5, 2), ("get >", 5, 1), ("get <", 5, 1), ("get a || b", 7, 2), ("get >= 1", 5, 1),
-    ("get a > f b", 11, 1), ("get a > f > g", 11, 1), ("get a |", 7, 1), (#"get a"b""#, 6, 1),
-    (#"get k {"a":}"#, 12, 1), (#"get {"a" 1}"#, 10, 1),
-  ])
-  func `an error points at what is wrong`(text: String, column: Int, width: Int) throws {
-    let error = try error { _ = try command(text) }
-    #expect(error.code == .usage || error.code == .badJSON)
-    #expect(error.place?.line == 1)
-    #expect(error.place?.column == column)
-    #expect(error.place?.width == width)
-    #expect(error.hint != nil)
-  }
-
   @Test func `commands are separated, and their output goes elsewhere`() throws {
     let lines = try CommandReader.commands(
       in: bytes("keys @a;count @a > 'a file' ; get k | less -R; # x"), from: .prompt)

@@ -144,40 +144,6 @@ import Testing
     }
   }
 
-  @Test(
-    arguments: [
-      (#"'ab(c\q'"#, 9, 1, "unknown escape \"\\q\""), ("'*a'", 4, 1, "nothing stands before \"*\""),
-      ("'(a'", 4, 1, "missing \")\""), ("'a)'", 5, 1, "unmatched \")\""),
-      ("'[a'", 4, 1, "missing \"]\""),
-      ("'a**'", 6, 1, "a quantifier follows a quantifier"),
-      ("'[z-a]'", 5, 3, "the range ends before it begins"),
-      ("'a{3,2}'", 4, 6, "the range ends before it begins"),
-      ("'a{1001}'", 5, 6, "a part repeats at most 1000 times"),
-      (#"'(a)\1'"#, 7, 2, "references to groups are not supported: they need backtracking"),
-      ("'a(?=b)'", 5, 2, "lookaheads are not supported: they need backtracking"),
-      ("'a(?!b)'", 5, 2, "lookaheads are not supported: they need backtracking"),
-      ("'(?<!b)a'", 4, 3, "lookbehinds are not supported: they need backtracking"),
-      ("'(?>a)'", 4, 2, "atomic groups are not supported: they need backtracking"),
-      ("'a++'", 6, 1, "possessive quantifiers are not supported: they need backtracking"),
-      ("'\u{F6}(?x)a'", 7, 1, "expected one of the flags i, m, s"),
-      (#"'\x{110000}'"#, 4, 10, nil),
-      ("'[[:x:]]'", 5, 3, nil), (#"'a\'"#, 5, 1, nil), ("'((a{1000}){1000}){1000}'", 4, 23, nil),
-      ("'(((){1000}){1000}){1000}a{1000}{1000}'", 35, 6, nil),
-    ] as [(String, Int, Int, String?)])
-  func `a bad expression is pointed at`(text: String, column: Int, width: Int, message: String?)
-    throws
-  {
-    let line = try command("x " + text)
-    let word = try #require(line.arguments[1].word)
-    let error = try error { _ = try RegularExpression(word) }
-    #expect(error.code == .badPattern)
-    if let message {
-      #expect(error.message.description == "invalid regular expression: \(message)")
-    }
-    #expect(line.locate(error).place?.column == column)
-    #expect(line.locate(error).place?.width == width)
-  }
-
   @Test func `nothing nests without bound`() throws {
     let deep = String(repeating: "(", count: 100_000)
     #expect(throws: ShellError.self) { try matcher(deep) }

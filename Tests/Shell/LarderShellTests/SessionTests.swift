@@ -9,7 +9,8 @@ import Testing
 /// Commands and their answers in the form of the texts in `Tests/Shell/Sessions`:
 ///
 ///     # title              begins a session with a new store and a new shell, both empty
-///     : plain fill         the form of output, and options: a person who can be asked, read-only, quiet, -0, entries
+///     : plain fill         the form of output, and options: a person who can be asked, read-only, quiet, -0, entries, and
+///                          carets below the wrong words of a line, as at the prompt
 ///     + 90                 moves the clock by so many seconds
 ///     = no                 what the person answers from here on
 ///     < a\n                standard input
@@ -70,7 +71,7 @@ import Testing
       case "= ": shell.answer = rest == "yes"
       case "< ": shell.input = try Quoting.unescaped(plain: bytes(rest))
       case "> ":
-        result += [line] + answer(of: shell, to: rest)
+        result += [line] + answer(of: shell, to: rest, withCarets: words.contains("carets"))
         continue
       case "| ", "|", "~ ", "! ", "? ": continue
       default: Issue.record("\(lines[0]): what does this line mean? \(line)")
@@ -80,7 +81,7 @@ import Testing
     return result
   }
 
-  private func answer(of shell: Shell, to line: String) -> [String] {
+  private func answer(of shell: Shell, to line: String, withCarets: Bool) -> [String] {
     var lines: [String] = []
     func add(_ mark: String, _ text: String) {
       var shown = Quoting.printable(bytes(text))
@@ -91,7 +92,11 @@ import Testing
     do {
       try shell(line)
     } catch let error as ShellError {
-      failure = ["\(error.code.rawValue): \(error.message)"]
+      if withCarets {
+        let shown = error.prompted(promptWidth: 0).split(separator: "\n")
+        failure = shown.prefix { !$0.hasPrefix("error: ") }.map(String.init)
+      }
+      failure.append("\(error.code.rawValue): \(error.message)")
       if let hint = error.hint { failure.append("hint: \(hint)") }
     } catch {
       failure = ["\(error)"]
