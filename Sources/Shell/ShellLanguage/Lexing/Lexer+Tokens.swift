@@ -23,27 +23,23 @@ extension Lexer {
   }
 
   private func hexEscape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
-    let end = index + 4
-    guard end <= text.count, let high = text[index + 2].hexValue, let low = text[index + 3].hexValue
-    else { throw wrong(index..<min(end, text.count), "\\x takes two hex digits", Self.escapes) }
-    return ([high << 4 | low], end)
+    let end = min(index + 4, text.count)
+    let byte = text[(index + 2)..<end].hexDecoded
+    guard byte.count == 1 else {
+      throw wrong(index..<end, "\\x takes two hex digits", Self.escapes)
+    }
+    return (byte, end)
   }
 
   private func scalarEscape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
-    var value: UInt32 = 0
-    var digits = 0
-    var next = index + 3
-    while next < text.count, digits < 7, let digit = text[next].hexValue {
-      value = value << 4 | UInt32(digit)
-      digits += 1
-      next += 1
-    }
-    guard index + 2 < text.count, text[index + 2] == UInt8(ascii: "{"), (1...6).contains(digits),
+    let digits = text.dropFirst(index + 3).prefix(7).prefix { $0.hexValue != nil }
+    let next = digits.endIndex
+    guard text.dropFirst(index + 2).first == UInt8(ascii: "{"), (1...6).contains(digits.count),
       next < text.count, text[next] == UInt8(ascii: "}")
     else {
-      let range = index..<min(next, text.count)
-      throw wrong(range, "\\u takes one to six hex digits in braces", Self.escapes)
+      throw wrong(index..<next, "\\u takes one to six hex digits in braces", Self.escapes)
     }
+    let value = digits.reduce(0 as UInt32) { $0 << 4 | UInt32($1.hexValue ?? 0) }
     guard let scalar = Unicode.Scalar(value) else {
       throw wrong(index..<next + 1, "no Unicode character has that number", Self.escapes)
     }

@@ -35,10 +35,8 @@ package struct Glob: Sendable {
         "a pattern has at most \(Steps.bitWidth - 1) characters behind its fixed prefix",
         at: word.range, hint: "shorten it with `*`")
     }
-    var numbers: [Int: Steps] = [:]
-    for (number, place) in places.enumerated() { numbers[place] = 1 << Steps(number) }
     func bits(from place: Int) -> Steps {
-      program.opened(from: place).reduce(0) { $0 | numbers[$1, default: 0] }
+      program.opened(from: place).reduce(0) { $0 | 1 << Steps(places.firstIndex(of: $1) ?? 0) }
     }
     steps = places.map { program.steps[$0] }
     sets = program.sets
