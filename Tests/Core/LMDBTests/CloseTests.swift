@@ -27,24 +27,6 @@ import Testing
     #expect(try read.copy([5]) == [6])
   }
 
-  @Test func `closing waits for a write under way`() throws {
-    let environment = try Fixture.open(directory.store)
-    let entered = DispatchSemaphore(value: 0)
-    try inThreads(2) { thread in
-      if thread == 0 {
-        try environment.write { transaction in
-          entered.signal()
-          #expect(eventually { failure { _ = try environment.value([5]) } == .closed })
-          try transaction.put([6].span, for: [5].span, in: .main)
-        }
-      } else {
-        entered.wait()
-        #expect(environment.close())
-      }
-    }
-    #expect(try Fixture.open(directory.store).value([5]) == [6])
-  }
-
   @Test func `threads that read, ask and write while the store closes get an answer or closed`()
     throws
   {

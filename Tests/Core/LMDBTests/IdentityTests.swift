@@ -40,14 +40,6 @@ import Testing
     try second.set([5], [8])
   }
 
-  @Test func `a store let go of can be opened again`() throws {
-    for round in UInt8(1)...20 {
-      let environment = try Fixture.open(directory.store)
-      #expect(try environment.value([5]) == (round == 1 ? nil : [round - 1]))
-      try environment.set([5], [round])
-    }
-  }
-
   @Test func `many threads that open and close at once share one environment at a time`() throws {
     let store = directory.store
     try inThreads(8) { thread in
@@ -65,23 +57,4 @@ import Testing
     let mine = try environment.readerTable.readers().filter { $0.process == Int(getpid()) }
     #expect(mine.count <= 16)
   }
-
-  @Test func `many threads that open a new store create it once`() throws {
-    for round in 0..<10 {
-      let store = directory.store + "\(round)"
-      let environments = Environments()
-      try inThreads(8) { _ in environments.add(try Fixture.open(store)) }
-      #expect(environments.count == 1)
-    }
-  }
-}
-
-/// The environments that several threads got.
-private final class Environments: @unchecked Sendable {
-  private let lock = NSLock()
-  private var all: [ObjectIdentifier: Environment] = [:]
-  func add(_ environment: Environment) {
-    lock.withLock { all[ObjectIdentifier(environment)] = environment }
-  }
-  var count: Int { lock.withLock { all.count } }
 }

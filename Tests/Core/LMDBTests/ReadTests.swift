@@ -85,12 +85,4 @@ import Testing
     try nest(60)
     #expect(try !environment.readerTable.readers().contains { $0.process == peer.identifier })
   }
-
-  @Test func `readers of killed processes can be cleared at any time`() throws {
-    let peer = try PeerProcess("read", directory.store, ["20"], saying: "reading")
-    #expect(try environment.readerTable.clearDead() == 0)
-    peer.kill()
-    #expect(try environment.readerTable.clearDead() == 20)
-    #expect(try environment.readerTable.clearDead() == 0)
-  }
 }

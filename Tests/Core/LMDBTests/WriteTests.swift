@@ -43,26 +43,6 @@ import Testing
     #expect(try environment.write { $0.formerSerial } == serial)
   }
 
-  @Test func `reading on the same thread inside a write shows what was committed`() throws {
-    try environment.set([5], [1])
-    try environment.write { transaction in
-      try transaction.put([2].span, for: [5].span, in: .main)
-      #expect(try environment.value([5]) == [1])
-    }
-    #expect(try environment.value([5]) == [2])
-  }
-
-  @Test func `a write inside a write on the same thread throws, and the outer one continues`()
-    throws
-  {
-    try environment.write { transaction in
-      #expect(failure { try environment.set([6], [1]) } == .insideWrite)
-      try transaction.put([1].span, for: [5].span, in: .main)
-    }
-    #expect(try environment.value([5]) == [1])
-    #expect(try environment.value([6]) == nil)
-  }
-
   @Test func `a value of another length than was reserved is a programming error`() async {
     await #expect(processExitsWith: .failure) {
       [store = (directory.path + "/other") as String] in
@@ -125,33 +105,6 @@ import Testing
       let located = try environment.write { try $0.locate(key.span, in: .main)?.array }
       #expect(located == nil)
     }
-  }
-
-  @Test func `a value of many pages is lent from where it lies, to every read the same`() throws {
-    try environment.set([5], Fixture.filling(3, count: 300_000))
-    let first = try environment.beginRead()
-    let second = try environment.beginRead()
-    let found = try first.find([5].span, in: .main)
-    let region = try #require(found)
-    #expect(region.count == 300_000)
-    let again = try second.find([5].span, in: .main)
-    #expect(again?.address == region.address)
-    // The value begins after the 16 bytes of the page header.
-    #expect(region.address % UInt(environment.info.pageSize) == 16)
-    #expect(first.bytes(of: region).array == Fixture.filling(3, count: 300_000))
-  }
-
-  @Test func `the three parts of a key are put together`() throws {
-    try environment.set([0, 0, 1, 2, 65, 66, 9], [1])
-    #expect(try isFound(prefix: 258, key: [65, 66], suffix: 9))
-    #expect(try !isFound(prefix: 258, key: [65], suffix: 9))
-    #expect(try !isFound(prefix: 258, key: [], suffix: 9))
-    #expect(try !isFound(prefix: 259, key: [65, 66], suffix: 9))
-  }
-
-  private func isFound(prefix: UInt32, key: [UInt8], suffix: UInt8) throws -> Bool {
-    let read = try environment.beginRead()
-    return try read.find(prefix: prefix, key: key.span, suffix: suffix, in: .main) != nil
   }
 
   @Test func `a full disk is named, nothing stored is lost, and freed space is enough to go on`()

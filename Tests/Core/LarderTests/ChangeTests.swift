@@ -39,34 +39,6 @@ import Testing
     #expect(seen[3].time?.duration(to: seen[4].time!) == .seconds(6))
   }
 
-  @Test func `nothing of a batch that failed is told`() async throws {
-    let store = try Store.temporary()
-    let notes = store.namespace("notes")
-    var watch = store.changes().makeAsyncIterator()
-    try await notes.set("1", for: 1)
-    #expect(throws: Stop.self) {
-      try store.write { batch in
-        for key in 0..<50 { try batch.set("no", for: key, in: notes) }
-        throw Stop()
-      }
-    }
-    #expect(
-      failure {
-        try store.write { batch in
-          let large = [UInt8](repeating: 1, count: 40 << 20)
-          for key in 0..<2 { try batch.set(large, for: key, in: notes) }
-        }
-      } == .overLimit)
-    try store.write { batch in
-      try batch.set("2", for: 2, in: notes)
-      try batch.set("3", for: 3, in: notes)
-    }
-    let seen = try await watch.rest(of: store)
-    #expect(seen.map(\.kind) == [.set, .set, .set] && seen.map(\.sizeAfter) == [1, 1, 1])
-    #expect(seen[0].transaction! + 1 == seen[1].transaction)
-    #expect(seen[1].transaction == seen[2].transaction)
-  }
-
   @Test func `a watcher of one namespace sees that one, whatever it is called and cleared`()
     async throws
   {

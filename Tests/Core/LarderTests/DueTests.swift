@@ -152,20 +152,6 @@ import Testing
     }
   }
 
-  @Test func `records of a cleared namespace are not counted as expired, and go with its garbage`()
-    throws
-  {
-    try withNotes { store, notes, clock in
-      for number in 0..<100 { try notes.set("v", for: number, expires: .after(.seconds(1))) }
-      try notes.clear()
-      clock.advance(by: .seconds(1))
-      #expect(try removeExpired(store, limit: 10) == RemovalResult())
-      #expect(try store.purge() == RemovalResult())
-      #expect(try store.keys(in: \.deadlines) == [])
-      #expect(try notes.removals[.expired] == 0)
-    }
-  }
-
   @Test func `what has expired leaves before anything is evicted, and no more than is needed`()
     throws
   {
@@ -212,21 +198,6 @@ import Testing
       try notes.set("v", for: "new")
       #expect(try notes.removals[.expired] == 1)
       #expect(failure { try notes.set("v", for: "newer") } == .full)
-    }
-  }
-
-  @Test func `an expired entry that is written over in a full namespace is not counted twice`()
-    throws
-  {
-    try withNotes(Rules(limits: Limits(entries: 3, bytes: 9), eviction: .fifo)) { _, notes, clock in
-      for number in 0..<3 { try notes.set("vvv", for: number, expires: .after(.seconds(1))) }
-      try notes.touch(1, expires: .after(.hours(1)))
-      clock.advance(by: .seconds(1))
-      try notes.set("wwww", for: 0)
-      try notes.set("wwww", for: 1)
-      #expect(try notes.count() == 2)
-      #expect(try notes.text(0) == "wwww")
-      #expect(try notes.text(1) == "wwww")
     }
   }
 

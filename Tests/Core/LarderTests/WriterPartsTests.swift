@@ -71,42 +71,6 @@ import Testing
     }
   }
 
-  @Test
-  func `a deadline that moves later leaves the index as it is, one that moves earlier does not`()
-    throws
-  {
-    let store = try Store.temporary()
-    let entryKey = StoredKey.entry([1].span, in: one)
-    let deadlines = store.engine.indexes.deadlines
-    try transact(store) { session throws(LarderError) in
-      var indexed: EntryHeader?
-      func move(
-        _ due: Int64, _ session: inout WriteSession
-      ) throws(LarderError) -> Int64 {
-        var header = EntryHeader(
-          flags: [], codec: 0, written: 0, expires: due, staleUntil: due, deadline: 0, sequence: 3,
-          version: 7)
-        header.deadline = header.indexedDeadline(replacing: indexed)
-        try session.moveDeadline(of: entryKey, from: indexed?.indexed, to: header.indexed)
-        indexed = header
-        return header.deadline
-      }
-      var ends = [try move(1000, &session)]
-      var due = [session.ledger.store.nextDue]
-      ends += [try move(2000, &session), try move(500, &session)]
-      due.append(session.ledger.store.nextDue)
-      #expect(ends == [1000, 1000, 500])
-      #expect(due == [1000, 500])
-      try session.flushDeadlines()
-      let keys = try session.transaction.keys(in: deadlines, from: [])
-      #expect(keys == [IndexKey.deadline(500, position: 3, entry: entryKey)])
-      let never = try move(EntryHeader.never, &session)
-      #expect(never == 500, "later, so lazily")
-      let early = try move(-5, &session)
-      #expect(early == 0, "before 1970 is indexed as 1970")
-    }
-  }
-
   @Test func `entries of one time share records, however their changes are mixed`() throws {
     let store = try Store.temporary()
     let deadlines = store.engine.indexes.deadlines
@@ -142,33 +106,6 @@ import Testing
       }
       #expect(found == expected, "seed \(random.seed)")
       #expect(records <= 12)
-    }
-  }
-
-  @Test func `queue records of several namespaces keep their order`()
-    throws
-  {
-    let store = try Store.temporary()
-    let queue = store.engine.indexes.queue
-    try transact(store) { session throws(LarderError) in
-      func add(
-        _ id: NamespaceID, _ position: UInt64, _ session: inout WriteSession
-      ) throws(LarderError) {
-        try session.moveInQueue(
-          StoredKey.entry([UInt8(position)].span, in: id), from: 0, to: position)
-      }
-      for position in 1...3 as ClosedRange<UInt64> {
-        try add(two, position, &session)
-        try add(one, position, &session)
-      }
-      let moved = StoredKey.entry([2].span, in: one)
-      try session.moveInQueue(moved, from: 2, to: 9)
-      try session.moveInQueue(moved, from: 9, to: 9)
-      let expected =
-        [1, 3, 9].map { IndexKey.queue($0, in: one) }
-        + [1, 2, 3].map { IndexKey.queue($0, in: two) }
-      let keys = try session.transaction.keys(in: queue, from: [])
-      #expect(keys == expected)
     }
   }
 
