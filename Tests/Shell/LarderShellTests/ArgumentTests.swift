@@ -41,11 +41,6 @@ import Testing
     #expect(words.allSatisfy { !$0.isBare && !$0.isGlob && !$0.isHexOrBase64 })
   }
 
-  @Test(arguments: ["@", "@a@b", "@'a b'", "@\u{3000}x", "@\\xff", "@dep*"])
-  func `a namespace has a name`(text: String) throws {
-    #expect(try error { _ = try argument(text) }.code == .usage)
-  }
-
   @Test func `a namespace has at most 100 bytes`() throws {
     _ = try argument("@" + String(repeating: "a", count: 100))
     _ = try error { _ = try argument("@" + String(repeating: "a", count: 101)) }
@@ -62,12 +57,6 @@ import Testing
       return
     }
     #expect(try word(text).data() == expected)
-  }
-
-  @Test(arguments: [("hex:0", 3), ("hex:0g", 8), ("hex:00*", 9), ("b64:A", 3), ("b64:A*==", 3)])
-  func `bad digits are pointed at`(text: String, column: Int) throws {
-    let error = try error { _ = try word(text).data() }
-    #expect(try command("x " + text).locate(error).place?.column == column)
   }
 
   @Test func `a key is not empty and no pattern`() throws {

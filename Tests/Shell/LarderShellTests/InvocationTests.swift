@@ -12,29 +12,6 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ke", "key", "evic", "'keys'", ".hel", "k"])
-  func `a command is not found by a part of its name`(name: String) throws {
-    #expect(try error { _ = try invocation(name) }.code == .unknownCommand)
-  }
-
-  @Test(arguments: [
-    ("evcit", "did you mean `evict`?"),
-    ("pers", "did you mean `persist`?"), ("xyzzy", "`help` lists the commands"),
-    ("'keys'", "commands are written without quotes"),
-    ("scan", "the equivalent command is `keys`"), ("SELECT", "the equivalent command is `use`"),
-    ("flushdb", "the equivalent command is `clear`"), ("drop", "the equivalent command is `clear`"),
-    ("pttl", "the equivalent command is `ttl`"), ("find", "the equivalent command is `search`"),
-    ("fsck", "the equivalent command is `verify`"),
-    (".tables", "the equivalent command is `namespaces`"),
-    (".mode", "the equivalent command is `output`"), (".help", "the equivalent command is `help`"),
-  ])
-  func `an unknown command is answered`(text: String, hint: String) throws {
-    let error = try error { _ = try invocation(text) }
-    #expect(error.code == .unknownCommand)
-    #expect(error.hint?.description == hint)
-    #expect(error.place?.column == 1)
-  }
-
   @Test func `words and options are read by their kinds`() throws {
     let set = try invocation("set @departures 'a b' hex:00ff --ttl=15m --if-absent")
     #expect(set.bytes("KEY") == bytes("a b"))
@@ -146,28 +123,6 @@ import Testing
     let patterns = try selection("keys a b*").patterns
     #expect(patterns.map { $0.matches(bytes("a")) } == [true, false])
     #expect(patterns.map { $0.matches(bytes("bc")) } == [false, true])
-  }
-
-  @Test func `namespaces are the one in use, the only one, or an error that lists them`() throws {
-    let unnamed = NamespaceChoice.unnamed
-    #expect(try unnamed.resolved(current: "a", existing: ["a", "b"]) == ["a"])
-    #expect(try unnamed.resolved(current: nil, existing: ["b"]) == ["b"])
-    #expect(try NamespaceChoice.all.resolved(current: "a", existing: ["a", "b"]) == ["a", "b"])
-    let several = try error { _ = try unnamed.resolved(current: nil, existing: ["a", "b"]) }
-    #expect(several.code == .usage)
-    #expect(several.hint?.description.contains("@a @b") == true)
-    let empty = try error { _ = try unnamed.resolved(current: nil, existing: []) }
-    #expect(empty.code == .noSuchNamespace && empty.code.exitCode == 1)
-    #expect(empty.hint?.description.contains("set @name") == true)
-  }
-
-  @Test func `an absent namespace is an error except where it is made`() throws {
-    let choice = try invocation("keys @departurs @a @a").namespaces
-    let absent = try error { _ = try choice.resolved(current: nil, existing: ["a", "departures"]) }
-    #expect(absent.code == .noSuchNamespace)
-    #expect(absent.message.description == "no namespace \"departurs\"")
-    #expect(absent.hint?.description == "did you mean `@departures`?")
-    #expect(try choice.resolved(current: nil, existing: ["a", "departurs"]) == ["departurs", "a"])
   }
 }
 

@@ -23,21 +23,6 @@ import Testing
     #expect(try error { _ = try word(text).count() }.code == .usage)
   }
 
-  @Test(arguments: [
-    ("10M", "use 10MB (10,000,000 bytes) or 10MiB (10,485,760 bytes)"),
-    ("10k", "use 10kB (10,000 bytes) or 10KiB (10,240 bytes)"),
-    ("1.5G", "use 1.5GB (1,500,000,000 bytes) or 1.5GiB (1,610,612,736 bytes)"),
-    ("10xB", "units are B kB MB GB TB, and KiB MiB GiB TiB"),
-    ("1.5", "use `10kB` or `1.5MB`"), ("-1", "use `10kB` or `1.5MB`"),
-    ("kB", "use `10kB` or `1.5MB`"), ("''", "use `10kB` or `1.5MB`"),
-    ("99999999999999TB", "use `10kB` or `1.5MB`"),
-  ])
-  func `what is not a size says what to write`(text: String, hint: String) throws {
-    let error = try error { _ = try word(text).size() }
-    #expect(error.code == .badSize)
-    #expect(error.hint?.description == hint)
-  }
-
   @Test func `a number that is too large is called so`() throws {
     let texts = [
       try error { _ = try word("1000000000000000000B").size() },

@@ -19,27 +19,6 @@ import Testing
   }
 
   @Test(arguments: [
-    ("90", "use `90s`, `90m` or `90h`"), ("1h30", "use `30s`, `30m` or `30h`"),
-    ("1mo", "use `30d` or `4w`"),
-    ("2months", "use `60d` or `8w`"), ("1y", "use `365d`"), ("2years", "use `730d`"),
-    ("1M", "use `1m`, or `30d` or `4w`"), ("1H", "units are lower case: 1h"),
-    ("1x", "units are ms"),
-    ("-1h", "use `15m`"), ("h", "use `90s`"), ("1.h", "use `90s`"), (".5h", "use `90s`"),
-    ("1.2.3h", "use `90s`"), ("99999999999w", "`never` has no end"),
-    ("9999999999999999h", "use `90s`"),
-    ("''", "use `90s`"), ("\u{661}h", "use `90s`"), ("1h ", nil), ("+1h", "use `90s`"),
-  ])
-  func `what is not a duration says what to write`(text: String, hint: String?) throws {
-    guard let hint else {
-      _ = try word(text).duration()
-      return
-    }
-    let error = try error { _ = try word(text).duration() }
-    #expect(error.code == .badTime)
-    #expect(error.hint?.description.hasPrefix(hint) == true, "\(error.hint?.description ?? "")")
-  }
-
-  @Test(arguments: [
     (0, "0 ms"), (250, "250 ms"), (999, "999 ms"), (1000, "1 s"), (48_000, "48 s"),
     (59_499, "59 s"), (59_500, "1 min"), (90_000, "1 min 30 s"), (599_600, "10 min"),
     (840_000, "14 min"), (899_997, "15 min"), (3_590_000, "1 h"), (6_420_000, "1 h 47 min"),
@@ -99,26 +78,6 @@ import Testing
     #expect(try error { _ = try word("never").timeAhead(stockholm) }.code == .badTime)
     for text in ["tomorrow", "'tomorrow 09:00'", "'2027-01-01 09:00'"] {
       #expect(try error { _ = try word(text).timeAgo(stockholm) }.code == .badTime)
-    }
-  }
-
-  @Test(arguments: [
-    ("mondya", "did you mean `monday`?"), ("soon", "did you mean `noon`?"), ("later", "use `15m`"),
-    ("24:00", nil), ("06:30:15", "use `06:30`, or a day as well"), ("2026-02-29", "dates are"),
-    ("2026-13-01", "dates are"),
-    ("1969-12-31", "dates are"), ("2026-1-1", "use `2026-11-21`"),
-    ("2026-11-21T25:00", "use `2026"),
-    ("2026-11-21T06:30:60", "use `2026"), ("2026-11-21T06:30+1", "use `2026"), ("1mo", "use `30d`"),
-    ("90", "use `90s`"), ("-1h", "use `15m`"), ("9999999d", "`never` has no end"),
-    ("'tomorrow 25:00'", nil), ("'later 09:00'", "use `15m`"), ("'2h  30m'", nil),
-    ("'2 hours'", nil),
-    ("'2026-02-29 09:00'", "dates are"),
-  ])
-  func `what is not a time says what to write`(text: String, hint: String?) throws {
-    let error = try error { _ = try word(text).deadline(stockholm) }
-    #expect(error.code == .badTime)
-    if let hint {
-      #expect(error.hint?.description.hasPrefix(hint) == true, "\(error.hint?.description ?? "")")
     }
   }
 
