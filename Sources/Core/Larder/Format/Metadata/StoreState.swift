@@ -114,7 +114,8 @@ struct WordReader: ~Escapable {
 extension DatabaseView where Self: ~Copyable {
   /// The state of the store; nil if its record is damaged or missing.
   func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
-    guard let record = try value(for: MetadataKey.state.span, in: .main) else { return nil }
+    let key = MetadataKey.state
+    guard let record = try value(for: key.span, in: .main) else { return nil }
     return StoreState(record, seal: seal)
   }
 }
