@@ -1,4 +1,4 @@
-package indirect enum Expression: Sendable, Hashable {
+package indirect enum Expression: Sendable, Equatable {
   case all([Expression])
   case any([Expression])
   case not(Expression)

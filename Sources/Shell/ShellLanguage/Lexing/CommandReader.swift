@@ -91,11 +91,10 @@ package struct CommandReader: Sendable {
       guard !arguments.isEmpty else {
         throw ShellError(.usage, "expected a command", hint: "help lists the commands")
       }
-      var line = CommandLine(
-        source: source, firstLine: firstLine, text: lexer.text, arguments: arguments)
-      line.output = segment.output
-      line.variables = variables
-      commands.append(line)
+      commands.append(
+        CommandLine(
+          source: source, firstLine: firstLine, text: lexer.text, arguments: arguments,
+          output: segment.output, variables: variables))
     }
     return commands
   }

@@ -88,15 +88,10 @@ extension PatternProgram {
   }
 }
 
-extension Glob: Hashable {
+extension Glob: Equatable {
   /// Compares patterns; the place at which they were written does not count.
   package static func == (left: Glob, right: Glob) -> Bool {
     (left.text, left.prefix, left.ignoresCase, left.node)
       == (right.text, right.prefix, right.ignoresCase, right.node)
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(text)
-    hasher.combine(ignoresCase)
   }
 }

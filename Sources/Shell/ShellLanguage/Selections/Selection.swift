@@ -1,6 +1,6 @@
 /// The entries that a command concerns. All commands with a selection take the same words.
-package struct Selection: Sendable, Hashable {
-  package enum Pattern: Sendable, Hashable {
+package struct Selection: Sendable, Equatable {
+  package enum Pattern: Sendable, Equatable {
     case key([UInt8])
     case glob(Glob)
 
