@@ -9,16 +9,17 @@ import Testing
   private struct Color: Codable, Equatable, Sendable { var name: String }
 
   private let clock = ManualClock()
+  private let store: Store
+  private let colors: Larder.Cache<Color>
 
-  private func colors() throws -> Larder.Cache<Color> {
-    try Store.temporary(options: Store.Options(clock: clock)).cache(
-      of: Color.self, in: "lego.colors")
+  init() throws {
+    store = try Store.temporary(options: Store.Options(clock: clock))
+    colors = store.cache(of: Color.self, in: "lego.colors")
   }
 
-  private func check(_ store: Store) throws { #expect(try store.verify().faults == []) }
+  private func check() throws { #expect(try store.verify().faults == []) }
 
   @Test func `many keys are read as one commit left them`() throws {
-    let colors = try colors()
     for number in 0..<10 { try colors.set(Color(name: "color \(number)"), for: "\(number)") }
     try colors.set(Color(name: "old"), for: "gone", expires: .after(.seconds(1)))
     clock.advance(by: .seconds(1))
@@ -26,16 +27,15 @@ import Testing
     #expect(some.map { $0?.name } == ["color 4", "color 5", "color 7", "color 4", nil, nil, nil])
     #expect(try colors.values(for: [Int]()).isEmpty)
     // The values are in memory now; a read after a write by another handle must still find the new value.
-    let other = colors.namespace.store.cache(
+    let other = store.cache(
       of: Color.self, in: "lego.colors", memory: MemoryLimits.off)
     try other.set(Color(name: "new"), for: "4")
     #expect(try colors.values(for: ["4"]) == [Color(name: "new")])
-    try check(colors.namespace.store)
+    try check()
   }
 
   @Test(arguments: [0, 1, 255, 256, 257, 1000])
   func `iteration shows every entry once, in order, in both forms`(count: Int) async throws {
-    let colors = try colors()
     for number in 0..<count { try await colors.set(Color(name: "\(number)"), for: number) }
     try await colors.namespace.set("not a color", for: "zz", expires: .never)
     var keys: [Int] = []
@@ -50,13 +50,12 @@ import Testing
     #expect(again == keys)
     #expect(try colors.keys().count == count + 1)
     #expect(try colors.namespace.reads == ReadCounters())
-    try check(colors.namespace.store)
+    try check()
   }
 
   @Test func `iteration of a prefix goes on while others write, and ends when it is cleared`()
     throws
   {
-    let colors = try colors()
     for number in 0..<600 { try colors.set(Color(name: "x"), for: "a\(number)") }
     try colors.set(Color(name: "other"), for: "b")
     var seen = 0
@@ -73,11 +72,10 @@ import Testing
     var rest = 0
     while try iterator.nextEntry() != nil { rest += 1 }
     #expect(rest == 255)
-    try check(colors.namespace.store)
+    try check()
   }
 
   @Test func `a prefix is removed, and nothing else`() throws {
-    let colors = try colors()
     for number in 0..<2500 { try colors.set(Color(name: "x"), for: "a/\(number)") }
     for key in ["a", "a0", "b/1"] { try colors.set(Color(name: "kept"), for: key) }
     let long = "a/" + String(repeating: "l", count: 400)
@@ -86,12 +84,11 @@ import Testing
     #expect(removed.entries == 2501 && removed.bytes > 2500 * 10)
     #expect(try colors.keys().map(\.string) == ["a", "a0", "b/1"])
     #expect(try colors.remove(prefix: "a/").entries == 0)
-    #expect(try colors.namespace.store.namespace("absent").remove(prefix: "a").entries == 0)
-    try check(colors.namespace.store)
+    #expect(try store.namespace("absent").remove(prefix: "a").entries == 0)
+    try check()
   }
 
   @Test func `of those who pop one gets the value`() async throws {
-    let colors = try colors()
     try await colors.set(Color(name: "red"), for: "4")
     let popped = try await withThrowingTaskGroup(of: Color?.self) { group in
       for _ in 0..<20 { group.addTask { try await colors.pop("4") } }
@@ -102,11 +99,10 @@ import Testing
     try await colors.namespace.set([1, 2], for: "bytes")
     #expect(try await colors.namespace.pop("bytes") == [1, 2])
     #expect(try await colors.namespace.pop("bytes") == nil)
-    try check(colors.namespace.store)
+    try check()
   }
 
   @Test func `counters add up, keep their end, and say what cannot be added`() async throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
     let visits = store.namespace("visits")
     try await inTasks(200) { _ in _ = try await visits.increment("zurich") }
     #expect(try visits.value(for: "zurich") == "200")
@@ -127,11 +123,10 @@ import Testing
     #expect(try await bytes.increment("a", by: 250) == 250)
     #expect(failure { try bytes.increment("a", by: 10) } == .invalidArgument)
     #expect(try bytes.value(for: "a") == 250)
-    try check(store)
+    try check()
   }
 
   @Test func `rules are declared once per opening`() throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
     let first = store.cache(of: Int.self, in: "n", rules: Rules(limits: Limits(entries: 10)))
     let second = store.cache(of: Int.self, in: "n", rules: Rules(limits: Limits(entries: 5)))
     try first.set(1, for: "a")
@@ -142,11 +137,10 @@ import Testing
     try store.declare(Rules(limits: Limits(entries: 7)), for: "n")
     try first.set(3, for: "a")
     #expect(try first.namespace.info()?.declared.limits.entries == 7)
-    try check(store)
+    try check()
   }
 
   @Test func `two spellings of a letter are two keys`() throws {
-    let colors = try colors()
     let (one, two) = ("caf\u{e9}", "cafe\u{301}")
     try colors.set(Color(name: "one"), for: one)
     #expect(try colors.values(for: [one, two]) == [Color(name: "one"), nil])
@@ -156,7 +150,6 @@ import Testing
   }
 
   @Test func `two spellings of a name are two namespaces, and each has its own figures`() throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
     let names = ["caf\u{e9}", "cafe\u{301}"]
     let caches = names.map { store.cache(of: Int.self, in: $0) }
     for (number, cache) in caches.enumerated() {
@@ -176,11 +169,10 @@ import Testing
     try caches[0].namespace.clear()
     #expect(try store.namespaces().map(\.entries) == [2, 0])
     #expect(caches.map(\.namespace.memory.usage.entries) == [0, 2])
-    try check(store)
+    try check()
   }
 
   @Test func `an increment keeps the validators of the entry`() async throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
     let visits = store.cache(of: Int.self, in: "visits")
     let attributes = EntryAttributes.with(
       codec: .text, tags: ["tag"], entityTag: Array("\"etag\"".utf8),

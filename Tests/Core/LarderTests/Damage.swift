@@ -1,8 +1,17 @@
+import Foundation
 import LMDB
 import LarderSystem
 import Testing
 
 @testable import Larder
+
+/// Changes the bytes of the data file of a closed store.
+func changeDataFile(of path: String, _ body: (inout Data) throws -> Void) throws {
+  let file = URL(fileURLWithPath: path + "/data.mdb")
+  var data = try Data(contentsOf: file)
+  try body(&data)
+  try data.write(to: file)
+}
 
 extension Store {
   /// Changes the databases directly, as damage or a fault in the library would.

@@ -25,13 +25,6 @@ import Testing
     return id
   }
 
-  private func change(_ body: (inout Data) throws -> Void) throws {
-    let file = URL(fileURLWithPath: path + "/data.mdb")
-    var data = try Data(contentsOf: file)
-    try body(&data)
-    try data.write(to: file)
-  }
-
   /// Where the stored key of the entry lies in the file, with the namespace id in front.
   private func places(of key: String, in id: UInt32, _ data: Data) -> [Int] {
     let prefix = (0..<4).map { UInt8(truncatingIfNeeded: id >> (24 - 8 * $0)) }
@@ -45,7 +38,7 @@ import Testing
 
   @Test func `verify reports a damaged page of entries and does not throw`() throws {
     let id = try makeStore()
-    try change { data in
+    try changeDataFile(of: path) { data in
       let places = places(of: "key-500", in: id, data)
       #expect(!places.isEmpty)
       // Erases the kind of the page.
@@ -59,7 +52,7 @@ import Testing
 
   @Test func `verify reports a page that is neither in use nor free, as a write does`() throws {
     _ = try makeStore()
-    try change { data in
+    try changeDataFile(of: path) { data in
       for meta in 0..<2 { data[meta * Self.pageSize + 136] += 1 }
       data.append(Data(count: Self.pageSize))
     }
@@ -72,7 +65,7 @@ import Testing
     throws
   {
     let id = try makeStore()
-    try change { data in
+    try changeDataFile(of: path) { data in
       for place in places(of: "key-500", in: id, data) { data[place] = 0x40 }
     }
     let notes = try Store(at: path).namespace("notes")

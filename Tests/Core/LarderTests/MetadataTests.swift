@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// Changes of the metadata of an entry without a change of its value.
+/// Changes of the metadata and the owners of an entry without a change of its value.
 struct MetadataTests {
   @Test(arguments: [1, 5_000, 30_000], [nil, 1_000])
   func `what is kept beside a value changes without it being written anew`(
@@ -11,27 +11,39 @@ struct MetadataTests {
   ) throws {
     try withStore(chunksAbove: chunksAbove) { store, clock in
       let (articles, images) = (store.namespace("articles"), store.namespace("images"))
-      try articles.set("text", for: "1")
+      for key in ["1", "2", "3"] { try articles.set("text", for: key) }
+      let owners = ["1", "2", "3"].map { Owner(Key($0), in: "articles") }
       let key = String(repeating: "long ", count: 300)
       let bytes = [UInt8](repeating: 7, count: size)
       try images.set(
         bytes, for: key,
         .with(
           expires: .after(.hours(1)), stale: .hours(1), tags: ["a"],
-          owners: [Owner(Key("1"), in: "articles")], entityTag: [1, 2]))
+          owners: [owners[0]], entityTag: [1, 2]))
       let before = try images.entry(for: key)!
       clock.advance(by: .minutes(10))
-      for metadata: [UInt8]? in [[9], nil, [UInt8](repeating: 1, count: 3_000), []] {
-        #expect(try store.write { try $0.setMetadata(metadata, of: key, in: images) })
+      /// Expects that nothing but the metadata and the owners has changed.
+      func expectSame() throws {
         var after = try images.entry(for: key)!
-        #expect(after.metadata == metadata)
-        (after.metadata, after.storedSize, after.lastUsed) = (
-          nil, before.storedSize, before.lastUsed
-        )
+        (after.metadata, after.owners) = (nil, before.owners)
+        (after.storedSize, after.lastUsed) = (before.storedSize, before.lastUsed)
         #expect(after == before)
         #expect(try images.bytes(key) == bytes)
         #expect(try store.verify().faults == [])
       }
+      for metadata: [UInt8]? in [[9], nil, [UInt8](repeating: 1, count: 3_000), []] {
+        #expect(try store.write { try $0.setMetadata(metadata, of: key, in: images) })
+        #expect(try images.entry(for: key)!.metadata == metadata)
+        try expectSame()
+      }
+      for wanted in [[0, 1], [2], [1, 2, 0], []].map({ $0.map { owners[$0] } }) {
+        #expect(try store.write { try $0.setOwners(wanted, of: key, in: images) })
+        #expect(try images.entry(for: key)!.owners == wanted)
+        try expectSame()
+      }
+      for article in ["1", "2"] { try articles.remove(article) }
+      #expect(try images.contains(key), "it is nobody's")
+      #expect(try !store.write { try $0.setOwners([], of: "absent", in: images) })
       clock.advance(by: .hours(1))
       #expect(try store.write { try $0.setMetadata([3], of: key, in: images) }, "it is stale")
       let stale = try images.entry(for: key)!

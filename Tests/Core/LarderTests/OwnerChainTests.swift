@@ -65,14 +65,6 @@ import Testing
     }
   }
 
-  @Test func `5,000 entries of one owner go, 1,000 in each transaction`() throws {
-    try withNotes { store, notes, _ in
-      try makeStar(5_000, in: store)
-      #expect(try commits(store) { try notes.remove("0") } >= 5)
-      #expect(try notes.count() == 0)
-    }
-  }
-
   @Test func `what a killed process has left is removed by later writes of any kind`() throws {
     try withNotes { store, notes, _ in
       try makeStar(3_500, in: store)

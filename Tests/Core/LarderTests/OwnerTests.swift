@@ -54,42 +54,6 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: [1, 5_000, 30_000], [nil, 1_000])
-  func `an entry gets other owners without being written anew`(size: Int, chunksAbove: Int?) throws
-  {
-    try withStore(chunksAbove: chunksAbove) { store, clock in
-      let articles = store.namespace("articles")
-      let images = store.namespace("images")
-      let key = String(repeating: "long ", count: 300)
-      for key in ["1", "2", "3"] { try articles.set("text", for: key) }
-      let owners = ["1", "2", "3"].map { Owner(Key($0), in: "articles") }
-      let bytes = [UInt8](repeating: 7, count: size)
-      try images.set(
-        bytes, for: key,
-        .with(expires: .after(.hours(1)), tags: ["a"], owners: [owners[0]], metadata: [9]))
-      let before = try images.entry(for: key)!
-      clock.advance(by: .minutes(10))
-      for set in [[0, 1], [2], [1, 2, 0], []] {
-        let wanted = set.map { owners[$0] }
-        #expect(try store.write { try $0.setOwners(wanted, of: key, in: images) })
-        var after = try images.entry(for: key)!
-        #expect(after.owners == wanted)
-        (after.owners, after.storedSize, after.lastUsed) = (
-          before.owners, before.storedSize, before.lastUsed
-        )
-        #expect(after == before)
-        #expect(try images.bytes(key) == bytes)
-        #expect(try store.verify().faults == [])
-      }
-      for article in ["1", "2"] { try articles.remove(article) }
-      #expect(try images.contains(key), "it is nobody's")
-      try store.write { _ = try $0.setOwners([owners[2]], of: key, in: images) }
-      try articles.remove("3")
-      #expect(try !images.contains(key))
-      #expect(try store.write { try $0.setOwners([], of: key, in: images) } == false)
-    }
-  }
-
   private static let absent = [Owner(Key("1"), in: "articles")]
 
   @Test func `owners must be there, and nothing is changed where one is not`() throws {

@@ -50,13 +50,6 @@ import Testing
     return numbers
   }
 
-  private func damage(_ path: String, _ body: (inout Data) -> Void) throws {
-    let file = URL(fileURLWithPath: path + "/data.mdb")
-    var data = try Data(contentsOf: file)
-    body(&data)
-    try data.write(to: file)
-  }
-
   @Test(arguments: [1, 4]) func `a salvage that is stopped leaves nothing`(looks: Int) throws {
     try makeStore(path)
     var left = looks
@@ -108,7 +101,7 @@ import Testing
   @Test(arguments: [false, true])
   func `entries whose database has lost its record or root are saved`(losesName: Bool) throws {
     try makeStore(path)
-    try damage(path) { data in
+    try changeDataFile(of: path) { data in
       let name = Data("entries".utf8)
       var start = data.startIndex
       while let found = data.range(of: name, in: start..<data.endIndex) {
@@ -235,7 +228,7 @@ import Testing
       let (path, target) = (directory.path + "/old\(seed)", directory.path + "/new\(seed)")
       let ids = try makeStore(path)
       var random = SeededRNG(seed: seed)
-      try damage(path) { data in
+      try changeDataFile(of: path) { data in
         for _ in 0..<random.next(in: 1..<6) {
           let page = random.next(in: 0..<data.count / 4096)
           data[page * 4096 + random.next(in: 0..<(random.chance(percent: 60) ? 16 : 4096))] ^=

@@ -111,30 +111,6 @@ import Testing
     }
   }
 
-  @Test func `uses outlive the process that made them`() throws {
-    try withTemporaryDirectory { path in
-      let clock = ManualClock()
-      let used: [Timestamp?] = try {
-        let store = try Store(at: path + "/s", options: .init(clock: clock))
-        let notes = store.namespace("notes")
-        for key in 0..<100 { try notes.set("v", for: "\(key)") }
-        for key in 0..<100 where key % 3 == 0 {
-          clock.advance(by: .seconds(60))
-          _ = try notes.text("\(key)")
-        }
-        let used = try (0..<100).map { try notes.entry(for: "\($0)")?.lastUsed }
-        try store.close()
-        return used
-      }()
-      clock.advance(by: .seconds(86_400))
-      let store = try Store(at: path + "/s", options: .init(clock: clock))
-      let notes = store.namespace("notes")
-      #expect(try (0..<100).map { try notes.entry(for: "\($0)")?.lastUsed } == used)
-      #expect(Set(used).count > 30)
-      try store.close()
-    }
-  }
-
   @Test func `two processes mark the same entries`() throws {
     try withStoreOnDisk { store, notes in
       for key in 0..<100 { try notes.set("v", for: "\(key)") }
