@@ -87,43 +87,6 @@ import Testing
       #expect(read.limit == .count(5))
     }
   }
-
-  @Test func `the last word of expire is the time`() throws {
-    let expire = try invocation("expire @departures a b midnight")
-    #expect(expire.selection?.patterns == [.key(bytes("a")), .key(bytes("b"))])
-    #expect(expire.expiryChange("TIME|+D") == .to(.at(try word("midnight").timeAhead(stockholm))))
-    #expect(try invocation("expire @departures 'never'").expiryChange("TIME|+D") == .to(.never))
-  }
-
-  @Test func `the last words of expire are one time`() throws {
-    for (text, time, rest) in [
-      ("@a k tomorrow 09:00", "tomorrow 09:00", 1), ("@a k x monday 04:00", "monday 04:00", 2),
-      ("@a k 1h 30m", "1h30m", 1), ("@a k +1h 30m", "+90m", 1),
-      ("@a k 2026-12-01 06:30", "2026-12-01T06:30", 1),
-      ("@a --older 1d monday 04:00", "monday 04:00", 0),
-      ("@a 'monday' 04:00", "04:00", 1), ("@a 1h '30m'", "30m", 1),
-    ] {
-      let call = try invocation("expire \(text)")
-      let expected = try Word(bytes(time), isBare: false, at: 0..<0).expiryChange(stockholm)
-      #expect(call.expiryChange("TIME|+D") == expected, "\(text)")
-      #expect(call.selection?.patterns.count == rest, "\(text)")
-    }
-    // In these lines the first word may be a key, or the time may be meant for the whole namespace.
-    for text in ["expire @a monday 04:00 --yes", "expire 5m 1h"] {
-      #expect(
-        try error { _ = try invocation(text) }.message.description.hasSuffix("a part of the time"))
-    }
-    let shell = try Shell(.plain)
-    try shell.store.namespace("a").set("v", for: "k")
-    _ = try shell.error("expire @a monday 04:00 --yes")
-    #expect(try shell.store.namespace("a").entry(for: "k")?.expires == nil)
-  }
-
-  @Test func `a pattern decides which keys pass`() throws {
-    let patterns = try selection("keys a b*").patterns
-    #expect(patterns.map { $0.matches(bytes("a")) } == [true, false])
-    #expect(patterns.map { $0.matches(bytes("bc")) } == [false, true])
-  }
 }
 
 @Suite struct CommandTableTests {

@@ -34,38 +34,12 @@ import Testing
   }
 
   private func text(
-    _ mode: OutputMode, _ reply: Reply, width: Int? = nil, color: Bool = false,
-    unicode: Bool = true
+    _ mode: OutputMode, _ reply: Reply, width: Int? = nil, color: Bool = false
   ) -> String {
     let presentation = Presentation(
-      mode, isTerminal: width != nil, width: width, hasColor: color, hasUnicode: unicode,
+      mode, isTerminal: width != nil, width: width, hasColor: color, hasUnicode: true,
       clock: stockholm)
     return String(decoding: presentation.bytes(of: reply), as: UTF8.self)
-  }
-
-  @Test func `CSV follows RFC 4180`() {
-    let columns = [Column("key", holdsBytes: true), Column("n"), Column("t")]
-    let reply = Reply(
-      .rows(
-        columns,
-        [
-          [.bytes(bytes("a,b")), .number(1), .text("")],
-          [.bytes(bytes("a\"b\r\nc")), .null, .null],
-          [.bytes([0xFF]), .bool(true), .text("x y")],
-        ]))
-    #expect(
-      text(.csv, reply)
-        == "key,key_base64,n,t\r\n\"a,b\",,1,\"\"\r\n\"a\"\"b\r\nc\",,,\r\n,/w==,true,x y\r\n")
-  }
-
-  @Test func `an object is a line for each fact`() {
-    let reply = Reply(
-      .object(
-        [Column("key", holdsBytes: true), Column("size"), Column("used"), Column("exists")],
-        [.bytes(bytes("k")), .size(812), .null, .bool(true)]))
-    #expect(
-      text(.table, reply) == "key     \"k\"\nsize    812 B\nused    \u{2014}\nexists  yes\n")
-    #expect(text(.table, reply, unicode: false).contains("used    -\n"))
   }
 
   @Test func `a terminal cuts what a pipe does not`() {

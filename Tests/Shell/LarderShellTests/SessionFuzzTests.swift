@@ -37,7 +37,8 @@ import Testing
   ) throws -> [[UInt8]] {
     let test = EntryTest(selection, QueryRun(now: stockholm.now) {})
     return try entries.filter { entry, value in
-      try (entry.state != .expired || selection.wantsExpired) && test.passes(entry, value.span)
+      try (entry.state != .expired || selection.wantsExpired) && test.passesKey(entry.key.bytes)
+        && test.passesFilters(entry, value.span)
     }.map(\.0.key.bytes)
   }
 
