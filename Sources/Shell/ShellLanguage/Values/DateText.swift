@@ -14,11 +14,8 @@ struct DateText {
   /// Reads a date; nil for text of another form.
   init?(_ text: Substring) {
     let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
-    let numbers = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard numbers.map(\.count) == [4, 2, 2], let year = Self.digits(numbers[0]),
-      let month = Self.digits(numbers[1]), let day = Self.digits(numbers[2])
-    else { return nil }
-    (self.year, self.month, self.day) = (year, month, day)
+    guard let date = Self.numbers(parts[0], "-", [4...4, 2...2, 2...2]) else { return nil }
+    (year, month, day) = (date[0], date[1], date[2])
     if parts.count == 2 { guard readTime(parts[1]) else { return nil } }
   }
 
@@ -42,21 +39,17 @@ struct DateText {
       offset = time[sign] == "-" ? -size : size
       time = time[..<sign]
     }
-    guard time.prefix(5).utf8.count == 5, let minutes = Self.clockTime(time.prefix(5)) else {
-      return false
-    }
-    secondOfDay = minutes
-    let seconds = time.dropFirst(5)
-    guard !seconds.isEmpty else { return true }
-    let parts = seconds.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
-    guard seconds.first == ":", parts.count <= 2, parts[0].count == 2,
-      let second = Self.digits(parts[0]), second < 60
+    let parts = time.split(separator: ".", omittingEmptySubsequences: false)
+    guard
+      let clock = Self.numbers(parts[0], ":", [2...2, 2...2, 2...2])
+        ?? Self.numbers(parts[0], ":", [2...2, 2...2]),
+      zip(clock, [24, 60, 60]).allSatisfy({ $0 < $1 })
     else { return false }
-    secondOfDay = minutes + second
-    guard parts.count == 2 else { return true }
+    secondOfDay = zip(clock, [3600, 60, 1]).reduce(0) { $0 + $1.0 * $1.1 }
+    guard parts.count > 1 else { return true }
     // Digits after the milliseconds are ignored.
-    guard Self.digits(parts[1].prefix(18)) != nil, parts[1].utf8.allSatisfy(\.isDigit),
-      let fraction = Self.digits((parts[1] + "00").prefix(3))
+    guard parts.count == 2, clock.count == 3, !parts[1].isEmpty,
+      parts[1].utf8.allSatisfy(\.isDigit), let fraction = Int("\(parts[1])00".prefix(3))
     else { return false }
     millisecond = fraction
     return true
@@ -64,15 +57,21 @@ struct DateText {
 
   /// A time such as `06:30` in seconds; nil for text of another form.
   static func clockTime(_ text: Substring) -> Int? {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
-      let hour = digits(parts[0]), let minute = digits(parts[1]), hour < 24, minute < 60
-    else { return nil }
-    return hour * 3600 + minute * 60
+    guard let clock = numbers(text, ":", [1...2, 2...2]), clock[0] < 24, clock[1] < 60 else {
+      return nil
+    }
+    return clock[0] * 3600 + clock[1] * 60
   }
 
-  private static func digits(_ text: some StringProtocol) -> Int? {
-    !text.isEmpty && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
+  /// The numbers between separators; nil unless each has as many digits as its width.
+  private static func numbers(
+    _ text: Substring, _ separator: Character, _ widths: [ClosedRange<Int>]
+  ) -> [Int]? {
+    let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+    let areNumbers = zip(parts, widths).allSatisfy { part, width in
+      width.contains(part.count) && part.utf8.allSatisfy(\.isDigit)
+    }
+    return areNumbers && parts.count == widths.count ? parts.compactMap { Int($0) } : nil
   }
 }
 
