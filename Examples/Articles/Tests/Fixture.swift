@@ -122,3 +122,10 @@ extension OfflineSettings {
       isOn: isOn, articles: articles, keepsImages: keepsImages, imageMegabytes: imageMegabytes)
   }
 }
+
+/// The names that the program of the page uses without a declaration.
+struct Programs {
+  let store: Store
+  let token: String
+  let transport: any HTTPTransport
+}

@@ -3,7 +3,6 @@ import Catalog
 import ExampleProgram
 import Foundation
 import Larder
-import LarderHTTP
 import Service
 
 @main

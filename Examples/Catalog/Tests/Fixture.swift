@@ -66,3 +66,10 @@ extension CatalogListing { var slugs: [String] { contents.funnels.map(\.slug) } 
 extension CatalogReader {
   func slugs() -> [String] { contents.funnels.map(\.slug) }
 }
+
+/// The names that the program of the page uses without a declaration.
+struct Programs {
+  let store: Store
+  let token: String
+  let transport: any HTTPTransport
+}

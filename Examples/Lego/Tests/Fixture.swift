@@ -54,3 +54,9 @@ extension LegoClient {
     try await entity(Color.self, "\(id)", policy: policy)
   }
 }
+
+/// The names that the program of the page uses without a declaration.
+struct Programs {
+  let path, key: String
+  let transport: any HTTPTransport
+}
