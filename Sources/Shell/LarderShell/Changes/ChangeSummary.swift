@@ -48,16 +48,14 @@ struct ChangeSummary {
   }
 
   /// The answer to `--dry-run`. The sentence replaces the preview that names the first keys.
-  func preview(
-    _ fields: [Field]? = nil, adding further: [Field] = [], _ sentence: SafeText? = nil
-  ) -> Reply {
+  func preview(_ fields: [Field]? = nil, _ sentence: SafeText? = nil) -> Reply {
     let keys = samples.map { SafeText(quoting: $0) }.joined()
     let more = total.entries > samples.count ? ", \u{2026}" : ""
     let words: SafeText =
       samples.isEmpty
       ? "would \(verb) \(total.inBrackets)" : "would \(verb) \(total.inBrackets): \(keys)\(more)"
     return reply(
-      only: [("dry_run", .bool(true))] + (fields ?? counts) + further, sentence ?? words,
+      only: [("dry_run", .bool(true))] + (fields ?? counts), sentence ?? words,
       verb: "would \(verb)")
   }
 

@@ -40,7 +40,7 @@ struct EntryChange {
   ) throws -> Bool {
     guard call.has("--dry-run") else { return false }
     let found = try counted(where: wouldChange)
-    try session.output.answer(found.preview(adding: fields()))
+    try session.output.answer(found.preview(found.counts + fields()))
     try noteAbsent(found)
     return true
   }

@@ -46,7 +46,44 @@ extension Command {
         Example(example, "over a selection"),
         Example("\(kind.rawValue) size @departures --by .track", "for each value of a field"),
       ]
-    ).running { call, session in try answer(kind, call, in: session) }
+    ).running { call, session in
+      let operand = call.operand("OPERAND")!
+      let group = call.operand("--by")
+      if let group, group.operand.takesEach, operand.operand.takesEach {
+        throw ShellError(
+          .usage, "\(kind.rawValue) and --by cannot both take every element",
+          at: call.range("--by"),
+          hint: "only one of them may have []")
+      }
+      var scope = try Scope(of: call, in: session)
+      var limit = Int.max
+      if group != nil { (scope, limit) = scope.grouped }
+      var groups: [QueryValue: Aggregate] = [:]
+      let operands = [operand.operand] + (group.map { [$0.operand] } ?? [])
+      try scope.forEachQueried(operands) { _, values in
+        let names = group == nil ? [.null] : Set(values[1].map(\.normalized))
+        for name in names {
+          for value in values[0] { groups[name, default: Aggregate(kind)].add(value) }
+        }
+        try Aggregate.check(groups.count)
+      }
+      guard let group else {
+        let result = groups[.null] ?? Aggregate(kind)
+        try session.output.answer(
+          reply(kind, of: operand.label, result, session.output.presentation))
+        return
+      }
+      let rows = groups.sorted { isBefore($0.key, $1.key) }
+      try session.output.answer(
+        .rows(
+          [
+            Column("by", title: group.label), Column(kind.rawValue), Column("values"),
+            Column("skipped"),
+          ],
+          rows.prefix(limit).map { group, result in
+            [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
+          }))
+    }
   }
 
   private static func countGroups(_ scope: Scope, by group: QueryColumn) throws {
@@ -73,45 +110,6 @@ extension Command {
   /// The order of groups. Equal numbers in different notations need an order, too.
   private static func isBefore(_ a: QueryValue, _ b: QueryValue) -> Bool {
     a.precedes(b) || !b.precedes(a) && a.json < b.json
-  }
-
-  private static func answer(
-    _ kind: Aggregate.Kind, _ call: Invocation, in session: Session
-  ) throws {
-    let operand = call.operand("OPERAND")!
-    let group = call.operand("--by")
-    if let group, group.operand.takesEach, operand.operand.takesEach {
-      throw ShellError(
-        .usage, "\(kind.rawValue) and --by cannot both take every element", at: call.range("--by"),
-        hint: "only one of them may have []")
-    }
-    var scope = try Scope(of: call, in: session)
-    var limit = Int.max
-    if group != nil { (scope, limit) = scope.grouped }
-    var groups: [QueryValue: Aggregate] = [:]
-    let operands = [operand.operand] + (group.map { [$0.operand] } ?? [])
-    try scope.forEachQueried(operands) { _, values in
-      let names = group == nil ? [.null] : Set(values[1].map(\.normalized))
-      for name in names {
-        for value in values[0] { groups[name, default: Aggregate(kind)].add(value) }
-      }
-      try Aggregate.check(groups.count)
-    }
-    guard let group else {
-      let result = groups[.null] ?? Aggregate(kind)
-      try session.output.answer(reply(kind, of: operand.label, result, session.output.presentation))
-      return
-    }
-    let rows = groups.sorted { isBefore($0.key, $1.key) }
-    try session.output.answer(
-      .rows(
-        [
-          Column("by", title: group.label), Column(kind.rawValue), Column("values"),
-          Column("skipped"),
-        ],
-        rows.prefix(limit).map { group, result in
-          [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
-        }))
   }
 
   private static func reply(

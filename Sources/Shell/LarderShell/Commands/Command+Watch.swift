@@ -115,23 +115,25 @@ private struct Watch {
 
   /// Shows changes until the time is over or enough changes were shown; true if ^C ended the run.
   mutating func run(until end: Duration?) throws -> Bool {
-    try session.output.rows(form.columns, areEndless: true) { try showAll(until: end, $0) }
-  }
-
-  private mutating func showAll(
-    until end: Duration?, _ write: ([[Cell]]) throws -> Void
-  ) throws -> Bool {
-    while count < most {
-      let (events, looked) = try nextEvents()
-      try show(events, write)
-      let left = end.map { $0 - session.clock.monotonic }
-      if session.host.isInterrupted() { return true }
-      if left.map({ $0 <= .zero }) ?? false || count >= most { return false }
-      if looked < Self.batch, try !session.host.pause(min(left ?? Self.pace, Self.pace)) {
-        return true
+    try session.output.rows(form.columns, areEndless: true) { write in
+      while count < most {
+        let (events, looked) = try nextEvents()
+        count += events.count
+        if session.output.isTable {
+          let clock = session.wallClock
+          try session.output.writeLines(events.map { form.line($0, clock) })
+        } else {
+          try write(events.map(form.cells))
+        }
+        let left = end.map { $0 - session.clock.monotonic }
+        if session.host.isInterrupted() { return true }
+        if left.map({ $0 <= .zero }) ?? false || count >= most { return false }
+        if looked < Self.batch, try !session.host.pause(min(left ?? Self.pace, Self.pace)) {
+          return true
+        }
       }
+      return false
     }
-    return false
   }
 
   private func nextEvents() throws -> (events: [ChangeEvent], looked: Int) {
@@ -144,15 +146,5 @@ private struct Watch {
       events.append(try event.completed(for: form, from: session.store, session.queries))
     }
     return (events, looked)
-  }
-
-  private mutating func show(_ events: [ChangeEvent], _ write: ([[Cell]]) throws -> Void) throws {
-    if session.output.isTable {
-      let clock = session.wallClock
-      try session.output.writeLines(events.map { form.line($0, clock) })
-    } else {
-      try write(events.map(form.cells))
-    }
-    count += events.count
   }
 }

@@ -36,10 +36,6 @@ struct EntryTest {
 
   var readsValues: Bool { values != nil }
 
-  func passes(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
-    try passesKey(entry.key.bytes) && passesFilters(entry, value)
-  }
-
   func passesFilters(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
     try passesFacts(entry) && passesValue(entry, value)
   }

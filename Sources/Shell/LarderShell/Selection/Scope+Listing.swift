@@ -71,9 +71,9 @@ extension Scope {
   /// Suggests keys near a missing key. For a pattern, suggests matches in another case and values with its text.
   private func suggestOtherMatches() throws {
     if selection.listsKeys, namespaces.count == 1, case .key(let key)? = selection.patterns.first,
-      let near = try missingKeys().isEmpty ? nil : KeySuggestions(key, in: namespaces[0])
+      try !missingKeys().isEmpty
     {
-      let hint = near.hint(verb: "keys", namespace: namespaces[0].name)
+      let hint = try KeySuggestions.hint(for: key, in: namespaces[0], verb: "keys")
       return try session.host.notify("note: no entry \(key); \(hint)")
     }
     guard !selection.ignoresCase, selection.patterns.count == 1,

@@ -2,20 +2,16 @@ import Larder
 import ShellLanguage
 
 /// Keys of a namespace that resemble an absent key, found with few lookups.
-struct KeySuggestions {
-  private let key: [UInt8]
-  private var nearest: [[UInt8]] = []
-  /// The prefix that the similar keys share, and the number of keys with the prefix, up to `mostLooked` + 1.
-  private var prefix: [UInt8] = []
-  private var count = 0
-
+enum KeySuggestions {
   private static let mostLooked = 200
   private static let mostProbes = 64
 
-  /// Shortens the key until some key of the namespace begins with the rest.
-  init(_ key: [UInt8], in namespace: Store.Namespace) throws {
-    self.key = key
-    var prefix = Array(key.prefix(Self.mostProbes))
+  /// A hint with similar keys, or with a command that a person can run, or with both.
+  static func hint(
+    for key: [UInt8], in namespace: Store.Namespace, verb: String
+  ) throws -> SafeText {
+    // Shortens the key until some key of the namespace begins with the rest.
+    var prefix = Array(key.prefix(mostProbes))
     var keys = prefix == key ? try Self.keys(with: prefix, in: namespace) : []
     while keys.isEmpty, !prefix.isEmpty {
       prefix.removeLast()
@@ -27,31 +23,23 @@ struct KeySuggestions {
       }
       keys = try Self.keys(with: prefix, in: namespace)
     }
-    self.prefix = prefix
-    count = keys.count
-    let wanted = Self.text(key)
-    let ranked = keys.map { (distance: Suggestions.distance(wanted, Self.text($0)), key: $0) }
+    let (name, all) = (Quoting.namespace(namespace.name), "\(Quoting.typed(prefix))*")
+    let number = keys.count > mostLooked ? "over \(mostLooked)" : "\(keys.count)"
+    if prefix == key {
+      let keys = keys.count == 1 ? "1 key begins" : "\(number) keys begin"
+      return "\(keys) with it: `\(verb) \(name) \(all)`"
+    }
+    let wanted = text(key)
+    let ranked = keys.map { (distance: Suggestions.distance(wanted, text($0)), key: $0) }
       .sorted { $0.distance < $1.distance }
     // A key with a short common prefix counts as similar only if the two keys are nearly equal.
-    let isClose = !prefix.isEmpty && 2 * prefix.count >= min(key.count, Self.mostProbes)
-    nearest = ranked.prefix(3)
+    let isClose = !prefix.isEmpty && 2 * prefix.count >= min(key.count, mostProbes)
+    let nearest = ranked.prefix(3)
       .filter { isClose || $0.distance <= (prefix.isEmpty ? min(wanted.count / 3, 2) : 2) }
-      .map(\.key)
-  }
-
-  /// A hint with similar keys, or with a command that a person can run, or with both.
-  func hint(verb: String, namespace: String) -> SafeText {
-    let number = count > Self.mostLooked ? "over \(Self.mostLooked)" : "\(count)"
-    if prefix == key {
-      let keys = count == 1 ? "1 key begins" : "\(number) keys begin"
-      return
-        "\(keys) with it: `\(verb) \(Quoting.namespace(namespace)) \(Quoting.typed(prefix))*`"
-    }
-    guard !nearest.isEmpty else { return "`keys \(Quoting.namespace(namespace))` lists the keys" }
-    let list = nearest.map { SafeText(quoting: $0) }.joined()
-    guard !prefix.isEmpty, count > nearest.count else { return "similar keys: \(list)" }
-    return
-      "similar keys: \(list); `keys \(Quoting.namespace(namespace)) \(Quoting.typed(prefix))*` lists \(number)"
+    guard !nearest.isEmpty else { return "`keys \(name)` lists the keys" }
+    let list = nearest.map { SafeText(quoting: $0.key) }.joined()
+    guard !prefix.isEmpty, keys.count > nearest.count else { return "similar keys: \(list)" }
+    return "similar keys: \(list); `keys \(name) \(all)` lists \(number)"
   }
 
   private static func keys(with prefix: [UInt8], in namespace: Store.Namespace) throws -> [[UInt8]]

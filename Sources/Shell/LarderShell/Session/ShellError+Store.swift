@@ -90,7 +90,7 @@ extension Session {
     {
       return "plain output escapes the key \(meant): `--stdin` reads it back"
     }
-    return try KeySuggestions(key, in: namespace).hint(verb: verb, namespace: namespace.name)
+    return try KeySuggestions.hint(for: key, in: namespace, verb: verb)
   }
 
   func noSuchKeys(

@@ -100,24 +100,26 @@ struct LineFields {
     return Array(data)
   }
 
-  func integer(_ name: String, _ expected: SafeText) throws(ParseError) -> Int? {
+  private func field<Value>(
+    _ name: String, _ expected: SafeText, _ convert: (QueryValue) -> Value?
+  ) throws(ParseError) -> Value? {
     guard let value = value(name) else { return nil }
-    guard case .integer(let number) = value, let integer = Int(exactly: number) else {
-      throw wrong(name, expected)
+    guard let converted = convert(value) else { throw wrong(name, expected) }
+    return converted
+  }
+
+  func integer(_ name: String, _ expected: SafeText) throws(ParseError) -> Int? {
+    try field(name, expected) {
+      if case .integer(let number) = $0 { Int(exactly: number) } else { nil }
     }
-    return integer
   }
 
   func number(_ name: String, _ expected: SafeText) throws(ParseError) -> Double? {
-    guard let value = value(name) else { return nil }
-    guard let number = value.double else { throw wrong(name, expected) }
-    return number
+    try field(name, expected) { $0.double }
   }
 
   func bool(_ name: String) throws(ParseError) -> Bool? {
-    guard let value = value(name) else { return nil }
-    guard case .bool(let bool) = value else { throw wrong(name, "true or false") }
-    return bool
+    try field(name, "true or false") { if case .bool(let bool) = $0 { bool } else { nil } }
   }
 
   func isNever(_ name: String) -> Bool { value(name) == .string(Array(ExportFormat.never.utf8)) }
