@@ -38,22 +38,6 @@ extension Peer {
     try opened.close()
   }
 
-  /// Reads expired entries and removes them, until the input ends.
-  func removeExpired() throws {
-    let opened = try Store(at: store)
-    let notes = opened.namespace("notes")
-    Peer.say("open")
-    try untilEndOfInput {
-      for key in 0..<4 {
-        let _: String? = try notes.value(for: key)
-      }
-      _ = try notes.count()
-      try opened.purge()
-    }
-    try opened.close()
-    Peer.say("closed")
-  }
-
   /// Reads entries and prints how many it found. The first argument is their number; with a second, the reads repeat for ever.
   func useEntries() throws {
     let opened = try Store(at: store)

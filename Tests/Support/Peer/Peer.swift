@@ -28,7 +28,6 @@ import Synchronization
     "damage-cases": { try $0.damageCases() },
     "damage-trials": { try $0.damageTrials() },
     "descriptors": { try $0.listDescriptors() },
-    "expired": { try $0.removeExpired() },
     "fail-meta": { try $0.failMetaWrite() },
     "fail-sync": { try $0.failSync() },
     "fail-sync-at-closing": { try $0.failSyncAtClosing() },
