@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// The candidates of Tab, from the command table; a closure supplies the names of the store and of files.
 package struct Completer: Sendable {
   package enum Request: Sendable, Hashable {

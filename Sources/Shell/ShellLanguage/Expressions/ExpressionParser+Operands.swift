@@ -1,5 +1,3 @@
-import LarderSystem
-
 extension ExpressionParser {
   var isOperand: Bool {
     switch tokens[index].kind {

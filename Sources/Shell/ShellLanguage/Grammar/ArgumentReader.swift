@@ -1,5 +1,3 @@
-import LarderSystem
-
 extension CommandTable {
   /// Looks up the command and reads its arguments. An error has the place of its word.
   package func invocation(of line: CommandLine, clock: WallClock) throws(ShellError) -> Invocation {

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The text forms of keys that a program made from integers and UUIDs: `int:10`, `uuid:...`.
 ///
 /// The key of an integer is a byte that UTF-8 never uses, then the big-endian bytes. The first byte is 0xF6 (negative) or
@@ -63,6 +57,9 @@ package enum TypedKey {
   }
 
   private static func uuid(_ text: String) -> [UInt8]? {
-    text.utf8.count == 36 && UUID(uuidString: text) != nil ? text.utf8.hexDecoded : nil
+    let isUUID = text.utf8.enumerated().allSatisfy { index, byte in
+      [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : byte.hexValue != nil
+    }
+    return isUUID && text.utf8.count == 36 ? text.utf8.hexDecoded : nil
   }
 }

@@ -154,6 +154,10 @@ extension UInt8 {
   }
 }
 
+extension [UInt8] {
+  var base64: String { Data(self).base64EncodedString() }
+}
+
 extension Sequence<UInt8> {
   /// The bytes that pairs of hexadecimal digits encode. Other characters do not count.
   var hexDecoded: [UInt8] {

@@ -1,17 +1,10 @@
 import LarderSystem
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension Cell {
   /// The field of an object. Bytes that are not UTF-8 become base64, never a lossy string.
   package func jsonField(_ name: String) -> JSON.Field {
     switch self {
-    case .base64(let bytes):
-      JSON.Field("\(name)_base64", .string(Data(bytes).base64EncodedString()))
+    case .base64: JSON.Field("\(name)_base64", json)
     case .bytes(let bytes) where String(validating: bytes, as: UTF8.self) == nil:
       Cell.base64(bytes).jsonField(name)
     default: JSON.Field(name, json)
@@ -21,7 +14,7 @@ extension Cell {
   private var json: JSON {
     switch self {
     case .bytes(let bytes): .string(String(decoding: bytes, as: UTF8.self))
-    case .base64(let bytes): .string(Data(bytes).base64EncodedString())
+    case .base64(let bytes): .string(bytes.base64)
     case .text(let text), .prose(let text): .string(text)
     case .number(let number), .size(let number): .number(number)
     case .time(let time), .stale(let time): .string(time.rfc3339)

@@ -1,5 +1,3 @@
-import LarderSystem
-
 package enum JSONFields {
   private static let deepest = 2
 

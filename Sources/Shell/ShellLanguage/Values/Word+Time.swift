@@ -1,5 +1,3 @@
-import LarderSystem
-
 extension Word {
   /// A time other than `never`: a duration counts from now, and a time of day is its next occurrence.
   package func timeAhead(_ clock: WallClock) throws(ShellError) -> UnixTime {
