@@ -2,30 +2,13 @@ import ExampleTesting
 
 @testable import Departures
 
-/// The requests that the cache spares in a recorded week of an app. Each record has the time of opening, the minutes, the
-/// landing that was shown, and whether the map was shown.
+/// The requests that the cache spares in a recorded week of an app. Each line of `Sample/week.txt` has the time of opening, the
+/// minutes, the landing that was shown, and whether the map was shown.
 ///
 /// At its start the app shows the boards of its five favourites. Every half minute it draws the board with the names of
 /// ships, and once the weather and the water of a lake. Then it goes to the background.
 @Suite(.checkedStores) struct RecordedWeekTests {
   private static let favourites = ["8503651", "8503669", "8503675", "8503674", "8503681"]
-
-  private static let log = """
-    07T06:50 12 8503651 -; 07T07:25 9 8503651 -; 07T09:40 4 8503669 -; 07T11:55 8 8503651 map; 07T12:40 5 8503669 -;
-    07T16:45 11 8503651 -; 07T17:20 14 8503651 -; 07T19:05 6 8503669 -; 07T21:30 4 8503651 -;
-    08T06:48 7 8503651 -; 08T07:22 12 8503651 -; 08T10:10 3 8503675 -; 08T12:05 9 8503651 -; 08T13:15 4 8503669 -;
-    08T16:40 13 8503651 -; 08T17:15 16 8503651 map; 08T18:50 7 8503669 -; 08T22:10 5 8503651 -;
-    09T06:51 6 8503651 -; 09T07:24 10 8503651 -; 09T12:00 8 8503651 -; 09T15:30 5 8503674 -; 09T16:44 12 8503651 -;
-    09T17:18 15 8503651 -; 09T19:40 6 8503669 -; 09T21:05 4 8503651 -;
-    10T06:49 7 8503651 -; 10T07:27 11 8503651 -; 10T09:15 4 8503669 -; 10T12:10 9 8503651 -; 10T14:05 5 8503681 map;
-    10T16:42 12 8503651 -; 10T17:17 14 8503651 -; 10T20:00 8 8503669 -; 10T23:50 12 8503651 -;
-    11T06:50 6 8503651 -; 11T07:23 10 8503651 -; 11T11:50 10 8503651 -; 11T13:00 5 8503669 -; 11T16:30 15 8503651 -;
-    11T17:05 17 8503651 -; 11T18:30 9 8503669 map; 11T20:45 7 8503651 -;
-    12T08:10 12 8503651 map; 12T09:05 18 8503669 -; 12T10:30 14 8503669 -; 12T11:45 16 8503675 -; 12T13:10 11 8503675 -;
-    12T14:20 15 8503669 map; 12T15:35 19 8503651 -; 12T17:00 14 8503651 -; 12T18:40 12 8503651 -; 12T21:15 6 8503669 -;
-    13T09:00 14 8503651 -; 13T10:15 17 8503674 map; 13T11:30 12 8503674 -; 13T13:20 16 8503681 -; 13T14:45 13 8503651 -;
-    13T16:10 18 8503651 -; 13T17:35 11 8503669 -; 13T20:30 7 8503651 -
-    """
 
   private typealias Session = (start: Timestamp, minutes: Int, station: String, hasMap: Bool)
 
@@ -34,7 +17,7 @@ import ExampleTesting
   }
 
   private static func sessions() throws -> [Session] {
-    try log.split { $0 == ";" || $0 == "\n" }.map { line -> Session in
+    try Repository.text("Examples/Departures/Sample/week.txt").split(separator: "\n").map { line in
       let words = line.split(separator: " ").map(String.init)
       return (try time(words[0]), Int(words[1])!, words[2], words[3] == "map")
     }
