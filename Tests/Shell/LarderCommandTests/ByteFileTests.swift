@@ -48,14 +48,6 @@ import Testing
     #expect(fcntl(descriptor, F_GETFD) >= 0)
   }
 
-  @Test func `a link to no file is not written`() throws {
-    try files.createSymbolicLink(atPath: home.path + "/link", withDestinationPath: "nothing")
-    #expect(throws: TerminalError.failed(operation: "open", code: ENOENT)) {
-      try write("new", to: "link", replaces: true)
-    }
-    #expect(try files.contentsOfDirectory(atPath: home.path).sorted() == ["file", "link"])
-  }
-
   @Test func `an unfinished file of an earlier process is in nobody's way`() throws {
     try home.write("half", to: "new.\(getpid()).part")
     try write("whole", to: "new", replaces: false)

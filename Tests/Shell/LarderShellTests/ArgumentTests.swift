@@ -58,12 +58,4 @@ import Testing
     }
     #expect(try word(text).data() == expected)
   }
-
-  @Test func `a key is not empty and no pattern`() throws {
-    _ = try error { _ = try word("''").key() }
-    _ = try error { _ = try word("hex:").key() }
-    let pattern = try error { _ = try word("a*").key() }
-    #expect(pattern.message.description.contains("pattern"))
-    #expect(try word("'a*'").key() == bytes("a*"))
-  }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct HelpTests {
-  private let help = Help(.standard)
+  private let help = CommandTable.standard
 
   @Test func `the overview has every command and topic`() {
     for command in CommandTable.standard.commands {
@@ -167,7 +167,7 @@ import Testing
     ("persist a --yes ", "[--dry-run] [--verbose]"),
   ])
   func `a hint says what may come next`(line: String, hint: String?) {
-    #expect(Hints(.standard).hint(behind: bytes(line)) == hint)
+    #expect(CommandTable.standard.hint(behind: bytes(line)) == hint)
   }
 }
 
@@ -205,16 +205,6 @@ import Testing
     #expect(texts("get @a int:-", in: shell) == ["int:-1"])
     #expect(texts("get @a uuid:f8", in: shell) == ["uuid:\(id)"])
     #expect(texts("get @a ", in: shell).contains("int:2"))
-    #expect(try shell("get @a int:10").hasSuffix("v\n"))
-    let listed = try shell("keys @a")
-    #expect(listed.contains("int:-1 ") && listed.contains("uuid:\(id)"))
-    #expect(try shell.error("get @a int:12").message.description == "no entry int:12 in a")
-    let pipe = try Shell(.plain)
-    for number in [10, 11, 2, -1] { try pipe.store.namespace("a").set("v", for: number) }
-    let lines = try pipe("keys @a")
-    #expect(!lines.contains("int:"))
-    pipe.input = bytes(lines)
-    #expect(try pipe("evict @a --stdin --yes") == "evict\ta\t4\t4\n")
   }
 }
 

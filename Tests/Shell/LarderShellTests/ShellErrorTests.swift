@@ -11,29 +11,12 @@ import Testing
 #endif
 
 @Suite struct ShellErrorTests {
-  private func failure(_ text: String, _ source: Source = .prompt) throws -> ShellError {
+  private func failure(_ text: String) throws -> ShellError {
     try error {
-      for command in try CommandReader.commands(in: bytes(text), from: source) {
+      for command in try CommandReader.commands(in: bytes(text), from: .prompt) {
         _ = try CommandTable.standard.invocation(of: command, clock: stockholm)
       }
     }
-  }
-
-  @Test func `at the prompt carets stand under the word`() throws {
-    #expect(
-      try failure("expire @departures Malm* 1mo").prompted(promptWidth: 8) == """
-                                         ^^^
-        error: "1mo" is not a duration: months vary in length
-        hint: use `30d` or `4w`
-
-        """)
-    #expect(
-      try failure("kesy @departures").prompted(promptWidth: 8) == """
-                ^^^^
-        error: unknown command "kesy"
-        hint: did you mean `keys`?
-
-        """)
   }
 
   @Test func `carets count the columns of wide characters`() throws {
