@@ -139,7 +139,7 @@ enum Program {
         hint: "`larder help [COMMAND|TOPIC]`; a store named help is opened as `larder ./help`")
     }
     let presentation = presentation(options, environment)
-    let reply = try Help(.standard).reply(about: options.words.first, for: presentation)
+    let reply = try CommandTable.standard.help(about: options.words.first, for: presentation)
     try Terminal.write(presentation.bytes(of: reply).span)
     return 0
   }

@@ -30,11 +30,11 @@ struct PromptLoop {
       return
     }
     let session = runner.session
-    let (hints, names) = (Hints(.standard), CompletionSource(session))
+    let names = CompletionSource(session)
     let editor = try LineEditor(
       showsColors: session.settings.hasColor, hasUnicode: session.settings.hasUnicode,
       complete: { names.completion(of: $0, cursor: $1) },
-      hint: { session.settings.showsHints ? hints.hint(behind: $0) : nil },
+      hint: { session.settings.showsHints ? CommandTable.standard.hint(behind: $0) : nil },
       highlight: { [highlighter] in highlighter.runs(in: $0) })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       Self.noting(runner.messages) { () throws(TerminalError) in

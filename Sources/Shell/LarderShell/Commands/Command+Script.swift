@@ -59,7 +59,8 @@ extension Command {
     ],
   ).running { call, session in
     try session.output.answer(
-      Help(.standard).reply(about: call.bytes("COMMAND|TOPIC"), for: session.output.presentation))
+      CommandTable.standard.help(
+        about: call.bytes("COMMAND|TOPIC"), for: session.output.presentation))
   }
 
   static let quit = CommandSpec(

@@ -1,15 +1,11 @@
-/// The dim text behind the cursor, with the arguments that can follow.
-package struct Hints: Sendable {
-  package let table: CommandTable
-
-  package init(_ table: CommandTable) { self.table = table }
-
-  /// The hint for a line; nil unless the line ends with a space after words of a known command.
+extension CommandTable {
+  /// The dim text behind the cursor, with the arguments that can follow; nil unless the line ends with a space after words of a
+  /// known command.
   package func hint(behind line: [UInt8]) -> String? {
     guard line.last == .space || line.last == .tab else { return nil }
     var lexer = Lexer()
     guard (try? lexer.scan(line)) != nil, lexer.open == nil, lexer.current == nil,
-      let name = lexer.words.first?.bareText, let command = table.command(named: name)
+      let name = lexer.words.first?.bareText, let command = command(named: name)
     else { return nil }
     let state = ArgumentState(lexer.words.dropFirst(), of: command)
     if let option = state.openOption { return option.placeholder }

@@ -1,10 +1,6 @@
-/// The text of `help`, generated from the command table.
-package struct Help: Sendable {
-  package let table: CommandTable
-
-  package init(_ table: CommandTable) { self.table = table }
-
-  package func reply(
+extension CommandTable {
+  /// The answer of `help`.
+  package func help(
     about subject: [UInt8]?, for presentation: Presentation
   ) throws(ShellError) -> Reply {
     let text = if let subject { try text(about: subject) } else { overview }
@@ -18,7 +14,7 @@ package struct Help: Sendable {
     return Reply(
       .rows(
         ["subject", "aliases", "group", "summary"],
-        table.commands.map { row($0.name, $0.aliases, $0.group.rawValue, .prose($0.summary)) }
+        commands.map { row($0.name, $0.aliases, $0.group.rawValue, .prose($0.summary)) }
           + HelpTopic.all.map { row($0.name, $0.aliases, "Topics", .null) }))
   }
 
@@ -26,9 +22,9 @@ package struct Help: Sendable {
     func heading(_ command: CommandSpec) -> String {
       ([command.name] + command.aliases).joined(separator: ", ")
     }
-    let width = table.commands.map { heading($0).count }.max()
+    let width = commands.map { heading($0).count }.max()
     let groups = CommandSpec.Group.allCases.map { group in
-      let commands = table.commands.filter { $0.group == group }
+      let commands = commands.filter { $0.group == group }
       let list = DisplayWidth.list(commands.map { (heading($0), $0.summary) }, width: width)
       return commands.isEmpty ? "" : "\(group.rawValue)\n\(list)"
     }
@@ -40,11 +36,11 @@ package struct Help: Sendable {
   package func text(about subject: [UInt8]) throws(ShellError) -> String {
     let name = String(validating: subject, as: UTF8.self)?.lowercased() ?? ""
     // A few topics have the name of a command: the text has both.
-    let texts = [table.command(named: name).map { text(about: $0) }, HelpTopic(named: name)?.text]
+    let texts = [command(named: name).map { text(about: $0) }, HelpTopic(named: name)?.text]
       .compactMap(\.self)
     if !texts.isEmpty { return texts.joined(separator: "\n") }
     let topics = HelpTopic.all.flatMap { [$0.name] + $0.aliases }
-    let subjects = table.names + topics.filter { !table.names.contains($0) }
+    let subjects = names + topics.filter { !names.contains($0) }
     throw ShellError(
       .usage, "no help on \(subject)",
       hint: CommandSynonyms.hint(name) ?? Suggestions.question(name, among: subjects)
