@@ -6,11 +6,17 @@ import Testing
 @testable import Larder
 
 struct GroupCommitTests {
+  private let store: Store
+  private let notes: Store.Namespace
+
+  init() throws {
+    store = try Store.patient()
+    notes = store.namespace("notes")
+  }
+
   @Test func `many tasks share a commit, and each entry is there when its write returns`()
     async throws
   {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
     let before = try store.statistics().file.transaction
     try await whileHeld(store, until: 64) {
       try await inTasks(64) { task in
@@ -27,8 +33,6 @@ struct GroupCommitTests {
 
   @Test(.timeLimit(.minutes(20)))
   func `blocking writes and closing need no thread of the queue`() async throws {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
     // Simulates a process that could create no thread for the commits.
     store.engine.writes.queue.thread.suspend()
     defer { store.engine.writes.queue.thread.resume() }
@@ -49,8 +53,7 @@ struct GroupCommitTests {
   }
 
   @Test func `a task that is cancelled already writes nothing`() async throws {
-    let store = try Store.patient()
-    let (notes, cache) = (store.namespace("notes"), store.cache(TextCodec(), in: "notes"))
+    let cache = store.cache(TextCodec(), in: "notes")
     // A write to a known namespace goes to the write buffer.
     for _ in 0..<3 { try await notes.set("x", for: "first") }
     let writes: [@Sendable () async throws -> Void] = [
@@ -84,8 +87,6 @@ struct GroupCommitTests {
   }
 
   @Test func `concurrent updates lose none`() async throws {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
     try await inTasks(16) { _ in
       for _ in 0..<25 {
         try await notes.update("count") { bytes in

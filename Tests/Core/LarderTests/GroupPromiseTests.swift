@@ -8,14 +8,20 @@ import Testing
 @testable import Larder
 
 @Suite struct `What a group promises its members` {
+  private let store: Store
+  private let notes: Store.Namespace
+
+  init() throws {
+    store = try Store.patient()
+    notes = store.namespace("notes")
+  }
+
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 
   @Test
   func `writes of one key are made in the order in which they came, whatever fails among them`()
     async throws
   {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
     let stopped = Tally()
     try await whileHeld(store, until: 12) {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -70,8 +76,6 @@ import Testing
   func `a task cancelled before the commit begins has written nothing, though its write has run`()
     async throws
   {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
     let reached = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
     let runs = Tally()
@@ -106,7 +110,6 @@ import Testing
   func `a member that finds no room is told alone, and the others are committed once`(
     _ eviction: Eviction
   ) async throws {
-    let store = try Store.patient()
     let (full, notes) = (store.namespace("full"), store.namespace("notes"))
     try store.declare(Rules(limits: Limits(entries: 1), eviction: eviction), for: "full")
     try await full.set("1", for: "a")
@@ -173,8 +176,6 @@ import Testing
 
   @Test func `of many that replace the same version one does, and an update sees it`() async throws
   {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
     try await notes.set("0", for: "a")
     let version = try #require(try notes.entry(for: "a")?.version)
     let winners = Shared<[Int]>([])
@@ -197,8 +198,6 @@ import Testing
   }
 
   @Test func `a batch runs on its caller's thread, in a commit of its own`() async throws {
-    let store = try Store.patient()
-    let notes = store.namespace("notes")
     let commits = Shared<Set<UInt64>>([])
     let own = Shared<UInt64>(0)
     let ended = DispatchSemaphore(value: 0)

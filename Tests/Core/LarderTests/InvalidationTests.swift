@@ -6,13 +6,15 @@ import Testing
 
 /// Tags, and the entries that an invalidation hides and removes.
 @Suite struct InvalidationTests {
-  /// Invalidates a tag and stops after the first transaction, like a process that is killed at that moment.
-  private func begin(_ tag: String, in store: Store, removing limit: Int) throws -> RemovalResult {
-    try store.engine.commit(.withoutCleanup) { batch in
-      let (removal, tombstone) = try TagInvalidation.begin(
-        [Array(tag.utf8)], in: nil, asOf: nil, limit: limit, &batch.session)
-      #expect(tombstone != nil)
-      return removal
+  /// Invalidates the entries with all tags, and stops after the first transaction, like a process that is killed at that moment.
+  @discardableResult
+  private func begin(
+    _ tags: [String], in store: Store, removing limit: Int, _ mode: CommitMode = .withoutCleanup
+  ) throws -> RemovalResult {
+    try store.engine.commit(mode) { batch in
+      try TagInvalidation.begin(
+        tags.map { Array($0.utf8) }, in: nil, asOf: nil, limit: limit, &batch.session
+      ).removal
     }
   }
 
@@ -29,11 +31,7 @@ import Testing
       #expect(try notes.keys(tags: ["x"]).count == 4 && notes.keys(tags: ["z"]) == [Key("a")])
       #expect(try notes.keys(tags: ["xy"]) == [] && store.namespace("none").keys(tags: ["x"]) == [])
       #expect(try notes.invalidate(tags: ["y", "x", "z"]) == RemovalResult(entries: 1, bytes: 1))
-      // Stops after the first transaction, like a process that is killed at that moment.
-      try store.engine.commit(.withoutCleanup) { batch in
-        _ = try TagInvalidation.begin(
-          [[UInt8(ascii: "y")], [UInt8(ascii: "x")]], in: nil, asOf: nil, limit: 1, &batch.session)
-      }
+      try begin(["y", "x"], in: store, removing: 1)
       #expect(try store.state.tombstones == 1)
       #expect(try notes.keys(tags: ["x"]) == [Key("b")] && boards.keys(tags: ["x"]) == [])
       #expect(try notes.bytes("b") == [2] && boards.bytes("a") == nil)
@@ -64,7 +62,7 @@ import Testing
       try notes.set([2], for: "other", .with(tags: ["u"]))
       // The value is in memory before the invalidation.
       #expect(try cache.value(for: "k50") == [1])
-      #expect(try begin("t", in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
+      #expect(try begin(["t"], in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
       #expect(try store.state.tombstones == 1 && notes.count() == 91)
       for key in 0..<100 {
         #expect(try notes.bytes("k\(key)") == nil && cache.value(for: "k\(key)") == nil)
@@ -92,7 +90,7 @@ import Testing
         try batch.set([2], for: "other", in: notes, .with(tags: ["u"]))
         try batch.set([3], for: "plain", in: notes)
       }
-      _ = try begin("t", in: store, removing: 10)
+      try begin(["t"], in: store, removing: 10)
       let key = try #require(
         try store.keys(in: { _ in .main }).first { $0.starts(with: MetadataKey.tombstones) })
       try store.tamper { transaction, _ in
@@ -123,7 +121,7 @@ import Testing
       try store.write { batch in
         for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
       }
-      _ = try begin("t", in: store, removing: 10)
+      try begin(["t"], in: store, removing: 10)
       try notes.set([7], for: "k99", .with(tags: ["t"]))
       try notes.set([8], for: "new", .with(tags: ["t"]))
       #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
@@ -166,11 +164,7 @@ import Testing
         switch random.next(in: 0..<21) {
         case 20:
           let tags = ["t0", "t\(random.next(in: 1..<3))"]
-          try store.engine.commit(CommitMode(cleansUp: false)) { batch in
-            _ = try TagInvalidation.begin(
-              tags.map { Array($0.utf8) }, in: nil, asOf: nil, limit: random.next(in: 1..<20),
-              &batch.session)
-          }
+          try begin(tags, in: store, removing: random.next(in: 1..<20))
           for index in model.indices {
             model[index] = model[index].filter { !tags.allSatisfy($1.tags.contains) }
           }
@@ -185,10 +179,8 @@ import Testing
         case 14..<17:
           let tag = "t\(random.next(in: 0..<3))"
           let limit = random.next(in: 1..<20)
-          try store.engine.commit(CommitMode(cleansUp: !random.chance(percent: 70))) { batch in
-            _ = try TagInvalidation.begin(
-              [Array(tag.utf8)], in: nil, asOf: nil, limit: limit, &batch.session)
-          }
+          let mode = CommitMode(cleansUp: !random.chance(percent: 70))
+          try begin([tag], in: store, removing: limit, mode)
           for index in model.indices {
             model[index] = model[index].filter { !$1.tags.contains(tag) }
           }
