@@ -43,16 +43,8 @@ extension Host {
       return Interrupts.sleep(for: duration)
     }
     redirect = { try Sink($0, environment) }
-    history = {
-      try HistoryFile.use(environment, to: "read") { file throws(TerminalError) in
-        try file.load()
-      } ?? []
-    }
-    forgetHistory = {
-      _ = try HistoryFile.use(environment, to: "clear") { file throws(TerminalError) in
-        try file.clear()
-      }
-    }
+    history = { try Self.useHistory(environment, to: "read") { try $0.load() } ?? [] }
+    forgetHistory = { _ = try Self.useHistory(environment, to: "clear") { try $0.clear() } }
     if !readsCommands {
       input = Input {
         if let bytes = try Terminal.next() { return bytes }
@@ -113,6 +105,19 @@ extension Host {
     let word = String(decoding: answer, as: UTF8.self).lowercased()
     return ["y", "yes"].contains(word)
   }
+
+  /// Uses the history file; nil without such a file. No file is created.
+  private static func useHistory<Result>(
+    _ environment: [String: String], to verb: SafeText,
+    _ body: (LineEditor.HistoryFile) throws -> Result
+  ) throws -> Result? {
+    guard let file = LineEditor.HistoryFile.standard(environment: environment), file.exists else {
+      return nil
+    }
+    do { return try body(file) } catch let error as TerminalError {
+      throw FileProblem(error).error(.writing, "cannot \(verb) the history")
+    }
+  }
 }
 
 extension Host.Screen {
@@ -132,22 +137,5 @@ extension Host.Screen {
       },
       write: { try screen.write($0.span) }, suspend: { try screen.suspend() },
       close: { try screen.close() })
-  }
-}
-
-private enum HistoryFile {
-  /// Uses the history file; nil without such a file. No file is created.
-  static func use<Result>(
-    _ environment: [String: String], to verb: SafeText,
-    _ body: (LineEditor.HistoryFile) throws(TerminalError) -> Result
-  ) throws -> Result? {
-    guard let file = LineEditor.HistoryFile.standard(environment: environment), file.exists else {
-      return nil
-    }
-    do throws(TerminalError) {
-      return try body(file)
-    } catch {
-      throw FileProblem(error).error(.writing, "cannot \(verb) the history")
-    }
   }
 }

@@ -94,7 +94,6 @@ extension BrowseLoop {
     guard session.store.lastCommit != commit || isExpired else { return }
     state.refresh()
     try reload()
-    if list.total != nil { try list.recount() }
   }
 
   func reload() throws {
@@ -107,5 +106,6 @@ extension BrowseLoop {
       state.query.namespace = nil
       state.restart()
     }
+    if list.total != nil { try list.recount() }
   }
 }

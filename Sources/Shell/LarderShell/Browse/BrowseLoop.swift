@@ -82,10 +82,7 @@ final class BrowseLoop {
     let limit = decoder.isWaiting ? Self.escapeTime : limit
     switch try screen.wait(limit) {
     case .bytes(let bytes): keys += decoder.keys(of: bytes)
-    case .redraw:
-      shown = nil
-      state.size = screen.size()
-      state.refresh()
+    case .redraw: redraw()
     case .timeout: if decoder.isWaiting, limit > .zero { keys += decoder.flush() }
     case .end: hasEnded = true
     }
@@ -106,9 +103,7 @@ final class BrowseLoop {
     case .leave: hasEnded = true
     case .suspend:
       try screen.suspend()
-      shown = nil
-      state.size = screen.size()
-      state.refresh()
+      redraw()
     case .reload:
       try reload()
       try list.recount()
@@ -151,7 +146,6 @@ final class BrowseLoop {
     state.marks = [:]
     state.refresh()
     try reload()
-    if list.total != nil { try list.recount() }
   }
 
   private func answer(_ commands: () throws -> [CommandLine]) throws -> BrowseState.Message {
@@ -162,6 +156,12 @@ final class BrowseLoop {
       return .init(error)
     }
     return .init(text: SafeText(said.flatMap { $0.split(separator: "\n") }.joined(separator: "; ")))
+  }
+
+  private func redraw() {
+    shown = nil
+    state.size = screen.size()
+    state.refresh()
   }
 
   private func draw() throws {

@@ -96,10 +96,18 @@ struct EntryChange {
       let walked = try scope.walk { entry, _ in
         entry.withoutExtras
       } _: { entries in
-        let effects = try session.change(entries, removes: removes) {
-          batch, present, chosen -> Effect? in
-          guard isSame(present, as: chosen) else { return nil }
-          return try change(&batch, session.store.namespace(present.namespace), present)
+        if removes {
+          try session.undo.read(entries.map { (session.store.namespace($0.namespace), $0.key) })
+        }
+        let effects = try session.write { batch in
+          try entries.compactMap { chosen -> (Store.Entry, Effect)? in
+            let namespace = session.store.namespace(chosen.namespace)
+            guard let present = try batch.entry(for: chosen.key, in: namespace),
+              isSame(present, as: chosen), let effect = try change(&batch, namespace, present)
+            else { return nil }
+            session.undo.keep(present, under: chosen.key, in: namespace)
+            return (present, effect)
+          }
         }
         for (entry, effect) in effects where record(effect) { summary.add(entry) }
         try session.host.checkInterruption()

@@ -27,14 +27,17 @@ struct FaultReport {
   }
 
   var reply: Reply {
-    let rows = Reply.Body.rows(columns, faults.map(cells) + found.warnings.map(cells))
+    let warnings = found.warnings.map {
+      cells(Inconsistency(kind: "warning", namespace: $0.namespace, key: nil, detail: $0.detail))
+    }
+    let rows = Reply.Body.rows(columns, faults.map(cells) + warnings)
     func list(_ rows: [[Cell]]) -> Cell {
       .json(.array(rows.map { JSON.object(zip(columns, $0).map { $1.jsonField($0.name) }) }))
     }
     var fields: [(name: String, cell: Cell)] = [
       ("entries", .number(found.entries)), ("bytes", .size(found.bytes)),
       ("namespaces", .number(found.namespaces)), ("cleared", .number(found.garbage)),
-      ("faults", list(faults.map(cells))), ("warnings", list(found.warnings.map(cells))),
+      ("faults", list(faults.map(cells))), ("warnings", list(warnings)),
     ]
     if let staying { fields.append(("staying", .number(staying))) }
     return Reply(
@@ -51,10 +54,6 @@ struct FaultReport {
       .text(fault.kind), fault.namespace.map { .text($0) } ?? .null,
       fault.key.map { .bytes($0) } ?? .null, .text(fault.detail),
     ]
-  }
-
-  private func cells(_ warning: Verification.Warning) -> [Cell] {
-    [.text("warning"), .text(warning.namespace), .null, .text(warning.detail)]
   }
 
   private var sentences: [SafeText] {

@@ -77,24 +77,6 @@ package final class Session {
     return result
   }
 
-  /// Changes the entries that still exist, in one transaction. Returns the entries before their change, with the effects.
-  func change<Effect>(
-    _ entries: [Store.Entry], removes: Bool,
-    _ body: (inout WriteBatch, _ present: Store.Entry, _ chosen: Store.Entry) throws -> Effect?
-  ) throws -> [(Store.Entry, Effect)] {
-    if removes { try undo.read(entries.map { (store.namespace($0.namespace), $0.key) }) }
-    return try write { batch in
-      try entries.compactMap { chosen -> (Store.Entry, Effect)? in
-        let namespace = store.namespace(chosen.namespace)
-        guard let present = try batch.entry(for: chosen.key, in: namespace),
-          let effect = try body(&batch, present, chosen)
-        else { return nil }
-        undo.keep(present, under: chosen.key, in: namespace)
-        return (present, effect)
-      }
-    }
-  }
-
   /// Runs a read after a commit. If the read fails, a note says so, because the change is already made.
   func afterCommit<Result>(_ read: () throws -> Result?) throws -> Result? {
     do {
