@@ -78,7 +78,7 @@ extension Command {
     var staying: Int?
     if call.has("--repair") { staying = try repair(found, in: session) }
     if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
-    try session.output.answer(FaultReport(found, faults, staying: staying).reply)
+    try session.output.answer(FaultReport(found: found, faults: faults, staying: staying).reply)
     let left = faults.count - found.faults.count + (staying ?? found.faults.count)
     return left == 0 ? .done : .exitCode(1)
   }

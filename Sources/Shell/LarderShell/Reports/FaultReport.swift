@@ -15,24 +15,18 @@ struct FaultReport {
     ("pages", "the pages of the file are whole"),
   ]
 
-  private let found: Verification
-  private let faults: [Inconsistency]
-  private let staying: Int?
-
-  /// - Parameter staying: The number of faults that a repair has left; nil without a repair.
-  init(_ found: Verification, _ faults: [Inconsistency], staying: Int?) {
-    self.found = found
-    self.faults = faults
-    self.staying = staying
-  }
+  let found: Verification
+  let faults: [Inconsistency]
+  /// The number of faults that a repair has left; nil without a repair.
+  let staying: Int?
 
   var reply: Reply {
     let warnings = found.warnings.map {
       cells(Inconsistency(kind: "warning", namespace: $0.namespace, key: nil, detail: $0.detail))
     }
-    let rows = Reply.Body.rows(columns, faults.map(cells) + warnings)
+    let rows = Reply.Body.rows(Self.columns, faults.map(cells) + warnings)
     func list(_ rows: [[Cell]]) -> Cell {
-      .json(.array(rows.map { JSON.object(zip(columns, $0).map { $1.jsonField($0.name) }) }))
+      .json(.array(rows.map { JSON.object(zip(Self.columns, $0).map { $1.jsonField($0.name) }) }))
     }
     var fields: [(name: String, cell: Cell)] = [
       ("entries", .number(found.entries)), ("bytes", .size(found.bytes)),
@@ -45,7 +39,7 @@ struct FaultReport {
       in: [.plain: rows, .csv: rows], sentences: sentences)
   }
 
-  private let columns = [
+  private static let columns = [
     Column("kind"), Column("namespace"), Column("key", holdsBytes: true), Column("detail"),
   ]
 

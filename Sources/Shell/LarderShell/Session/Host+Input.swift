@@ -11,11 +11,9 @@ extension Host.Input {
 /// Bytes that come in pieces. The time to read them is linear in their number.
 private struct Pieces {
   let next: () throws -> [UInt8]
-  private var buffer: [UInt8] = []
-  private var start = 0
-  private var isAtEnd = false
-
-  init(next: @escaping () throws -> [UInt8]) { self.next = next }
+  var buffer: [UInt8] = []
+  var start = 0
+  var isAtEnd = false
 
   mutating func item(endedBy end: UInt8, atMost most: Int) throws -> [UInt8]? {
     var searched = start

@@ -15,11 +15,6 @@ struct LineSource {
   private(set) var count = 0
   private(set) var bytes = 0
 
-  init(_ input: Host.Input, name: SafeText) {
-    self.input = input
-    self.name = name
-  }
-
   /// The next line without its end. A record of CSV can have newlines in quotes.
   mutating func line(ofCSV isCSV: Bool = false) throws -> [UInt8]? {
     guard var line = try wholeLine() else { return nil }

@@ -31,7 +31,7 @@ struct StoreContent {
   }
 
   init(_ file: LocalFile, for session: Session) throws {
-    var lines = LineSource(try file.reader(), name: SafeText(file.path))
+    var lines = LineSource(input: try file.reader(), name: SafeText(file.path))
     var hasHead = false
     func wrong(_ reason: SafeText, line: Int, column: Int) -> ShellError {
       ShellError(

@@ -5,10 +5,8 @@ package import ShellLanguage
 package struct UnknownTransforms {
   private static let mostLooked = 16
 
-  private let known: [TransformID]
-
-  /// - Parameter known: The transforms that this program can revert.
-  init(known: [TransformID]) { self.known = known }
+  /// The transforms that this program can revert.
+  let known: [TransformID]
 
   func first(of entry: Store.Entry) -> TransformID? {
     entry.transforms.first { !known.contains($0) }
