@@ -31,10 +31,9 @@ extension ArticleReader {
       let task = Task(priority: .background) { [self] in
         do {
           _ = try await images(of: id)
-        } catch {
+        } catch is CancellationError {
           // A sign-out cancels the fetch of images.
-          if !(error is CancellationError) { report(error) }
-        }
+        } catch { report(error) }
       }
       work.withLock { $0.images.append(task) }
     }

@@ -11,14 +11,11 @@ import ExampleTesting
     try await program.check(
       """
       board 8503651 --offline          | : from the service_08:05     BAT 101   Rapperswil SG (See)  platform 1AB  (Limmat)_
-      board 8503651 --offline --log    | : from the store, | ! -12: disk,
       board 8503669 --offline          | platform 2! | BAT 201   Z\u{FC}rich
       board 8503669 --offline --day 2025-07-13 | no departures
       lake thunersee --offline         | weather      20.0 C, clear sky (from the service) | temperature  18.7 C, by a simulation | sun          05:4
       lake thunersee --offline         | clear sky (from the store,
       favourites 8503651 8503651 08503651 --offline | 0 loaded, 1 fresh already, 0 failed
-      publish 8503651 --offline        | ^8503651: 7 departures for the widget_
-      widget 8503651 --rows 1 --offline | ^09:35  BAT 102  Rapperswil SG (See)  (Linth)  from Z\u{FC}rich
       board 8503651 --no-network = 4   | ! cannot be reached
       board 1 --offline = 1            | ! ^error: the station 1 is not in the timetable
       lake loch-ness --offline = 1     | ! one of zuerichsee,

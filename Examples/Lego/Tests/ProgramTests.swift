@@ -7,24 +7,18 @@ import ExampleTesting
   private let program: TestedProgram
   init() throws { program = try TestedProgram("larder-lego", store: "my store") }
 
-  @Test(arguments: [
-    ("color", "4"), ("theme", "4"), ("category", "11"), ("part", "5102c01.875"), ("set", "10294-1"),
-    ("minifig", "fig-000018"), ("element", "300121"), ("partcolor", "3001/4"),
-  ]) func `an entity is fetched once, and stored for the next process`(
-    kind: String, key: String
-  ) async throws {
-    let name = kind == "minifig" ? "set" : kind
+  @Test func `all kinds, lists, several keys, and errors with their codes`() async throws {
     try await program.check(
       """
-      fetch \(kind) \(key) --offline              | ^{_ | _\(name) \(key): from the service_
-      fetch \(kind) \(key) --offline --no-network | _\(name) \(key): from the store,
-      fetch \(kind) \(key) --offline --reload     | _\(name) \(key): from the service_
-      """)
-  }
-
-  @Test func `lists, several keys, and errors with their codes`() async throws {
-    try await program.check(
-      """
+      fetch color 4 --offline                | ^{_ | _color 4: from the service_
+      fetch color 4 --offline --no-network   | _color 4: from the store,
+      fetch color 4 --offline --reload       | _color 4: from the service_
+      fetch themes 4 --offline               | _theme 4: from the service_
+      fetch category 11 --offline            | _category 11: from the service_
+      fetch part 5102c01.875 --offline       | _part 5102c01.875: from the service_
+      fetch minifig fig-000018 --offline     | _set fig-000018: from the service_
+      fetch element 300121 --offline         | _element 300121: from the service_
+      fetch partcolor 3001/4 --offline       | _partcolor 3001/4: from the service_
       fetch part 3001 nope --offline = 1     | _part 3001: from | ! ^error: there is no part nope_
       list sets table --offline              | from the service_
       list parts brick --offline             | ^3001        Brick 2 x 4_ | 4 of 4, from the service_
