@@ -13,10 +13,6 @@ import Tracing
 @Suite struct TracingTraitTests {
   struct Fault: Error {}
 
-  private final class Counter: Sendable {
-    let value = Atomic(0)
-  }
-
   private let tracer = InMemoryTracer()
 
   private var names: [String] { tracer.finishedSpans.map(\.operationName) }
@@ -53,14 +49,15 @@ import Tracing
     try await withTemporaryStore { store, _ in
       store.traceLoads(with: tracer)
       let numbers = store.cache(of: Int.self, in: "numbers")
-      let (started, tracer) = (Counter(), tracer)
+      let tracer = tracer
       let found = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<20 {
           group.addTask {
             try await tracer.withSpan("request") { _ in
-              started.value.add(1, ordering: .relaxed)
-              return try await numbers.value(for: "n") {
-                while started.value.load(ordering: .relaxed) < 20 { await Task.yield() }
+              try await numbers.value(for: "n") {
+                while tracer.activeSpans.count(where: { $0.operationName == "request" }) < 20 {
+                  await Task.yield()
+                }
                 return 1
               }
             }
