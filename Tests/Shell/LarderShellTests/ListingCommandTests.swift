@@ -5,17 +5,6 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-@Suite struct NamespacesCommandTests {
-  @Test func `a namespace in use stays until another one, or none, is named`() throws {
-    let shell = try Shell.filled(.plain)
-    try shell("use departures")
-    _ = try shell.error("use departurs")
-    #expect(shell.session.promptName == "departures")
-    #expect(try shell("use") == "")
-    #expect(shell.session.promptName == "larder")
-  }
-}
-
 @Suite struct KeysCommandTests {
   @Test func `a NUL ends each key where that was asked for`() throws {
     let shell = try Shell(.plain) { $0.endsWithNUL = true }

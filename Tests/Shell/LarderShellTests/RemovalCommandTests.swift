@@ -18,19 +18,6 @@ import Testing
     #expect(shell.notices.count == 1)
   }
 
-  @Test func `a purge can be interrupted`() throws {
-    let shell = try Shell(.plain)
-    let box = try shell.fill("box", 0..<2000, expires: .after(.seconds(1)))
-    shell.clock.advance(by: .seconds(2))
-    shell.stepsUntilInterrupted = 1
-    let error = try shell.error("purge @box")
-    #expect(error.code == .interrupted)
-    #expect(
-      error.message.description
-        == "interrupted: purged 1,000 expired entries, 1 kB; the rest is unchanged")
-    #expect(try box.count() == 1000)
-  }
-
   @Test func `what is written after the question of clear stays`() throws {
     let shell = try Shell.filled(hasPerson: true)
     shell.whileAsked = { [unowned shell] in
@@ -72,20 +59,6 @@ import Testing
 }
 
 @Suite struct InvalidateCommandTests {
-  private func filled(_ mode: OutputMode) throws -> Shell {
-    let shell = try Shell(mode)
-    for (name, key, tags) in [
-      ("a", "1", ["x"]), ("a", "2", ["x", "y"]), ("a", "3", []), ("b", "1", ["x"]),
-    ] {
-      var attributes = EntryAttributes()
-      attributes.tags = tags
-      try shell.store.write { batch in
-        try batch.set(Array("value".utf8), for: key, in: shell.store.namespace(name), attributes)
-      }
-    }
-    return shell
-  }
-
   @Test func `what is written after the question stays`() throws {
     let shell = try Shell(hasPerson: true)
     var attributes = EntryAttributes()
@@ -101,26 +74,5 @@ import Testing
     #expect(try shell("keys @*", "get @a 2").contains("new"))
     #expect(try shell.store.namespace("a").keys() == [Key("2")])
     #expect(try shell.store.namespace("b").keys() == [Key("3")])
-  }
-
-  @Test func `interrupted, it says what is left`() throws {
-    let shell = try filled(.table)
-    shell.stepsUntilInterrupted = 1
-    #expect(
-      try shell.error("invalidate y x --yes").message.description
-        == "interrupted: invalidated 1 entry, 5 B; x and the tags after it are unchanged")
-  }
-}
-
-@Suite struct StoppedCheckTests {
-  @Test func `a check that is stopped says how far it came`() throws {
-    let shell = try Shell(.table)
-    try shell.fill("a", 0..<3000)
-    shell.stepsUntilInterrupted = 1
-    let error = try shell.error("verify")
-    #expect(error.code == .interrupted)
-    #expect(
-      error.message.description
-        == "interrupted: checked 2,000 records; the rest is unknown")
   }
 }

@@ -100,8 +100,22 @@ struct SessionPartTests {
   }
 }
 
-/// The files of a session: command files, and the store, which is closed for a while.
+/// The store of a session, which is closed for a while.
 @Suite struct SessionFileTests {
+  @Test func `a store shrinks, and the session goes on`() throws {
+    let shell = try Shell()
+    let a = shell.store.namespace("a")
+    for number in 0..<300 { try a.set([UInt8](repeating: 1, count: 3000), for: number) }
+    try shell.store.sync()
+    for number in 0..<290 { try a.remove(number) }
+    try shell("keys --limit 3")
+    let answer = try shell("compact")
+    #expect(answer.contains(" \u{2192} ") && answer.contains("MB") && answer.hasSuffix("kB\n"))
+    #expect(try shell("count") == "10 entries, 30 kB\n")
+    try shell("set new value", "verify")
+    #expect(shell.outcome == .done)
+  }
+
   @Test func `the first error stays when the store cannot be opened again`() throws {
     struct Failure: Error {}
     for isKnown in [true, false] {

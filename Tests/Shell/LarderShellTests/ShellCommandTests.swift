@@ -58,20 +58,6 @@ import Testing
       try String(contentsOfFile: shell.file, encoding: .utf8).contains(">75 % of 4, 3 stale<"))
   }
 
-  @Test func `verify warns of user data that an override lets the store remove`() throws {
-    let shell = try Shell()
-    try shell.store.declare(.userData, for: "settings")
-    shell.window = LarderShell.Host.Window(columns: 200, rows: 24)
-    try shell("limits @settings --policy fifo --yes")
-    let words = "code declares that its entries are never removed, but an override evicts"
-    #expect(try shell("verify").contains("\nwarning: settings: \(words) its entries (fifo)\n"))
-    #expect(shell.outcome == .done, "no fault")
-    #expect(
-      try shell("output json", "verify").contains(#""kind":"warning","namespace":"settings""#))
-    try shell("limits @settings --reset --yes")
-    #expect(try !shell("output table", "verify").contains("warning"))
-  }
-
   @Test func `verify mends what it finds when asked to, and says what stays`() throws {
     let shell = try Shell.filled(.plain)
     #expect(try shell("verify --repair") == "")

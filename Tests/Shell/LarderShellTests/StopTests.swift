@@ -96,6 +96,38 @@ import Testing
     try interrupt(line, least: 1)
   }
 
+  @Test(arguments: [
+    ("purge @old", 1, "purged 1,000 expired entries, 1 kB; the rest is unchanged", 2000),
+    ("verify", 1, "checked 2,000 records; the rest is unknown", 3000),
+    (
+      "invalidate y x --yes", 1, "invalidated 1 entry, 5 B; x and the tags after it are unchanged",
+      3000
+    ),
+    ("compact", 0, "the file is unchanged", 3000), ("compact --to", 0, "no copy was made", 3000),
+  ])
+  func `an interrupted command says what was done`(
+    line: String, steps: Int, message: String, left: Int
+  ) throws {
+    let shell = try Shell()
+    let old = try shell.fill("old", 0..<3000, expires: .after(.seconds(1)))
+    shell.input = bytes(
+      """
+      {"larder_export":1}
+      {"namespace":"tagged","key":"1","value":"value","tags":["x"]}
+      {"namespace":"tagged","key":"2","value":"value","tags":["x","y"]}
+
+      """)
+    try shell("import -")
+    shell.clock.advance(by: .seconds(2))
+    shell.stepsUntilInterrupted = steps
+    let error = try shell.error(line == "compact --to" ? "\(line) \(shell.file)" : line)
+    #expect(error.code == .interrupted)
+    #expect(error.message.description == "interrupted: \(message)")
+    #expect(try old.count() == left)
+    #expect(try shell.store.namespace("tagged").count() == (line.hasPrefix("inv") ? 1 : 2))
+    #expect(!FileManager.default.fileExists(atPath: shell.file))
+  }
+
   /// - Parameter least: The fewest looks.
   private func interrupt(_ line: String, least: Int) throws {
     let shell = try shell(for: line)
