@@ -46,11 +46,8 @@ struct ArgumentState {
         filled += 1
       }
     }
-    if filled < command.parameters.count {
-      parameter = command.parameters[filled]
-    } else if let last = command.parameters.last, last.isRepeated {
-      parameter = last
-    }
+    parameter =
+      command.parameters.dropFirst(filled).first ?? command.parameters.last { $0.isRepeated }
   }
 
   private mutating func consume(_ argument: Argument, _ command: CommandSpec) {

@@ -127,10 +127,10 @@ package struct Completer: Sendable {
   func completeOperand(
     _ word: Word, _ kind: ValueKind, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {
-    let tail = word.bytes.suffix(
-      word.bytes.reversed().prefix {
-        QueryToken.isIdentifierByte($0) || $0 == UInt8(ascii: ".")
-      }.count)
+    let before = word.bytes.lastIndex {
+      !QueryToken.isIdentifierByte($0) && $0 != UInt8(ascii: ".")
+    }
+    let tail = word.bytes.dropFirst(before.map { $0 + 1 } ?? 0)
     let end = word.range.upperBound
     let isOpen = !word.isBare
     // With an escape in the word, its end would have another length in the line.

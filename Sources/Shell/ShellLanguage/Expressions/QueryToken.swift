@@ -130,12 +130,10 @@ struct QueryLexer {
   }
 
   private mutating func sign() throws(ShellError) -> QueryToken.Kind {
-    for sign in ["==", "!=", "<=", ">=", "!~", "[]", "=", "<", ">", "~", "(", ")", ",", "[", "]"] {
-      let bytes = Array(sign.utf8)
-      if text[index...].starts(with: bytes) {
-        index += bytes.count
-        return .sign(sign)
-      }
+    let signs = ["==", "!=", "<=", ">=", "!~", "[]", "=", "<", ">", "~", "(", ")", ",", "[", "]"]
+    if let sign = signs.first(where: { text[index...].starts(with: $0.utf8) }) {
+      index += sign.utf8.count
+      return .sign(sign)
     }
     let end = text.scalar(at: index)?.end ?? index + 1
     let word =

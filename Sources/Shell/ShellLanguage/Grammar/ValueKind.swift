@@ -119,7 +119,7 @@ extension Word {
   fileprivate func order(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Selection.Sort {
-    if let text, let sort = Selection.Sort(name: text) { return sort }
+    if let text, let sort = Selection.Sort.named(text) { return sort }
     if leads(with: "-") {
       throw misuse(
         "\(bytes) is not an order",

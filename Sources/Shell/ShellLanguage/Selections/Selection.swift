@@ -24,10 +24,7 @@ package struct Selection: Sendable, Equatable {
 
     package static var names: [String] { facts.map(\.name) }
 
-    package init?(name: String) {
-      guard let sort = Self.facts.first(where: { $0.name == name })?.sort else { return nil }
-      self = sort
-    }
+    static func named(_ name: String) -> Sort? { facts.first { $0.name == name }?.sort }
   }
 
   package enum KeyInput: Sendable, Hashable {

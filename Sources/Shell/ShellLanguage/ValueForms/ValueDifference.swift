@@ -81,18 +81,16 @@ package struct ValueDifference {
   }
 
   private static func changes(_ before: [Field], _ after: [Field]) -> [Change] {
-    // As strings, two spellings of a letter in Unicode would be equal; as bytes they differ.
-    func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
-    let old = Set(before.map { bytes($0.path) })
-    let new = Dictionary(after.map { (bytes($0.path), $0.value) }) { $1 }
+    let old = Set(before.map { ExactString($0.path) })
+    let new = Dictionary(after.map { (ExactString($0.path), $0.value) }) { $1 }
     var changes = before.compactMap { path, value -> Change? in
-      guard let now = new[bytes(path)] else {
+      guard let now = new[ExactString(path)] else {
         return Change(kind: .removed, place: path, before: value)
       }
-      return bytes(now) == bytes(value)
+      return now.isExactly(value)
         ? nil : Change(kind: .changed, place: path, before: value, after: now)
     }
-    changes += after.filter { !old.contains(bytes($0.path)) }.map {
+    changes += after.filter { !old.contains(ExactString($0.path)) }.map {
       Change(kind: .added, place: $0.path, after: $0.value)
     }
     return changes
