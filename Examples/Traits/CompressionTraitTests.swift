@@ -74,8 +74,7 @@ import Testing
       try other.namespace("notes").set(value, for: "k")
       let (frame, context) = try #require(seen.last)
       let none: [UInt8] = []
-      #expect(
-        try compression.revert(frame.span, none.span, size: 5_000, for: context) == value)
+      #expect(try compression.revert(frame.span, none.span, size: 5_000, for: context) == value)
       func expectFailure(_ frame: [UInt8], _ parameters: [UInt8] = [], size: Int = 5_000) {
         #expect(throws: (any Error).self) {
           try compression.revert(frame.span, parameters.span, size: size, for: context)

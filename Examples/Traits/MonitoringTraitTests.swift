@@ -44,8 +44,7 @@ import Testing
       var logger = Logger(label: "cache") { _ in handler }
       logger.logLevel = .trace
       let metrics = TestMetrics()
-      let monitor = StoreMonitor(
-        of: store, report: .metrics(to: metrics).and(.logging(to: logger)))
+      let monitor = StoreMonitor(of: store, report: .metrics(to: metrics).and(.logging(to: logger)))
       let numbers = store.cache(of: Int.self, in: "numbers")
       try numbers.set(1, for: 1)
       monitor.lookOnce()

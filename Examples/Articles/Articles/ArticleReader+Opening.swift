@@ -51,8 +51,7 @@ extension ArticleReader {
     _ bookmark: @escaping @Sendable () async throws -> Bookmark
   ) async throws -> CacheResult<String> {
     let known = try storage.article(id)
-    let options = LoadOptions(
-      stale: Staleness(onError: ArticleStore.ever), waitsForCommit: true)
+    let options = LoadOptions(stale: Staleness(onError: ArticleStore.ever), waitsForCommit: true)
     let loaded = try await storage.articles.result(for: id, options: options) {
       [self] stored in
       let requested = requested ?? storage.store.now

@@ -12,9 +12,6 @@ struct Readeck: Sendable {
   let service: Service
   let isDisconnected: Bool
 
-  private static let validated: HTTPFields = [
-    .accept: "application/json", .cacheControl: "no-cache",
-  ]
   private static func unstored(_ type: String) -> HTTPFields {
     [.accept: type, .cacheControl: "no-store"]
   }
@@ -24,7 +21,8 @@ struct Readeck: Sendable {
   /// stay in it.
   func unread(limit: Int) async throws -> ArticleList {
     let path = "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)"
-    let reply = try service.checked(await service.send(path, fields: Self.validated))
+    let fields: HTTPFields = [.accept: "application/json", .cacheControl: "no-cache"]
+    let reply = try service.checked(await service.send(path, fields: fields))
     let page = try await service.decoded(LenientList<Bookmark>.self, from: reply)
     let count = page.elements.count + page.skipped.count
     // If an article moved while the service made the list, the list has it twice.

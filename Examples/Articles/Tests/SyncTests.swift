@@ -35,8 +35,7 @@ import ExampleTesting
     #expect(usage.articles == 20 && usage.images == 20 * images)
     #expect(usage.imageBytes == 100 * images)
     let html = fixture.readeck.pages.prefix(20).reduce(0) { $0 + $1.html.utf8.count }
-    #expect(
-      usage.htmlBytes == html && usage.text.hasPrefix("20 articles, "))
+    #expect(usage.htmlBytes == html && usage.text.hasPrefix("20 articles, "))
   }
 
   @Test func `a sync of 100 articles is timed`() async throws {
@@ -195,8 +194,7 @@ import ExampleTesting
 
   @Test func `an article that can never fit fails alone`() async throws {
     try await fixture.sync(new: 5)
-    try fixture.store.override(
-      Rules.Overrides(largestValue: 1_000_000), for: fixture.articles.name)
+    try fixture.store.override(Rules.Overrides(largestValue: 1_000_000), for: fixture.articles.name)
     fixture.readeck.fill(2, from: 5)
     let text = String(repeating: "x", count: 2_000_000)
     fixture.readeck.change(FakeReadeck.id(6)) { $0.html = text }

@@ -39,8 +39,7 @@ struct Account: ParsableArguments {
   }
 
   func show(_ removal: RemovalResult) throws {
-    try place.show(
-      ["\(removal.entries) removed, \(removal.bytes) bytes"], closing: ["namespaces"])
+    try place.show(["\(removal.entries) removed, \(removal.bytes) bytes"], closing: ["namespaces"])
   }
 }
 

@@ -68,8 +68,7 @@ struct BoardBody: Decodable {
     guard let name = station?.name ?? station?.id ?? (runs.isEmpty ? nil : id) else { return nil }
     let departures = runs.compactMap { $0.departure(from: name) }
       .filter { (day.start..<day.end).contains($0.time) }
-    return Board(
-      station: name, day: day, departures: departures.sorted { $0.time < $1.time })
+    return Board(station: name, day: day, departures: departures.sorted { $0.time < $1.time })
   }
 }
 

@@ -56,8 +56,7 @@ public struct BoatClient: Sendable {
     tiles = service(address("/tiles", "https://tile.openstreetmap.org"), "no-store")
     self.boats = (boats ?? base.map { Service.base($0) + "/boats" }).map { service($0) }
     (self.weatherKey, self.log) = (weatherKey, log)
-    realm =
-      base == nil && boats == nil ? nil : store.realm(of: "\(base ?? "") \(boats ?? "")")
+    realm = base == nil && boats == nil ? nil : store.realm(of: "\(base ?? "") \(boats ?? "")")
   }
 
   /// The departures of a station on a day, in one request.

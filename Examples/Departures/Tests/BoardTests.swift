@@ -19,8 +19,7 @@ import ExampleTesting
       fixture.services.asked == [
         "/v1/stationboard?id=8503651&limit=200&datetime=2025-07-12%2000%3A00"
       ])
-    #expect(
-      try fixture.namespace(.boards).page().items.map(\.key.string) == ["8503651_2025-07-12"])
+    #expect(try fixture.namespace(.boards).page().items.map(\.key.string) == ["8503651_2025-07-12"])
   }
 
   @Test(arguments: [

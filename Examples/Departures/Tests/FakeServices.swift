@@ -84,8 +84,7 @@ final class FakeServices: HTTPTransport {
         let clock = text.split(separator: ":").map { Int($0)! }
         let moment = DateComponents(
           year: day[0], month: day[1], day: day[2] + days, hour: clock[0], minute: clock[1])
-        return run(
-          from: id, at: Self.zurich.date(from: moment)!, number: clock[0] * 10 + 1, state)
+        return run(from: id, at: Self.zurich.date(from: moment)!, number: clock[0] * 10 + 1, state)
       }
     }
     return .init(json: [

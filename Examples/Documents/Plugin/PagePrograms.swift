@@ -22,10 +22,8 @@ import PackagePlugin
           .map { folder.appending(path: $0) }
       }
     }
-    let files =
-      [
-        members, examples.appending(path: "Server/Tests/ServerTests/ServerPages.swift"),
-      ] + pages
+    let server = examples.appending(path: "Server/Tests/ServerTests/ServerPages.swift")
+    let files = [members, server] + pages
     let output = context.pluginWorkDirectoryURL.appending(path: "PagePrograms.swift")
     return [
       .buildCommand(

@@ -24,8 +24,7 @@ public struct LegoClient: Sendable {
   ) throws(LarderError) {
     let base = Service.base(base)
     let isPublic = base == Self.publicBase && credential == nil
-    cache = try LegoCache(
-      store, plan: plan, owner: isPublic ? nil : "\(base) \(credential ?? "")")
+    cache = try LegoCache(store, plan: plan, owner: isPublic ? nil : "\(base) \(credential ?? "")")
     var service = Service(at: base, over: transport, in: store)
     service.fields[.accept] = "application/json"
     service.fields[.authorization] = credential.map { "key " + $0 }

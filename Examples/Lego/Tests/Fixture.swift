@@ -26,8 +26,7 @@ struct Fixture: TestFixture {
   var asked: [String] { server.received.map { String($0.path.dropFirst("/api/v3".count)) } }
 
   func client(_ plan: CachePlan = .default, at name: String = "store") throws -> LegoClient {
-    let store = try plan.store(
-      at: folder.path + "/" + name, options: Store.Options(clock: clock))
+    let store = try plan.store(at: folder.path + "/" + name, options: Store.Options(clock: clock))
     stores.add(store)
     return try LegoClient(
       in: store, plan: plan, base: server.base + "/api/v3", credential: "4f5e6d7c",

@@ -291,8 +291,7 @@ import Testing
   @Test func `the cache sends nothing outside a request of a client`() async throws {
     let router = Router()
     try await withServer(router, calls) { _, store, _ in
-      let responder = CachedResponder(
-        Router().buildResponder(), in: store.namespace("responses"))
+      let responder = CachedResponder(Router().buildResponder(), in: store.namespace("responses"))
       let request = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/")
       await #expect(throws: LarderError.self) { _ = try await responder.cache.send(request) }
     }

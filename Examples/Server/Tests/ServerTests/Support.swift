@@ -117,6 +117,5 @@ func written(
 ) -> Response {
   var fields = fields
   fields[.cacheControl] = "max-age=60"
-  return Response(
-    status: .ok, headers: fields, body: ResponseBody(contentLength: length, write))
+  return Response(status: .ok, headers: fields, body: ResponseBody(contentLength: length, write))
 }
