@@ -50,6 +50,25 @@ import Testing
     #expect(verification.faults.contains { $0.kind == .pages })
   }
 
+  @Test func `verify reports a damaged page of chunks, and goes on`() throws {
+    var options = Store.Options()
+    options.hooks.chunksAbove = 2000
+    let store = try Store(at: path, options: options)
+    let notes = store.namespace("notes")
+    for key in ["a", "b"] { try notes.set([UInt8](repeating: 1, count: 5000), for: key) }
+    let chunks = try store.keys { $0.chunks }
+    try store.close()
+    try changeDataFile(of: path) { data in
+      let places = data.ranges(of: Data(chunks[0]))
+      #expect(!places.isEmpty)
+      for place in places { data[place.lowerBound / Self.pageSize * Self.pageSize + 10] = 0 }
+    }
+    let damaged = try Store(at: path, options: options)
+    let verification = try damaged.verify()
+    #expect(verification.faults.contains { $0.kind == .pages })
+    #expect(verification.entries == 2)
+  }
+
   @Test func `verify reports a page that is neither in use nor free, as a write does`() throws {
     _ = try makeStore()
     try changeDataFile(of: path) { data in

@@ -84,6 +84,8 @@ extension Verifier {
       return try engine.reader.assemble(
         payload, id: entry.id, version: entry.header.version, in: transaction)
     } catch {
+      // A damaged page of chunks was reported before.
+      if isDamaged, error.code == .damaged { return nil }
       throw .corrupted
     }
   }

@@ -82,7 +82,7 @@ struct Verifier {
     }
   }
 
-  private var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
+  var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
 
   /// Runs a part of the check as far as sound pages lead; the damaged pages were reported before.
   private mutating func checkReachable(
