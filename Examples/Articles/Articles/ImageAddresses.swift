@@ -84,9 +84,7 @@ enum ImageAddresses {
 
   /// The text with HTML character references such as `&amp;` and `&#x26;` resolved. An unknown name, as in `&b;`, stays.
   private static func resolved(_ text: String) -> String {
-    let named: [Substring: String] = [
-      "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">",
-    ]
+    let named: [Substring: String] = ["amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">"]
     return text.replacing(/&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/) { match in
       let code = match.1.flatMap { UInt32($0, radix: 16) } ?? match.2.flatMap { UInt32($0) }
       return code.flatMap { Unicode.Scalar($0) }.map { String($0) }

@@ -119,9 +119,7 @@ import ExampleTesting
     let list = try await fixture.reader.unread()
     #expect(
       list.isOffline && list.bookmarks.map(\.id) == fixture.readeck.pages.prefix(20).map(\.id))
-    await #expect(throws: (any Error).self) {
-      try await fixture.reader.article(FakeReadeck.id(0))
-    }
+    await #expect(throws: (any Error).self) { try await fixture.reader.article(FakeReadeck.id(0)) }
   }
 
   @Test func `refusals and broken connections stay errors`() async throws {

@@ -102,9 +102,7 @@ import ExampleTesting
     let next = try await fixture.cache.board(at: "1").value.upcoming(at: fixture.clock.now)
     #expect(try next.map(\.leaves) == [moment("2025-07-12T20:04:00+0200")])
     // The delay of a departure that has left does not shorten the lifetime.
-    for (time, requests) in [
-      ("19:30:59", 1), ("19:31:00", 2), ("20:04:00", 3), ("23:59:59", 3),
-    ] {
+    for (time, requests) in [("19:30:59", 1), ("19:31:00", 2), ("20:04:00", 3), ("23:59:59", 3)] {
       fixture.clock.set(to: try moment("2025-07-12T\(time)+0200"))
       _ = try await fixture.cache.board(at: "1")
       #expect(fixture.services.count == requests, "\(time)")

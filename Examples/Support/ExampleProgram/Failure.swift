@@ -38,9 +38,7 @@ public struct Failure: Error {
   }
 
   /// Calls `body`, which asks a service for one thing. A 404 becomes a failure with the code ``Code/noSuchKey``.
-  public static func orNoSuchKey<Result>(
-    _ body: () async throws -> Result
-  ) async throws -> Result {
+  public static func orNoSuchKey<Result>(_ body: () async throws -> Result) async throws -> Result {
     do { return try await body() } catch let error as ServiceError where error.status == 404 {
       throw Failure(.noSuchKey, "\(error)")
     }
