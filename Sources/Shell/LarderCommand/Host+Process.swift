@@ -124,7 +124,7 @@ extension Host.Screen {
   fileprivate init(_ screen: FullScreen) {
     self.init(
       size: {
-        let size = Terminal.size() ?? Terminal.Size(columns: 80, rows: 24)
+        let size = Terminal.size() ?? .usual
         return Host.Window(columns: size.columns, rows: size.rows)
       },
       wait: { limit in

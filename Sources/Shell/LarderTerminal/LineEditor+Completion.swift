@@ -60,7 +60,7 @@ extension LineEditor {
 
   private func list(_ completion: Completion, of line: [UInt8]) throws(TerminalError) -> Int32 {
     guard completion.candidates.count > 1 else { return CC_ERROR }
-    let size = Terminal.size() ?? Terminal.Size(columns: 80, rows: 24)
+    let size = Terminal.size() ?? .usual
     let page = max(1, size.rows - 4)
     // The first Tab shows a short list, the second Tab a page.
     let isSecond = listedLine == line

@@ -19,13 +19,10 @@ package enum Terminal {
 
   /// The size of a window in character cells.
   package struct Size: Equatable, Sendable {
+    package static let usual = Size(columns: 80, rows: 24)
+
     package let columns: Int
     package let rows: Int
-
-    package init(columns: Int, rows: Int) {
-      self.columns = columns
-      self.rows = rows
-    }
   }
 
   /// Whether the stream is a terminal rather than a file or a pipe.

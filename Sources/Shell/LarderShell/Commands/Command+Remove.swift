@@ -72,22 +72,16 @@ extension Command {
   ) throws -> ChangeSummary {
     let removals = try session.write { batch in
       if isWhole { batch.refuseEarlierLoads(in: nil) }
-      var removals: [RemovalResult?] = []
-      for namespace in namespaces {
-        if let horizon {
-          removals.append(try batch.clear(namespace, asOf: horizon))
-        } else {
-          removals.append(try batch.clear(namespace))
-        }
+      return try namespaces.map { namespace -> RemovalResult? in
+        guard let horizon else { return try batch.clear(namespace) }
+        return try batch.clear(namespace, asOf: horizon)
       }
-      return removals
     }
     var done = ChangeSummary("clear")
     do {
       for (namespace, removal) in zip(namespaces, removals) {
         done.add(removal.map { Tally($0) } ?? Tally(), in: namespace.name)
-        if removal != nil { continue }
-        if let horizon {
+        if removal == nil, let horizon {
           try removeEntries(of: namespace, asOf: horizon, in: session) {
             done.add($0, in: namespace.name)
           }

@@ -12,7 +12,7 @@ enum ValueStyle: String, CaseIterable {
 struct StoredValue {
   let entry: Store.Entry
   /// The value of the entry. For a body in entries of its own, the result of `reading` has bytes of the body instead.
-  let bytes: [UInt8]
+  private(set) var bytes: [UInt8]
   /// The body of a response, if entries of its own hold it.
   let body: ResponseBody?
 
@@ -20,10 +20,6 @@ struct StoredValue {
     self.entry = entry
     self.bytes = bytes
     body = ResponseBody(of: entry)
-  }
-
-  private init(_ value: StoredValue, readingTo bytes: [UInt8]) {
-    (entry, body, self.bytes) = (value.entry, value.body, bytes)
   }
 
   var size: Int { body?.length ?? entry.size }
@@ -64,9 +60,10 @@ struct StoredValue {
         .overLimit, "the body of \(entry.key.bytes) has \(Wording.size(size))",
         hint: "`get KEY --out FILE` and `get KEY` into a pipe take it in parts")
     }
-    var bytes: [UInt8] = []
-    try forEachPiece(most: most, in: session) { bytes += $0 }
-    return StoredValue(self, readingTo: bytes)
+    var read = self
+    read.bytes = []
+    try forEachPiece(most: most, in: session) { read.bytes += $0 }
+    return read
   }
 
   /// The value for a pipe: the bytes, or the requested form.
