@@ -34,21 +34,6 @@ struct SessionPartTests {
     }
   }
 
-  @Test func `a value alone has nothing added, and what follows begins on a line of its own`()
-    throws
-  {
-    let output = Output()
-    let writer = output.writer()
-    try writer.writeValue { try $0(bytes("a")) }
-    #expect(output.text == "a")
-    try writer.write([])
-    #expect(output.text == "a")
-    try writer.write(bytes("b\n"))
-    #expect(output.text == "a\nb\n")
-    try writer.writeValue { try $0(bytes("c")) }
-    #expect(output.text == "a\nb\nc\n")
-  }
-
   @Test func `the form and the separator of redirected output are its own`() throws {
     let output = Output()
     output.settings.mode = .table

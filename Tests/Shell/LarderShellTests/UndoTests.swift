@@ -18,39 +18,6 @@ import Testing
     return shell
   }
 
-  /// The visible facts of the entries, without the facts that every write changes.
-  private func content(_ shell: Shell) throws -> [String] {
-    var lines: [String] = []
-    try shell.store.namespace("a").scan { entry, value in
-      lines.append(
-        "\(entry.key) \(String(decoding: value.bytes, as: UTF8.self)) \(String(describing: entry.expires)) \(entry.written) \(entry.isPinned) \(entry.tags) \(entry.codec.name)"
-      )
-      return true
-    }
-    return lines
-  }
-
-  @Test(arguments: [
-    "evict @a k1", "evict @a * --yes", "clear @a --yes", "expire @a * 9h --yes",
-    "expire @a k1 never",
-    "touch @a * --ttl 9h --yes", "persist @a * --yes", "pin @a * --yes", "unpin @a * --yes",
-    "set @a k1 new --ttl 1m", "set @a k4 new", "import - --on-conflict replace --yes",
-  ])
-  func `undo takes back what the last command did`(line: String) throws {
-    let shell = try shell()
-    let before = try content(shell)
-    shell.input = export([
-      #"{"namespace":"a","key":"k1","value":"1"}"#, #"{"namespace":"a","key":"z","value":"2"}"#,
-    ])
-    try shell(line)
-    #expect(try content(shell) != before)
-    // Commands that only read are no change.
-    try shell("count @a", "keys @a")
-    #expect(try shell("undo").hasPrefix("undo\ta\t"))
-    #expect(try content(shell) == before)
-    #expect(try shell.error("undo").code == .usage)
-  }
-
   @Test func `what somebody has changed since stays`() throws {
     let shell = try shell()
     try shell("evict @a k1 k2")
