@@ -24,11 +24,8 @@ package struct Highlighter: Sendable {
     } catch let found {
       error = found.range
     }
-    var runs: [Run] = []
-    for (index, segment) in lexer.segments.enumerated() {
-      let isLast = index == lexer.segments.count - 1
-      runs += self.runs(of: segment.words, current: isLast ? lexer.current : nil)
-    }
+    var runs = lexer.segments.dropLast().flatMap { self.runs(of: $0.words, current: nil) }
+    runs += self.runs(of: lexer.words, current: lexer.current)
     if let error {
       runs.removeAll { $0.range.overlaps(error) }
       runs.append(Run(range: error, color: .error))

@@ -3,8 +3,6 @@ package struct JSONLookup {
   private let parts: [QueryPath.Part]
   private var found: [Range<Int>] = []
 
-  private init(_ parts: [QueryPath.Part]) { self.parts = parts }
-
   /// The ranges of all values at the path; nil if the text is not JSON.
   package static func ranges(of parts: [QueryPath.Part], in bytes: Span<UInt8>) -> [Range<Int>]? {
     try? find(parts, in: bytes)
@@ -19,7 +17,7 @@ package struct JSONLookup {
   static func find(
     _ parts: [QueryPath.Part], in bytes: Span<UInt8>
   ) throws(JSONError) -> [Range<Int>] {
-    var lookup = JSONLookup(parts)
+    var lookup = JSONLookup(parts: parts)
     let failure = JSONGrammar.failure(of: bytes) { bytes, index throws(JSONError) in
       try lookup.visit(bytes, &index, part: 0, depth: 0)
     }

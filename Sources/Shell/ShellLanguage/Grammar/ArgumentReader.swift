@@ -25,17 +25,11 @@ struct ArgumentReader {
   let clock: WallClock
   var words: [Word] = []
   var namespaces: [NamespaceWord] = []
-  private var flags: Set<String> = []
-  private(set) var values: [String: [any Sendable]] = [:]
+  var flags: Set<String> = []
+  var values: [String: [any Sendable]] = [:]
   /// The range of the first word of each option or parameter.
-  private var places: [String: Range<Int>] = [:]
-  private var ignoresCase = false
-
-  init(command: CommandSpec, line: CommandLine, clock: WallClock) {
-    self.command = command
-    self.line = line
-    self.clock = clock
-  }
+  var places: [String: Range<Int>] = [:]
+  var ignoresCase = false
 
   mutating func sort(_ arguments: ArraySlice<Argument>) throws(ShellError) {
     // `-i` also applies to values before `-i`.

@@ -19,11 +19,6 @@ package struct Lexer {
   package internal(set) var open: (quote: Quote, offset: Int)?
   var json = JSONBalance()
 
-  package init() {}
-
-  /// A lexer that only decodes escapes of a text.
-  init(text: [UInt8]) { self.text = text }
-
   package var words: [Word] { segments[segments.count - 1].words }
 
   /// Reads a line without its newline. If a quote stays open, the newline belongs to the word.

@@ -79,15 +79,12 @@ package enum DisplayWidth {
     end = scalars.index(after: end)
     func isHex(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isASCIIHexDigit }
     switch kind {
-    case "x":
-      let digits = scalars[end...].prefix(2)
-      return digits.allSatisfy(isHex) ? digits.endIndex : end
     case "u" where scalars[end...].first == "{":
       let digits = scalars[end...].dropFirst().prefix(7).prefix(while: isHex)
       guard digits.endIndex < scalars.endIndex, scalars[digits.endIndex] == "}" else { return end }
       return scalars.index(after: digits.endIndex)
-    case "u":
-      let digits = scalars[end...].prefix(4)
+    case "x", "u":
+      let digits = scalars[end...].prefix(kind == "x" ? 2 : 4)
       return digits.allSatisfy(isHex) ? digits.endIndex : end
     default: return end
     }
