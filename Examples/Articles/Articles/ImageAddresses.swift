@@ -1,13 +1,11 @@
 import Foundation
+import Larder
 import Service
 
 /// The images of a piece of HTML: the images of `src` and all candidates of `srcset`, in their order, each once.
 ///
 /// Addresses are absolute. Schemes other than HTTP are left out, such as `data:` URLs. The HTML may be malformed.
 enum ImageAddresses {
-  /// The longest address that a store takes as a key.
-  private static let longest = 65_536
-
   /// - Parameter address: the URL of the HTML, the base of relative addresses.
   static func all(in html: String, from address: String) -> [String] {
     let base = URL(string: address)
@@ -79,7 +77,7 @@ enum ImageAddresses {
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
     else { return nil }
     let address = String(url.absoluteString.prefix { $0 != "#" })
-    return address.utf8.count <= longest ? address : nil
+    return address.utf8.count <= Key.longest ? address : nil
   }
 
   /// The text with HTML character references such as `&amp;` and `&#x26;` resolved. An unknown name, as in `&b;`, stays.

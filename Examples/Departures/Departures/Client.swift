@@ -5,9 +5,6 @@ import Service
 
 /// The services behind one HTTP cache, the first level. The second level stores decoded values.
 public struct BoatClient: Sendable {
-  /// The largest number of departures of a board: more than any landing has in a day.
-  static let boardLimit = 200
-
   let timetable: Service
   private let weather, simulations, tiles: Service
   /// The service of ship names and of the report of the lakes; nil without an address, because there is no public address.
@@ -59,9 +56,9 @@ public struct BoatClient: Sendable {
     realm = base == nil && boats == nil ? nil : store.realm(of: "\(base ?? "") \(boats ?? "")")
   }
 
-  /// The departures of a station on a day, in one request.
+  /// The departures of a station on a day, in one request: no landing has 200 departures in a day.
   func board(of station: String, on day: CalendarDay) async throws -> Board {
-    let question = "id=\(station.percentEscaped)&limit=\(Self.boardLimit)"
+    let question = "id=\(station.percentEscaped)&limit=200"
     let path = "/stationboard?\(question)&datetime=\("\(day) 00:00".percentEscaped)"
     let body = try await timetable.get(BoardBody.self, from: path) {
       $0.fault(asked: station, on: day)

@@ -16,7 +16,7 @@ public struct DeparturesCache: Sendable {
 
   public init(_ store: Store, client: BoatClient) throws(LarderError) {
     (self.store, self.client) = (store, client)
-    try store.declare(.departures)
+    try store.declare(StoreLimits(disk: .megabytes(100), memory: .megabytes(50)))
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }
 

@@ -22,8 +22,3 @@ public enum BoatNamespace: String, CaseIterable, Sendable {
     }
   }
 }
-
-extension StoreLimits {
-  /// The limits of all data: 100 MB of disk and 50 MB of memory.
-  public static let departures = StoreLimits(disk: .megabytes(100), memory: .megabytes(50))
-}

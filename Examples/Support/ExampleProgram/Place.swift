@@ -26,7 +26,7 @@ public let exampleVersion = Store.version
 /// The store of a program, and the source of its answers: options that all commands have.
 public struct Place: ParsableArguments {
   @Option(name: .customLong("store"), help: "The store; created if it does not exist.")
-  public var path = Place.standard
+  public var path = Place.program.replacing("larder-", with: "") + ".larder"
 
   @Flag(help: "Send no request: a recording answers instead of the service.")
   public var offline = false
@@ -48,8 +48,6 @@ public struct Place: ParsableArguments {
 
   fileprivate static let program = URL(filePath: CommandLine.arguments.first ?? "")
     .lastPathComponent
-  /// The program's name without `larder-`: `larder-lego` uses `lego.larder` in the current folder.
-  private static let standard = program.replacing("larder-", with: "") + ".larder"
 
   /// Writes the lines of `--log`; nil without that option.
   public var log: (@Sendable (String) -> Void)? {

@@ -20,9 +20,6 @@ public struct Service: Sendable {
   /// Called for every lookup and request: `lego.colors 4: disk, 12 s old`.
   public var log: (@Sendable (String) -> Void)?
 
-  /// The largest accepted body in bytes, after decompression.
-  static let largestBody = 64_000_000
-
   public init(at base: String, over cache: HTTPCache) {
     self.base = Self.base(base)
     self.cache = cache
@@ -55,7 +52,8 @@ public struct Service: Sendable {
     let request = try request(path, method: method, fields: fields)
     do {
       var result = try await cache.send(request, body: HTTPBody(body), tags: tags)
-      let bytes = try await result.body.bytes(upTo: Self.largestBody)
+      // The limit counts bytes after decompression.
+      let bytes = try await result.body.bytes(upTo: 64_000_000)
       result.body = HTTPBody()
       let reply = Reply(request: request, result: result, body: bytes)
       // The query may contain a secret.
