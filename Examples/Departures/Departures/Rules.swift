@@ -1,5 +1,4 @@
 public import Larder
-import Service
 
 /// The namespaces of the store, each with its rules in one line.
 public enum BoatNamespace: String, CaseIterable, Sendable {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 public import Larder
 import Service
