@@ -171,11 +171,7 @@ enum Program {
 
   /// Creates the store, then opens the prompt or, without a terminal, prints the path.
   static func runDemo(at path: String, _ environment: [String: String]) throws -> Int32 {
-    do {
-      try DemoStore.create(at: path)
-    } catch let error as LarderError {
-      throw ShellError(error)
-    }
+    try ShellError.translating { try DemoStore.create(at: path) }
     guard Terminal.isTerminal(.input), Terminal.isTerminal(.output) else {
       try Terminal.write("\(SafeText(path))\n")
       return 0

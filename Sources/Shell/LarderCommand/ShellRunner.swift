@@ -57,9 +57,7 @@ final class ShellRunner {
     return failure ?? 0
   }
 
-  func close() throws {
-    do throws(LarderError) { try session.store.close() } catch { throw ShellError(error) }
-  }
+  func close() throws { try ShellError.translating { try session.store.close() } }
 
   private func runInput() throws -> Int32? {
     var lines = PlainLines()

@@ -119,14 +119,11 @@ extension Salvage {
   package static func run(
     _ path: String, _ target: String, _ options: Store.Options,
     while shouldContinue: @escaping (Int) -> Bool
-  ) throws(ShellError) -> Salvage {
+  ) throws -> Salvage {
     var made = Store.Options()
     made.lockTimeout = options.lockTimeout
-    let salvage: Salvage?
-    do throws(LarderError) {
-      salvage = try Store.salvage(from: path, to: target, options: made, while: shouldContinue)
-    } catch {
-      throw ShellError(error)
+    let salvage = try ShellError.translating {
+      try Store.salvage(from: path, to: target, options: made, while: shouldContinue)
     }
     guard let salvage else {
       throw ShellError.interrupted("no store was made")

@@ -13,12 +13,7 @@ struct StoreReport {
     case table([String], [[String]])
   }
 
-  private struct Section {
-    let title: String
-    let parts: [Part]
-
-    init(_ title: String, _ parts: Part...) { (self.title, self.parts) = (title, parts) }
-  }
+  private typealias Section = (title: String, parts: [Part])
 
   private static let largestShown = 15
 
@@ -121,21 +116,20 @@ struct StoreReport {
     let clock = session.wallClock
     let limits = try LimitReport(of: isWhole ? nil : namespaces[0].info.name, in: session)
       .texts(for: session.output.presentation)
+    let entries = largest.map {
+      [
+        $0.namespace, Quoting.brief($0.key.bytes), Wording.size($0.size),
+        clock.fullDate($0.written.unix), $0.expires.map { clock.fullDate($0.unix) } ?? "never",
+      ]
+    }
     return [
       space, histogram("Expiry distribution", ends), histogram("Entry age", ages),
       histogram("Sizes", sizes), try hits(),
-      Section(
+      (
         "The largest entries",
-        .table(
-          ["namespace", "key", "size", "written", "expires"],
-          largest.map {
-            [
-              $0.namespace, Quoting.brief($0.key.bytes), Wording.size($0.size),
-              clock.fullDate($0.written.unix),
-              $0.expires.map { clock.fullDate($0.unix) } ?? "never",
-            ]
-          })),
-      Section("Limits", .table(limits.titles, limits.rows)),
+        [.table(["namespace", "key", "size", "written", "expires"], entries)]
+      ),
+      ("Limits", [.table(limits.titles, limits.rows)]),
     ]
   }
 
@@ -147,16 +141,16 @@ struct StoreReport {
         words: "\(Wording.size($0.bytes)), \(Wording.entries($0.entries))"
       )
     }
-    return Section("Space by namespace", .bars(rows))
+    return ("Space by namespace", [.bars(rows)])
   }
 
   private func histogram(_ title: String, _ histogram: Histogram) -> Section {
-    guard !histogram.isEmpty else { return Section(title, .text("No entries.")) }
+    guard !histogram.isEmpty else { return (title, [.text("No entries.")]) }
     let most = max(histogram.rows.map(\.count).max() ?? 0, 1)
     let rows = histogram.rows.map {
       (label: $0.label, share: Double($0.count) / Double(most), words: Wording.count($0.count))
     }
-    return Section(title, .bars(rows))
+    return (title, [.bars(rows)])
   }
 
   private func hits() throws -> Section {
@@ -170,11 +164,11 @@ struct StoreReport {
       return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
     }
     // The samples count the whole store, not a namespace.
-    guard isWhole else { return Section("Hit rate", .bars(rows)) }
+    guard isWhole else { return ("Hit rate", [.bars(rows)]) }
     let chart = HitRateChart(try session.store.readHistory())
     guard let words = chart.words else {
-      return Section("Hit rate", .bars(rows), .text(HitRateChart.nothing))
+      return ("Hit rate", [.bars(rows), .text(HitRateChart.nothing)])
     }
-    return Section("Hit rate", .bars(rows), .text(words), .bars(chart.bars(session.wallClock)))
+    return ("Hit rate", [.bars(rows), .text(words), .bars(chart.bars(session.wallClock))])
   }
 }

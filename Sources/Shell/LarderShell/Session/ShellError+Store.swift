@@ -24,6 +24,11 @@ extension ShellError {
     self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
   }
 
+  /// Runs `body`; an error of the library becomes an error of the shell.
+  package static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as LarderError { throw ShellError(error) }
+  }
+
   /// The hint for a value that this program cannot read. The library's own hint is for a program that has the key.
   static let unreadableHint: SafeText =
     "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; the application that wrote the values can read them"

@@ -69,7 +69,7 @@ package struct StoreNews {
 extension Session {
   /// One line about the store, for the greeting.
   package func summary() throws -> String {
-    do {
+    try ShellError.translating {
       let namespaces = try livingNamespaces(isQuick: true)
       let entries = namespaces.reduce(0) { $0 + $1.entries }
       let bytes = namespaces.reduce(0) { $0 + $1.bytes }
@@ -82,8 +82,6 @@ extension Session {
       return "\(SafeText(store.path))   "
         + "\(Wording.count(namespaces.count, "namespace", "namespaces")), "
         + "\(Wording.entries(entries)), \(Wording.size(bytes))\(limit)\(disk)"
-    } catch let error as LarderError {
-      throw ShellError(error)
     }
   }
 }

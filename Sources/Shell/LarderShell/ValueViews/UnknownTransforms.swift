@@ -19,15 +19,13 @@ package struct UnknownTransforms {
 
   /// A note for the prompt if one of the first values of the first namespaces cannot be read; otherwise nil.
   package func remark(on store: Store) throws -> SafeText? {
-    do throws(LarderError) {
+    try ShellError.translating {
       for info in try store.namespaces().prefix(Self.mostLooked) {
         if let name = try name(in: store.namespace(info.name)) {
           return "values are \(name); \(ShellError.unreadableHint)"
         }
       }
       return nil
-    } catch {
-      throw ShellError(error)
     }
   }
 
