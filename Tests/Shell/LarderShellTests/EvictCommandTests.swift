@@ -7,22 +7,6 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct EvictCommandTests {
-  @Test func `what keys lists, evict removes`() throws {
-    for words in [
-      "@departures 'Malm\u{F6} C:'*", "@* --larger 1kB", "@departures --expiring 1h",
-      "@* --permanent", "@articles 000011 00001[23]", "@* --contains '\"train\":1'",
-      "@departures --sort expiry --reverse --limit 2", "@departures --after Kiruna:05",
-    ] {
-      let shell = try Shell.filled(.plain)
-      let all = Set(try shell("keys @*").split(separator: "\n"))
-      let listed = Set(try shell("keys \(words)").split(separator: "\n"))
-      #expect(!listed.isEmpty, "\(words)")
-      try shell("evict \(words) --yes")
-      #expect(
-        Set(try shell("keys @*").split(separator: "\n")) == all.subtracting(listed), "\(words)")
-    }
-  }
-
   @Test(arguments: [Duration.zero, .seconds(1)])
   func `an entry written after the question stays, also in its moment`(delay: Duration) throws {
     let shell = try Shell.filled(hasPerson: true)
