@@ -48,7 +48,7 @@ extension LineEditorTests {
     let completion = Completion(
       from: 0, ["e\u{301}a", "e\u{300}b"].map { Completion.Candidate($0) })
     #expect(completion.commonPrefix == "e")
-    #expect(Completion.none.commonPrefix == "")
+    #expect(Completion(from: 0, []).commonPrefix == "")
   }
 
   @Test func `labels are laid out in columns`() {

@@ -137,14 +137,6 @@ import Testing
     #expect(line.place(of: line.arguments[2].range).column == 4)
   }
 
-  @Test func `an open quote at the end names the line where it was opened`() throws {
-    let text = "get a\n\nget \"b\nc\nd"
-    let error = try error {
-      _ = try CommandReader.commands(in: bytes(text), from: .file("s.larder"))
-    }
-    #expect(error.scripted.hasPrefix("error: s.larder:3:5: the quote opened in line 3"))
-  }
-
   @Test func `a reader goes on after an error`() throws {
     var reader = CommandReader(.input)
     _ = try error { _ = try reader.read(bytes("get 'a' <")) }
