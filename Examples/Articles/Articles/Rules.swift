@@ -78,8 +78,6 @@ struct ArticleStore: Sendable {
     }
   }
 
-  // MARK: Images
-
   func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
   /// Makes an article an owner of the images that it shows and has room for, and of no other images. An image without owners is

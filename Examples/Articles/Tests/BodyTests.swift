@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Bodies of articles: difficult bodies, and answers that are no article.
+/// Bodies of articles, difficult bodies and answers that are no article, and the forms of the fields of bookmarks.
 @Suite(.fixture(Fixture.self)) struct BodyTests {
   private let fixture = Fixture.current
 
@@ -57,10 +57,7 @@ import ExampleTesting
     fixture.answer(Fixture.body(0)) { $0 = .init(200, ["Content-Type": "text/html"], body: body) }
     #expect(try await fixture.reader.article(FakeReadeck.id(0)).html == "A\u{FFFD}B\u{E9}")
   }
-}
 
-/// The forms in which a service sends the fields of a bookmark.
-@Suite struct BookmarkTests {
   private func bookmark(_ fields: String) throws -> Bookmark {
     try JSONDecoder().decode(Bookmark.self, from: Data("{\(fields)}".utf8))
   }

@@ -178,8 +178,6 @@ import ExampleTesting
     #expect(try fixture.reader.storage.outbox.count() == 2)
   }
 
-  // MARK: Changes of others
-
   @Test func `a later change at the service wins, and the user is told`() async throws {
     try await fixture.sync(new: 2)
     try await queue([.archive])

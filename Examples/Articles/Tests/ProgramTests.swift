@@ -35,8 +35,6 @@ import ExampleTesting
       """)
   }
 
-  // MARK: Over a server
-
   private var account: String { "--server \(fixture.server.base)/api --token \(FakeReadeck.token)" }
 
   @Test func `a title can neither command the terminal nor break its row`() async throws {

@@ -241,8 +241,6 @@ import ExampleTesting
     #expect(try fixture.reader.usage().images == 2)
   }
 
-  // MARK: Pace
-
   @Test func `four images of an article are fetched at a time`() async throws {
     fixture.readeck.fill(2, images: 9)
     func images() -> Int { fixture.server.received.count { $0.bare.hasPrefix("/img") } }
