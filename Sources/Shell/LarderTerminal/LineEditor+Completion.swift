@@ -27,8 +27,6 @@ package struct Completion: Equatable, Sendable {
     self.isCut = isCut
   }
 
-  package static let none = Completion(from: 0, [])
-
   /// The longest text with which all candidates begin, by scalars: two keys may differ within one character.
   var commonPrefix: String {
     guard let first = candidates.first?.insertion.unicodeScalars else { return "" }

@@ -43,9 +43,8 @@ import CEditline
 
   /// - Parameter showsColors: Without colors there are no hints, because they would look like the line.
   package init(
-    showsColors: Bool = true, hasUnicode: Bool = true,
-    complete: @escaping Complete = { _, _ in .none }, hint: @escaping Hint = { _ in nil },
-    highlight: @escaping Highlight = { _ in [] }
+    showsColors: Bool, hasUnicode: Bool = true, complete: @escaping Complete,
+    hint: @escaping Hint, highlight: @escaping Highlight
   ) throws(TerminalError) {
     Terminal.useUTF8Characters()
     guard let history = LineHistory(), let editor = unsafe cel_init("larder") else {
