@@ -149,12 +149,14 @@ import Testing
     #expect(Set([one, two].map { Owner(Key("k"), in: $0) }).count == 2)
   }
 
-  @Test func `two spellings of a name are two namespaces, and each has its own figures`() throws {
+  @Test func `two spellings of a name are two namespaces, and each has its own figures`()
+    async throws
+  {
     let names = ["caf\u{e9}", "cafe\u{301}"]
     let caches = names.map { store.cache(of: Int.self, in: $0) }
     for (number, cache) in caches.enumerated() {
       for key in 0...number {
-        try cache.set(1, for: key, expires: .after(.hours(number + 1)))
+        try await cache.set(1, for: key, expires: .after(.hours(number + 1)))
         #expect(try cache.value(for: key) == 1)
       }
     }
@@ -169,6 +171,13 @@ import Testing
     try caches[0].namespace.clear()
     #expect(try store.namespaces().map(\.entries) == [2, 0])
     #expect(caches.map(\.namespace.memory.usage.entries) == [0, 2])
+    try store.write { batch in
+      for (number, cache) in caches.enumerated() { try batch.set(number, for: "k", in: cache) }
+    }
+    for (number, cache) in caches.enumerated() {
+      #expect(try cache.value(for: "k") == number)
+      #expect(try await cache.value(for: "loaded") { number } == number)
+    }
     try check()
   }
 
