@@ -19,12 +19,6 @@ import Testing
     }
   }
 
-  @Test func `carets count the columns of wide characters`() throws {
-    let error = try failure("expire \u{65E5}\u{672C}o\u{308} 1mo")
-    #expect(error.place?.column == 12)
-    #expect(error.prompted(promptWidth: 0).hasPrefix(String(repeating: " ", count: 13) + "^^^\n"))
-  }
-
   @Test func `a line that is not right above is shown again`() throws {
     let error = try failure("set a --ttl 1mo 'x\ny'")
     #expect(
