@@ -19,7 +19,14 @@ extension Command {
     ]
   ).running { call, session in
     let place = call.choice("--in") ?? "both"
-    let finder = try finder(call, in: session)
+    let finder: TextFinder
+    do throws(ShellError) {
+      finder = try TextFinder(
+        call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
+        pause: session.host.checkInterruption)
+    } catch {
+      throw error.pointing(at: call.range("TEXT"))
+    }
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
     // The limit counts only entries in which the text is found.
     var left = scope.selection.most
@@ -50,17 +57,5 @@ extension Command {
       }
     }
     if !isFound, session.output.isForPerson { try session.output.writeLines(["no matches"]) }
-  }
-
-  private static func finder(
-    _ call: Invocation, in session: Session
-  ) throws(ShellError) -> TextFinder {
-    do throws(ShellError) {
-      return try TextFinder(
-        call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
-        pause: session.host.checkInterruption)
-    } catch {
-      throw error.pointing(at: call.range("TEXT"))
-    }
   }
 }

@@ -31,7 +31,14 @@ extension Command {
         .usage, "watch has no end, and json is one document",
         hint: "use `-o jsonl`, or end it by --for or --count")
     }
-    let names = try names(call.selection!, in: session)
+    // The namespaces to watch; nil for all namespaces, also those that are created later.
+    let names: Set<ExactString>? =
+      switch call.selection!.namespaces {
+      // A named namespace is watched even before its creation.
+      case .named(let named): Set(named.map { ExactString($0.text) })
+      case .unnamed: session.current.map { [ExactString($0)] }
+      case .all: nil
+      }
     var watch = try Watch(call, names: names, in: session)
     if session.output.presentation.isTerminal {
       let place =
@@ -48,18 +55,6 @@ extension Command {
       try session.host.notify("\(gap)\(Wording.count(watch.count, "event", "events")) in \(span)")
     }
     return isInterrupted ? .exitCode(ShellError.Code.interrupted.exitCode) : .done
-  }
-
-  /// The namespaces to watch; nil for all namespaces, also those that are created later.
-  private static func names(
-    _ selection: Selection, in session: Session
-  ) throws -> Set<ExactString>? {
-    switch selection.namespaces {
-    // A named namespace is watched even before its creation.
-    case .named(let names): Set(names.map { ExactString($0.text) })
-    case .unnamed: session.current.map { [ExactString($0)] }
-    case .all: nil
-    }
   }
 
   static let browse = CommandSpec(
