@@ -56,7 +56,11 @@ enum ShellOption: String, CaseIterable {
 
   func set(_ word: String, in session: Session) throws {
     if let flag = facts.flag {
-      session.settings[keyPath: flag] = try isOn(word)
+      let isOn = ["on", "yes", "true"].contains(word)
+      guard isOn || ["off", "no", "false"].contains(word) else {
+        throw wrong(word, "use `on` or `off`")
+      }
+      session.settings[keyPath: flag] = isOn
     } else if self == .durability {
       try setDurability(word, in: session)
     } else if word == "auto" {
@@ -82,14 +86,6 @@ enum ShellOption: String, CaseIterable {
     try session.whileClosed { path, _ in try Store.change(durability: level, ofStoreAt: path) }
     try session.output.acknowledge(
       ["durability": .text(level.rawValue)], sentences: ["\(level.words)"])
-  }
-
-  private func isOn(_ word: String) throws(ShellError) -> Bool {
-    switch word {
-    case "on", "yes", "true": true
-    case "off", "no", "false": false
-    default: throw wrong(word, "use `on` or `off`")
-    }
   }
 
   private func wrong(_ word: String, _ hint: SafeText) -> ShellError {
