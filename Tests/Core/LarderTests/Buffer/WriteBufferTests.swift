@@ -174,8 +174,8 @@ import Testing
       try notes.set("two", for: "c")
       #expect(isBuffered(store))
       let group: [any QueuedWrite] = [
-        SuspendedWrite(try notes.popping("none")),
-        SuspendedWrite(try notes.updating("d", EntryAttributes(), count)),
+        CallerWrite(try notes.popping("none")),
+        CallerWrite(try notes.updating("d", EntryAttributes(), count)),
       ]
       store.engine.commit(group)
       #expect(counts.withLock { $0 } == [2, 4])

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// A write as a value: everything that it needs to wait in the queue, share a transaction, and run again.
@@ -28,45 +27,11 @@ struct SharedWrite<Result: Sendable>: Sendable {
   }
 }
 
-/// A write whose caller blocks a thread until the commit.
-final class BlockedWrite<Result: Sendable>: QueuedWrite {
+/// A write whose caller waits for the commit: a blocked thread or a suspended task.
+final class CallerWrite<Result: Sendable>: QueuedWrite {
   private let write: SharedWrite<Result>
   private let outcome = Mutex<Swift.Result<Result, any Error>?>(nil)
-  private let isDone = DispatchSemaphore(value: 0)
-
-  init(_ write: SharedWrite<Result>) { self.write = write }
-
-  var size: Int { write.size }
-  var mode: CommitMode { write.mode }
-  var isCancelled: Bool { false }
-
-  func run(in batch: inout WriteBatch) throws {
-    let result = try write.body(&batch)
-    outcome.withLock { $0 = .success(result) }
-  }
-
-  func finish(_ error: (any Error)?) {
-    if let error { outcome.withLock { $0 = .failure(error) } }
-    isDone.signal()
-  }
-
-  /// Blocks the thread; false if the write is not finished after `milliseconds`.
-  func wait(milliseconds: Int) -> Bool {
-    isDone.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
-  }
-
-  /// The result; only valid after ``finish(_:)``.
-  var result: Result {
-    // A write without an error has run.
-    get throws { try outcome.withLock { $0! }.get() }
-  }
-}
-
-/// A write whose caller is a task, suspended until the commit.
-final class SuspendedWrite<Result: Sendable>: QueuedWrite {
-  private let write: SharedWrite<Result>
-  private let written = Mutex<Result?>(nil)
-  private let continuation = Mutex<CheckedContinuation<Void, any Error>?>(nil)
+  private let resume = Mutex<(@Sendable () -> Void)?>(nil)
   private let cancelled = Atomic(false)
 
   init(_ write: SharedWrite<Result>) { self.write = write }
@@ -75,23 +40,25 @@ final class SuspendedWrite<Result: Sendable>: QueuedWrite {
   var mode: CommitMode { write.mode }
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-  /// Sets the continuation before the write is queued.
-  func begin(_ continuation: CheckedContinuation<Void, any Error>) {
-    self.continuation.withLock { $0 = continuation }
-  }
+  /// Sets what resumes the caller, before the write is queued.
+  func begin(_ resume: @escaping @Sendable () -> Void) { self.resume.withLock { $0 = resume } }
 
   func cancel() { cancelled.store(true, ordering: .relaxed) }
 
   func run(in batch: inout WriteBatch) throws {
     let result = try write.body(&batch)
-    written.withLock { $0 = result }
+    outcome.withLock { $0 = .success(result) }
   }
 
   func finish(_ error: (any Error)?) {
-    guard let continuation = continuation.withLock({ $0.take() }) else { return }
-    if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+    guard let resume = resume.withLock({ $0.take() }) else { return }
+    if let error { outcome.withLock { $0 = .failure(error) } }
+    resume()
   }
 
   /// The result; only valid after ``finish(_:)``.
-  var result: Result { written.withLock { $0! } }
+  var result: Result {
+    // A write without an error has run.
+    get throws { try outcome.withLock { $0! }.get() }
+  }
 }

@@ -14,10 +14,12 @@ struct Draft: ~Escapable {
   let valueCount: Int
   private let keepsValue: Bool
 
+  /// - Parameter former: an entry whose value stays; then `value` is the payload of its record.
   @_lifetime(copy key, copy value)
   init(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
-    _ fields: EntryFields, encoded encodedFields: [UInt8]
+    _ fields: EntryFields, encoded encodedFields: [UInt8],
+    keepingValueOf former: StoredEntry? = nil
   ) {
     self.entryKey = entryKey
     self.key = key
@@ -29,28 +31,8 @@ struct Draft: ~Escapable {
     self.fields = fields
     self.encodedFields = encodedFields
     payload = value
-    valueCount = value.count
-    keepsValue = false
-  }
-
-  /// A draft of an entry whose value stays.
-  @_lifetime(copy key, copy payload)
-  init(
-    keepingValueOf former: StoredEntry, _ payload: Span<UInt8>, for key: Span<UInt8>,
-    _ header: EntryHeader, _ fields: EntryFields
-  ) {
-    entryKey = former.entryKey
-    self.key = key
-    keyHash = Checksum.keyHash(of: key, in: former.id)
-    encodedFields = fields.encoded()
-    var header = header
-    header.fieldsCount = UInt32(encodedFields.count)
-    self.header = header
-    form = header.form
-    self.fields = fields
-    self.payload = payload
-    valueCount = former.valueCount
-    keepsValue = true
+    valueCount = former?.valueCount ?? value.count
+    keepsValue = former != nil
   }
 
   var id: NamespaceID { entryKey.span.namespaceID }
@@ -68,8 +50,6 @@ struct Draft: ~Escapable {
       stored: header.flags.contains(.chunked) ? recordCount + valueCount : recordCount,
       queuePosition: header.sequence)
   }
-
-  var trace: EntryTrace { EntryTrace(weight: weight, deadline: header.indexed) }
 
   /// Whether `entry` already has the content of the draft. A version has only one value ever.
   func isContent(of entry: StoredEntry) -> Bool {

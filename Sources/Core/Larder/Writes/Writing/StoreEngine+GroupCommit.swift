@@ -1,3 +1,4 @@
+import Dispatch
 import LMDB
 import LarderSystem
 import Synchronization
@@ -8,9 +9,11 @@ extension StoreEngine {
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if let result = try write.append?(self) { return result }
     if let result = try commitAtOnce(write.mode, write.body) { return result }
-    let blocked = BlockedWrite(write)
+    let blocked = CallerWrite(write)
+    let done = DispatchSemaphore(value: 0)
+    blocked.begin { done.signal() }
     guard writes.queue.add(blocked, engine: self) else { throw error(.closed) }
-    while !blocked.wait(milliseconds: 100) { writes.queue.drain(self) }
+    while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut { writes.queue.drain(self) }
     return try blocked.result
   }
 
@@ -34,17 +37,17 @@ extension StoreEngine {
     if !environment.isOpen { return try commitRethrowing(write.mode, write.body) }
     try Task.checkCancellation()
     if let result = try write.append?(self) { return result }
-    let suspended = SuspendedWrite(write)
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        suspended.begin(continuation)
+    let suspended = CallerWrite(write)
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        suspended.begin { continuation.resume() }
         if !writes.queue.add(suspended, engine: self) { suspended.finish(error(.closed)) }
       }
     } onCancel: {
       suspended.cancel()
       writes.queue.withdraw(suspended)
     }
-    return suspended.result
+    return try suspended.result
   }
 
   /// Runs the writes of a group in their order, in one transaction if possible, and gives each caller its own outcome.

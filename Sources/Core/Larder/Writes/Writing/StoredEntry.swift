@@ -84,9 +84,13 @@ struct StoredEntry {
       .elementsEqual(storedKey.bytes.span) ?? false
   }
 
-  var tagKeys: Set<[UInt8]> {
-    var keys = Set(fields.tags.map { IndexKey.tag($0, entry: entryKey) })
-    for owner in owners { keys.insert(IndexKey.owner(owner.entryKey, entry: entryKey)) }
-    return keys
+  var tagKeys: [[UInt8]] { fields.tagKeys(of: entryKey) }
+}
+
+extension EntryFields {
+  /// The keys of the entry in the index of tags and owners.
+  func tagKeys(of entryKey: [UInt8]) -> [[UInt8]] {
+    tags.map { IndexKey.tag($0, entry: entryKey) }
+      + owners.map { IndexKey.owner($0.entryKey, entry: entryKey) }
   }
 }

@@ -33,7 +33,8 @@ extension WriteBatch {
 
   private mutating func nextVersion(in known: KnownNamespace?) throws(LarderError) -> UInt64 {
     guard let known else { return NamespaceCounters().next }
-    return try session.upcomingNumber(in: known.id)
+    try session.load(known.id)
+    return session.ledger[known.id].next
   }
 
   /// `known` is nil if the namespace must be made; `value` is already transformed.

@@ -12,7 +12,9 @@ extension WriteSession {
     var (header, fields) = (entry.header, entry.fields)
     edit(&header, &fields)
     let payload = body.span.extracting(droppingFirst: Int(entry.header.fieldsCount))
-    let draft = Draft(keepingValueOf: entry, payload, for: key.span, header, fields)
+    let draft = Draft(
+      payload, for: key.span, at: entry.entryKey, header, fields, encoded: fields.encoded(),
+      keepingValueOf: entry)
     try replace(entry, with: draft, as: change)
     return true
   }

@@ -38,11 +38,6 @@ extension WriteSession {
     ledger.charge(old, new, to: id, removing: reason)
   }
 
-  mutating func upcomingNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
-    try load(id)
-    return ledger[id].next
-  }
-
   /// Takes the next number of a namespace: the version of a value, and the queue position of a new entry.
   mutating func nextNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
     var number: UInt64 = 0

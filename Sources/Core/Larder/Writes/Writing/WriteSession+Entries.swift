@@ -37,13 +37,12 @@ extension WriteSession {
     if changes.wantsNext() { try tell(change, old, new) }
     if let old, new.isContent(of: old) { return }
     let id = new.id
-    let (before, after) = (old?.trace, new.trace)
-    try charge(before?.weight, after.weight, to: id, removing: change.uncounted)
-    try move(new.entryKey, from: before, to: after)
+    try charge(
+      old.map { EntryWeight($0) }, new.weight, to: id, removing: change.uncounted)
+    try moveDeadline(of: new.entryKey, from: old?.header.indexed, to: new.header.indexed)
+    try moveInQueue(new.entryKey, from: old?.header.sequence ?? 0, to: new.header.sequence)
     if !new.fields.isEmpty || old?.fields.isEmpty == false {
-      let (fields, former) = (new.fields, old?.fields ?? EntryFields())
-      try replaceTags(former.tags, with: fields.tags, of: new.entryKey)
-      try replaceOwners(former.owners, with: fields.owners, of: new.entryKey)
+      try replaceTags(old?.fields ?? EntryFields(), with: new.fields, of: new.entryKey)
     }
     if let old, old.isCut, old.header.version != new.header.version { try removeChunks(of: old) }
     if new.isCut {
@@ -68,13 +67,11 @@ extension WriteSession {
         key: old.key ?? old.storedKey.bytes, before: old.valueCount)
     }
     if change.reason != nil {
-      try charge(old.trace.weight, nil, to: old.id, removing: change.uncounted)
+      try charge(EntryWeight(old), nil, to: old.id, removing: change.uncounted)
     }
-    try move(old.entryKey, from: old.trace, to: nil)
-    if !old.fields.isEmpty {
-      try replaceTags(old.fields.tags, with: [], of: old.entryKey)
-      try replaceOwners(old.owners, with: [], of: old.entryKey)
-    }
+    try moveDeadline(of: old.entryKey, from: old.header.indexed, to: nil)
+    try moveInQueue(old.entryKey, from: old.header.sequence, to: 0)
+    if !old.fields.isEmpty { try replaceTags(old.fields, with: EntryFields(), of: old.entryKey) }
     if old.isCut { try removeChunks(of: old) }
     try transaction.remove(old.entryKey, from: .entries)
     if let keyHash = old.keyHash { engine.access.forget(keyHash) }
@@ -95,14 +92,6 @@ extension WriteSession {
       before: old?.valueCount, after: new.valueCount, expires: new.header.expires)
   }
 
-  private mutating func move(
-    _ entryKey: [UInt8], from before: EntryTrace?, to after: EntryTrace?
-  ) throws(LarderError) {
-    try moveDeadline(of: entryKey, from: before?.deadline, to: after?.deadline)
-    try moveInQueue(
-      entryKey, from: before?.weight.queuePosition ?? 0, to: after?.weight.queuePosition ?? 0)
-  }
-
   private mutating func write(_ draft: Draft, payload: Span<UInt8>) throws(LarderError) {
     let (header, fields, keyHash, form) = (
       draft.header, draft.encodedFields, draft.keyHash, draft.form
@@ -118,11 +107,6 @@ extension WriteSession {
   }
 }
 
-struct EntryTrace {
-  var weight: EntryWeight
-  var deadline: IndexedDeadline
-}
-
 /// A place in the expiry index. The index names an entry by its position in the queue, and a pinned entry by its key.
 struct IndexedDeadline: Equatable {
   /// The time of the record; ``EntryHeader/never`` if the index does not have the entry.
@@ -135,7 +119,5 @@ extension EntryHeader {
 }
 
 extension StoredEntry {
-  var trace: EntryTrace { EntryTrace(weight: EntryWeight(self), deadline: header.indexed) }
-
   var isCut: Bool { header.flags.contains(.chunked) }
 }

@@ -71,7 +71,11 @@ extension WriteSession {
   ) throws(LarderError) {
     guard position != before else { return }
     let id = entryKey.span.namespaceID
-    if before != 0 { try removeFromQueue(before, in: id) }
+    if before != 0 {
+      try IndexKey.withQueue(before, in: id) { key throws(LarderError) in
+        _ = try transaction.remove(key, from: engine.indexes.queue)
+      }
+    }
     if position == 0 { return }
     let storedKey = entryKey.span.extracting(droppingFirst: 4)
     try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
@@ -79,41 +83,21 @@ extension WriteSession {
     }
   }
 
-  private mutating func removeFromQueue(_ position: UInt64, in id: NamespaceID) throws(LarderError)
-  {
-    try IndexKey.withQueue(position, in: id) { key throws(LarderError) in
-      _ = try transaction.remove(key, from: engine.indexes.queue)
-    }
-  }
-
   // MARK: Tags and owners
 
   mutating func replaceTags(
-    _ before: [[UInt8]], with tags: [[UInt8]], of entryKey: [UInt8]
+    _ before: EntryFields, with after: EntryFields, of entryKey: [UInt8]
   ) throws(LarderError) {
-    for tag in before where !tags.contains(tag) {
-      try transaction.remove(IndexKey.tag(tag, entry: entryKey), from: engine.indexes.tags)
+    let (old, new) = (before.tagKeys(of: entryKey), after.tagKeys(of: entryKey))
+    for key in old where !new.contains(key) {
+      try transaction.remove(key, from: engine.indexes.tags)
     }
-    for tag in tags where !before.contains(tag) {
-      try transaction.put([], for: IndexKey.tag(tag, entry: entryKey), in: engine.indexes.tags)
+    for key in new where !old.contains(key) {
+      try transaction.put([], for: key, in: engine.indexes.tags)
     }
-  }
-
-  mutating func replaceOwners(
-    _ before: [StoredOwner], with owners: [StoredOwner], of entryKey: [UInt8]
-  ) throws(LarderError) {
-    for owner in before where !owners.contains(owner) {
-      try transaction.remove(
-        IndexKey.owner(owner.entryKey, entry: entryKey), from: engine.indexes.tags)
-    }
-    for owner in owners where !before.contains(owner) {
-      try transaction.put(
-        [], for: IndexKey.owner(owner.entryKey, entry: entryKey), in: engine.indexes.tags)
-    }
-    if owners.isEmpty != before.isEmpty {
-      ledger.updateStore { state in
-        if before.isEmpty { state.dependents &+= 1 } else { state.dependents &-= 1 }
-      }
+    let (hadOwners, hasOwners) = (!before.owners.isEmpty, !after.owners.isEmpty)
+    if hadOwners != hasOwners {
+      ledger.updateStore { $0.dependents = hasOwners ? $0.dependents &+ 1 : $0.dependents &- 1 }
     }
   }
 
