@@ -118,8 +118,8 @@ import Testing
     for numberKeys in [false, true] {
       walkCursor(TreeCursor(tree, in: table, numberKeys: numberKeys), key, &random)
       var walk = TreeWalk(
-        tree, in: table, numberKeys: numberKeys, visited: PageSet(upTo: Self.pages))
-      walk.run { record in
+        in: table, numberKeys: numberKeys, visited: PageSet(upTo: Self.pages))
+      walk.run(tree) { record in
         unsafe touch(record.key, record.keyCount)
         unsafe touch(record.value, record.valueCount)
       }

@@ -16,9 +16,8 @@ struct FreeListCheck {
   }
 
   mutating func run() throws(PageDamage) {
-    var walk = TreeWalk(pages.free, in: pages.table, numberKeys: true, visited: treePages)
-    try walk.run { (record) throws(PageDamage) in try read(record) }
-    walk.checkCounts()
+    var walk = TreeWalk(in: pages.table, numberKeys: true, visited: treePages)
+    try walk.run(pages.free, counting: true) { (record) throws(PageDamage) in try read(record) }
     if let damage = walk.damage.first { throw damage }
     treePages = walk.visited
     if let page = treePages.first(in: free) {

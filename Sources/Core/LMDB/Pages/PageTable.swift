@@ -77,6 +77,15 @@ extension PageTable {
     return unsafe PageLookup(start: start, count: count)
   }
 
+  /// Nil if the value cannot be reached.
+  @inline(__always)
+  func record(of node: TreePage.Node, in page: TreePage) -> TreeCursor.Record? {
+    let value = value(of: node, in: page)
+    guard let start = unsafe value.start else { return nil }
+    return unsafe TreeCursor.Record(
+      key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
+  }
+
   static let bigValue: UInt16 = 0x01
   static let database: UInt16 = 0x02
 

@@ -97,10 +97,10 @@ extension TreeCursor {
       let node = page.node(index, pageSize: pageSize), node.flags == 0
     {
       let key = unsafe SearchKey(node.key, count: node.keyCount, readable: 8)
-      let value = table.value(of: node, in: page)
-      guard unsafe former.isBefore(key), let start = unsafe value.start else { break }
-      unsafe records[count] = RecordRuns.Record(
-        Record(key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count))
+      guard unsafe former.isBefore(key), let record = table.record(of: node, in: page) else {
+        break
+      }
+      unsafe records[count] = RecordRuns.Record(record)
       for line in 1...3 { unsafe larder_prefetch(node.start + 64 &* line) }
       unsafe former = unsafe key
       count &+= 1

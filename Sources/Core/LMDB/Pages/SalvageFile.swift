@@ -87,33 +87,27 @@ extension SalvageFile {
     fileprivate var visited: PageSet
   }
 
-  /// Visits the records of the main database that can be reached from the newest commit.
+  /// Visits the records that can be reached from the newest commit: of the main database, or of a named database. A walk over
+  /// a named database includes the main database.
   package func forEachRecord(
-    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
+    in database: String? = nil, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> Walk {
-    try walk(main, Walk(damage: metaDamage, visited: PageSet(upTo: Int(lastPage) + 1)), visit)
-  }
-
-  /// Like ``forEachRecord(_:)``, for a named database; the walk includes the main database.
-  package func forEachRecord(
-    in database: String, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
-  ) throws -> Walk {
-    var first = try forEachRecord { _, _ in }
-    guard let tree = table.tree(named: database, in: main) else {
-      first.damage.append(
-        PageDamage(page: main.root, reason: "the record of database \(database)"))
-      return first
+    var walk = TreeWalk(
+      in: table, visited: PageSet(upTo: Int(lastPage) + 1), damage: metaDamage)
+    try walk.run(main) { (record) throws(any Error) in
+      if database == nil { try visit(record.keyBytes, record.valueBytes) }
     }
-    return try walk(tree, first, visit)
-  }
-
-  private func walk(
-    _ tree: Tree, _ former: Walk,
-    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
-  ) throws -> Walk {
-    var walk = TreeWalk(tree, in: table, numberKeys: false, visited: former.visited)
-    try walk.run { (record) throws(any Error) in try visit(record.keyBytes, record.valueBytes) }
-    return Walk(damage: former.damage + walk.damage, visited: walk.visited)
+    if let database {
+      if let tree = table.tree(named: database, in: main) {
+        try walk.run(tree) { (record) throws(any Error) in
+          try visit(record.keyBytes, record.valueBytes)
+        }
+      } else {
+        walk.damage.append(
+          PageDamage(page: main.root, reason: "the record of database \(database)"))
+      }
+    }
+    return Walk(damage: walk.damage, visited: walk.visited)
   }
 
   /// Visits the records on used leaves that no branch page leads to: the leaves below damaged pages.
@@ -126,33 +120,27 @@ extension SalvageFile {
     besides walk: Walk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws {
-    guard !walk.damage.isEmpty, !main.isEmpty, let free = freePages() else { return }
-    var visited = walk.visited
+    guard !walk.damage.isEmpty, !main.isEmpty else { return }
+    var lists = FreeListCheck(
+      pages: SnapshotPages(id: .max, table: table, main: main, free: free, lastPage: lastPage))
+    // Damage of the lists needs no further report: `walk` has damage already.
+    guard (try? lists.run()) != nil else { return }
+    var others = TreeWalk(in: table, visited: walk.visited)
     for name in databases {
       guard let tree = table.tree(named: name, in: main) else { continue }
-      var walk = TreeWalk(tree, in: table, numberKeys: false, visited: visited)
-      try walk.run { (_) throws(any Error) in try pause() }
-      visited = walk.visited
+      try others.run(tree) { (_) throws(any Error) in try pause() }
     }
-    for number in 2..<max(table.end, 2) where !visited.contains(number) && !free.contains(number) {
+    for number in 2..<max(table.end, 2)
+    where !others.visited.contains(number) && !lists.free.contains(number) {
       try pause()
       guard let page = TreePage(number, isLeaf: true, in: table) else { continue }
       for index in 0..<page.count {
-        guard let node = page.node(index, pageSize: table.pageSize) else { continue }
-        let value = table.value(of: node, in: page)
-        guard let start = unsafe value.start else { continue }
-        let record = unsafe TreeCursor.Record(
-          key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
+        guard let node = page.node(index, pageSize: table.pageSize),
+          let record = table.record(of: node, in: page)
+        else { continue }
         try visit(record.keyBytes, record.valueBytes)
       }
     }
-  }
-
-  private func freePages() -> PageSet? {
-    var check = FreeListCheck(
-      pages: SnapshotPages(id: .max, table: table, main: main, free: free, lastPage: lastPage))
-    guard (try? check.run()) != nil else { return nil }
-    return check.free
   }
 
   /// Lends the value under `key` in a named database; nil if the value cannot be reached.

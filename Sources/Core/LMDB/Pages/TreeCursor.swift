@@ -77,7 +77,7 @@ import LarderSystem
     let index = path.leaf.index &+ 1
     if index < path.leaf.page.count {
       path.leaf.index = index
-    } else if try !moveLeaf(forward: true) {
+    } else if try !path.move(forward: true, at: path.tree.depth &- 1, by: pages) {
       state = .afterLast
       return nil
     }
@@ -92,7 +92,7 @@ import LarderSystem
     }
     if path.leaf.index > 0 {
       path.leaf.index -= 1
-    } else if try !moveLeaf(forward: false) {
+    } else if try !path.move(forward: false, at: path.tree.depth &- 1, by: pages) {
       state = .beforeFirst
       return nil
     }
@@ -120,15 +120,9 @@ import LarderSystem
         : new.isBefore(former, numberKeys: pages.numberKeys)
       guard isOrdered else { throw .damagedPage }
     }
-    let value = pages.table.value(of: node, in: leaf.page)
-    guard let start = unsafe value.start else { throw .damagedPage }
+    guard let record = pages.table.record(of: node, in: leaf.page) else { throw .damagedPage }
     unsafe (key, keyCount) = (node.key, node.keyCount)
-    return unsafe Record(
-      key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
-  }
-
-  private mutating func moveLeaf(forward: Bool) throws(LMDBError) -> Bool {
-    try path.move(forward: forward, at: path.tree.depth &- 1, by: pages)
+    return record
   }
 
   private mutating func forget() {

@@ -1,34 +1,34 @@
 import LarderSystem
 
-/// Visits all records of a tree that can be reached through sound pages, and collects the damage of the other pages. Each page
+/// Visits all records of trees that can be reached through sound pages, and collects the damage of the other pages. Each page
 /// is visited once, so the walk ends even if damaged pages form a cycle.
 struct TreeWalk {
   private let table: PageTable
   private let numberKeys: Bool
-  private let tree: Tree
   private let tiling = Tiling()
-  private(set) var damage: [PageDamage] = []
-  /// The visited pages of trees and of large values; the walks over one file share them.
-  var visited: PageSet
+  var damage: [PageDamage]
+  /// The visited pages of trees and of large values.
+  private(set) var visited: PageSet
   private var records: UInt64 = 0
   private var pages: UInt64 = 0
 
-  init(_ tree: Tree, in table: PageTable, numberKeys: Bool, visited: PageSet) {
-    self.tree = tree
+  init(
+    in table: PageTable, numberKeys: Bool = false, visited: PageSet, damage: [PageDamage] = []
+  ) {
     self.table = table
     self.numberKeys = numberKeys
     self.visited = visited
+    self.damage = damage
   }
 
+  /// - Parameter counting: without damage, compares the visited records and pages with the numbers in the tree's record.
   mutating func run<Failure>(
-    _ visit: (TreeCursor.Record) throws(Failure) -> Void
+    _ tree: Tree, counting: Bool = false, _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
-    if tree.isEmpty { return }
-    try page(PageReference(to: tree), level: 1, visit)
-  }
-
-  /// Compares the visited records and pages with the numbers in the tree's record, after a walk without damage.
-  mutating func checkCounts() {
+    let former = damage.count
+    (records, pages) = (0, 0)
+    if !tree.isEmpty { try page(PageReference(to: tree), height: tree.depth, visit) }
+    guard counting, damage.count == former else { return }
     if records != tree.records {
       damage.append(
         PageDamage(page: tree.root, reason: "a tree of \(records) records, not \(tree.records)"))
@@ -40,11 +40,11 @@ struct TreeWalk {
   }
 
   private mutating func page<Failure>(
-    _ reference: PageReference, level: Int,
+    _ reference: PageReference, height: Int,
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
     let check = PageCheck(table: table, numberKeys: numberKeys, tiling: tiling)
-    let (number, isLeaf) = (reference.page, level == tree.depth)
+    let (number, isLeaf) = (reference.page, height == 1)
     let page: TreePage
     do throws(PageDamage) {
       page = try check.open(number, isLeaf: isLeaf)
@@ -68,7 +68,7 @@ struct TreeWalk {
       if isLeaf {
         try record(node, in: page, number, visit)
       } else if let child = place.child(index, pageSize: table.pageSize) {
-        try self.page(child, level: level + 1, visit)
+        try self.page(child, height: height - 1, visit)
       }
     }
   }
@@ -77,8 +77,7 @@ struct TreeWalk {
     _ node: TreePage.Node, in page: TreePage, _ number: UInt64,
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
-    let value = table.value(of: node, in: page)
-    guard let start = unsafe value.start else {
+    guard let record = table.record(of: node, in: page) else {
       // The check of a leaf does not include its overflow pages.
       damage.append(PageDamage(page: number, reason: "a value cannot be reached"))
       return
@@ -95,9 +94,7 @@ struct TreeWalk {
       damage.append(PageDamage(page: number, reason: "a value has more pages than it needs"))
     }
     records += 1
-    try visit(
-      unsafe TreeCursor.Record(
-        key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count))
+    try visit(record)
   }
 }
 
@@ -105,35 +102,30 @@ extension ReadTransaction {
   /// Checks every page of the snapshot: the pages of the databases, of the list of free pages, and of large values.
   package func damagedPages(databases: [Database]) throws(LMDBError) -> [PageDamage] {
     let pages = unsafe slot.pointee.snapshot.pages
-    var damage: [PageDamage] = []
-    var visited = PageSet(upTo: Int(pages.lastPage) + 1)
+    var walk = TreeWalk(in: pages.table, visited: PageSet(upTo: Int(pages.lastPage) + 1))
     // The two meta pages belong to no tree.
     var used = 2 + pages.free.pages
     for database in [.main] + databases {
       guard let tree = tree(of: database) else {
-        damage.append(
+        walk.damage.append(
           PageDamage(page: pages.main.root, reason: "the root of a database cannot be found"))
         continue
       }
-      var walk = TreeWalk(tree, in: pages.table, numberKeys: false, visited: visited)
-      walk.run { _ in }
-      if walk.damage.isEmpty { walk.checkCounts() }
-      damage += walk.damage
-      visited = walk.visited
+      walk.run(tree, counting: true) { _ in }
       used += tree.pages
     }
     do throws(PageDamage) {
       var free = FreeListCheck(pages: pages)
       try free.run()
-      if let page = free.free.first(in: visited) {
+      if let page = free.free.first(in: walk.visited) {
         throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
       }
       // A writer compares these numbers, too, and refuses to write if they differ.
-      if damage.isEmpty { try free.compare(used: used) }
+      if walk.damage.isEmpty { try free.compare(used: used) }
     } catch {
-      damage.append(error)
+      walk.damage.append(error)
     }
-    return damage
+    return walk.damage
   }
 }
 
