@@ -22,26 +22,20 @@ extension WriteGuard {
     return pages.table.value(of: node, in: leaf.page)
   }
 
-  func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
-    try checkFreeLists()
-    guard let place = try place(of: key, in: database) else { return }
-    note(place, added: inlineSize(key, count) + Self.entryAndPadding)
-  }
-
   /// The two bytes of a record in its page's list, and one byte that makes its size even.
   private static let entryAndPadding = 3
 
-  /// The most bytes that a record takes in its leaf. The value of a larger record lies on overflow pages.
-  private func inlineSize(_ key: PageCheck.Key, _ count: Int) -> Int {
-    min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
-  }
-
-  func willAppend(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
+  /// - Parameter appending: whether LMDB stores the record only behind all other records.
+  func willStore(
+    _ key: PageCheck.Key, count: Int, in database: Database, appending: Bool
+  ) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
-    note(place, added: inlineSize(key, count) + Self.entryAndPadding)
-    // LMDB looks at the last leaf even if the key belongs elsewhere. Only the last leaf has no upper bound.
-    if place.leaf.reference.high != nil {
+    // The value of a larger record lies on overflow pages.
+    let inlineSize = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
+    note(place, added: inlineSize + Self.entryAndPadding)
+    // To append, LMDB looks at the last leaf even if the key belongs elsewhere. Only the last leaf has no upper bound.
+    if appending, place.leaf.reference.high != nil {
       _ = try path(toLast: true, in: tree(of: database))
     }
   }

@@ -12,21 +12,11 @@ extension WriteTransaction {
     return found
   }
 
-  func willStore(_ key: Span<UInt8>, count: Int, in database: Database) throws(LMDBError) {
+  func willStore(
+    _ key: Span<UInt8>, count: Int, in database: Database, appending: Bool = false
+  ) throws(LMDBError) {
     try checking(key) { (guarding, key) throws(PageDamage) in
-      try guarding.willStore(key, count: count, in: database)
-    }
-  }
-
-  func willAppend(_ key: Span<UInt8>, count: Int, in database: Database) throws(LMDBError) {
-    try checking(key) { (guarding, key) throws(PageDamage) in
-      try guarding.willAppend(key, count: count, in: database)
-    }
-  }
-
-  func willRemove(_ key: Span<UInt8>, in database: Database) throws(LMDBError) {
-    try checking(key) { (guarding, key) throws(PageDamage) in
-      try guarding.willRemove(key, in: database)
+      try guarding.willStore(key, count: count, in: database, appending: appending)
     }
   }
 
@@ -37,15 +27,10 @@ extension WriteTransaction {
   ) throws(LMDBError) {
     defer { largestStored = max(largestStored, count) }
     // A value of 496 bytes fits into one page even if the page is the smallest that LMDB has.
-    guard largestStored > count, largestStored > 496,
-      let pageSize = environment?.handle.meta.pageSize
-    else { return }
-    func pages(for bytes: Int) -> Int {
-      (PageTable.headerSize + bytes + pageSize - 1) / pageSize
-    }
-    if pages(for: largestStored) == pages(for: count) { return }
-    guard let former = try unsafe lookUp(key, in: database, of: live)?.mv_size,
-      pages(for: former) > pages(for: count)
+    guard largestStored > count, largestStored > 496, let table = guarding?.pages.table,
+      table.overflowPages(for: largestStored) > table.overflowPages(for: count),
+      let former = try unsafe lookUp(key, in: database, of: live)?.mv_size,
+      table.overflowPages(for: former) > table.overflowPages(for: count)
     else { return }
     try remove(key, from: database)
   }
@@ -57,7 +42,7 @@ extension WriteTransaction {
   }
 
   @inline(__always)
-  private func checking(
+  func checking(
     _ key: Span<UInt8>, _ check: (WriteGuard, PageCheck.Key) throws(PageDamage) -> Void
   ) throws(LMDBError) {
     guard let guarding else { return }
@@ -118,15 +103,11 @@ extension WriteTransaction {
   ) throws(LMDBError) -> Bool {
     let tail = try pagesBehindLast(limit: limit)
     if tail >= pages + singles { return true }
-    guard let environment else { return false }
-    let read = try viewOfLastCommit(in: environment)
-    var search = try RunSearch(pages: pages, singles: singles, fileEnd: lastPage() + 1)
-    let oldest = oldestReader
-    var cursor = try read.cursor(in: .free)
-    while search.shouldContinue, let record = try cursor.next() {
-      let list = try FreeList(record)
-      if list.transaction >= oldest { break }
+    guard let lastPage = guarding?.pages.lastPage else { return false }
+    var search = RunSearch(pages: pages, singles: singles, fileEnd: Int(lastPage) + 1)
+    try forEachReusableList(before: oldestReader) { (list) throws(LMDBError) in
       try search.add(list)
+      return search.shouldContinue
     }
     return search.hasRun || tail >= pages + search.missing
   }
@@ -141,43 +122,40 @@ extension WriteTransaction {
     min(id - 1, unsafe clmdb_oldest_reader(mdb_txn_env(live)).transaction)
   }
 
-  /// The last page; bounded by the most pages that a file can have, in case the meta page was damaged since the beginning.
-  private func lastPage() throws(LMDBError) -> Int {
-    Int(min(UInt(bitPattern: try unsafe information().me_last_pgno), 1 << 40))
-  }
-
-  private func information() throws(LMDBError) -> MDB_envinfo {
-    var info = unsafe MDB_envinfo()
-    try check(unsafe mdb_env_info(mdb_txn_env(live), &info))
-    return unsafe info
-  }
-
   /// The length of the run of pages between the last page of the last commit and the limit; constant time. Each page that this
   /// transaction allocates anywhere shortens the run by at most one.
   package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
-    let info = try unsafe information()
+    var info = unsafe MDB_envinfo()
+    try check(unsafe mdb_env_info(mdb_txn_env(live), &info))
     let pageSize = try statistics(of: .free).pageSize
     let end = min(limit / pageSize, unsafe info.me_mapsize / pageSize - 1)
-    return try max(end - lastPage() - 1, 0)
+    // The meta page may have been damaged since the beginning, so the most pages of any file are the limit.
+    let lastPage = Int(min(UInt(bitPattern: unsafe info.me_last_pgno), 1 << 40))
+    return max(end - lastPage - 1, 0)
   }
 
   private func reusablePages(upTo enough: Int, before oldest: UInt64) throws(LMDBError) -> Int {
-    guard let environment else { return 0 }
-    let read = try viewOfLastCommit(in: environment)
     var pages = 0
-    var cursor = try read.cursor(in: .free)
-    while pages < enough, let record = try cursor.next() {
-      let list = try FreeList(record)
-      if list.transaction >= oldest { break }
+    try forEachReusableList(before: oldest) { (list) throws(LMDBError) in
       pages += list.count
+      return pages < enough
     }
     return pages
   }
 
-  /// LMDB allows no cursor on the free lists in a write transaction, and that transaction uses the lists of the last commit.
-  private func viewOfLastCommit(in environment: Environment) throws(LMDBError) -> ReadTransaction {
+  /// Visits the lists of the last commit, which are the lists that this transaction uses, until `visit` returns false. LMDB
+  /// allows no cursor on the free lists in a write transaction.
+  private func forEachReusableList(
+    before oldest: UInt64, _ visit: (borrowing FreeList) throws(LMDBError) -> Bool
+  ) throws(LMDBError) {
+    guard let environment else { return }
     let read = try environment.beginRead()
     if read.id != id - 1 { throw .lockMismatch }
-    return read
+    var cursor = try read.cursor(in: .free)
+    while let record = try cursor.next() {
+      let list = try FreeList(record)
+      if list.transaction >= oldest { return }
+      if try !visit(list) { return }
+    }
   }
 }

@@ -132,7 +132,7 @@ import LarderSystem
   package mutating func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {
-    try willAppend(key, count: value.count, in: database)
+    try willStore(key, count: value.count, in: database, appending: true)
     largestStored = max(largestStored, value.count)
     changing(database)
     var name = unsafe MDB_val(key)
@@ -176,7 +176,9 @@ import LarderSystem
   package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
     -> Bool
   {
-    try willRemove(key, in: database)
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willRemove(key, in: database)
+    }
     let place = unsafe cursor(standingOn: key, in: database)
     changing(database)
     if let place = unsafe place {
