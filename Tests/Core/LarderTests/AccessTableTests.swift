@@ -106,175 +106,162 @@ extension AccessTable {
   }
 }
 
-@Suite struct AccessTableTests {
+@Suite struct AccessTableTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   @Test func `a mark rises with each use up to a bound, and is lowered and forgotten`() throws {
-    try withStore { store, clock in
-      let table = store.engine.access
-      let now = clock.now.milliseconds / 60_000
-      #expect(table.stats(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
-      for use in 1...5 as ClosedRange<UInt32> {
-        table.touch(hash(1), in: now)
-        #expect(table.stats(of: hash(1)) == AccessStats(frequency: min(use, 3), clock: min(use, 3)))
-      }
-      table.lowerClock(of: hash(1))
-      #expect(table.stats(of: hash(1)) == AccessStats(frequency: 3, clock: 2))
+    let table = store.engine.access
+    let now = clock.now.milliseconds / 60_000
+    #expect(table.stats(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
+    for use in 1...5 as ClosedRange<UInt32> {
       table.touch(hash(1), in: now)
-      #expect(table.stats(of: hash(1)) == AccessStats(frequency: 4, clock: 3))
-      table.forget(hash(1))
-      #expect(table.stats(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
+      #expect(table.stats(of: hash(1)) == AccessStats(frequency: min(use, 3), clock: min(use, 3)))
     }
+    table.lowerClock(of: hash(1))
+    #expect(table.stats(of: hash(1)) == AccessStats(frequency: 3, clock: 2))
+    table.touch(hash(1), in: now)
+    #expect(table.stats(of: hash(1)) == AccessStats(frequency: 4, clock: 3))
+    table.forget(hash(1))
+    #expect(table.stats(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
   }
 
   @Test func `uses of the newest of the window change their time alone`() throws {
-    try withStore { store, clock in
-      let table = store.engine.access
-      let now = clock.now.milliseconds / 60_000
-      let id = NamespaceID(rawValue: 5)
-      func use(_ number: Int, _ sequence: UInt64, _ id: NamespaceID) -> AccessStats {
-        table.forget(hash(number))
-        table.setStats(AccessStats(frequency: 1), of: hash(number), in: now)
-        table.touch(hash(number), sequence: sequence, of: id, in: now + 3)
-        #expect(table.lastUse(of: hash(number))?.milliseconds == (now + 3) * 60_000)
-        return table.stats(of: hash(number))
-      }
-      let used = AccessStats(frequency: 2, clock: 1)
-      let unused = AccessStats(frequency: 1)
-      #expect(use(1, 100, id) == used)
-      // Includes sequences that no longer fit 32 bits.
-      for base in [90, 0xFFFF_FFFC, 0x5_0000_0000] as [UInt64] {
-        table.setRecent(from: base, through: base + 10, of: id)
-        #expect(use(1, base, id) == unused && use(2, base + 10, id) == unused)
-        #expect(use(3, base - 1, id) == used && use(4, base + 11, id) == used)
-        // Use 5 is of an entry in no queue, and use 6 of another namespace with the same place in the table.
-        #expect(use(5, 0, id) == used)
-        #expect(use(6, base, NamespaceID(rawValue: 5 + 256)) == used)
-      }
-      table.setRecent(from: 101, through: 100, of: id)
-      #expect(use(1, 100, id) == used && use(2, 101, id) == used)
-      // The table has forgotten the slot of entry 7, which is recent.
-      table.setRecent(from: 90, through: 100, of: id)
-      table.forget(hash(7))
-      table.touch(hash(7), sequence: 95, of: id, in: now)
-      #expect(table.stats(of: hash(7)) == unused)
+    let table = store.engine.access
+    let now = clock.now.milliseconds / 60_000
+    let id = NamespaceID(rawValue: 5)
+    func use(_ number: Int, _ sequence: UInt64, _ id: NamespaceID) -> AccessStats {
+      table.forget(hash(number))
+      table.setStats(AccessStats(frequency: 1), of: hash(number), in: now)
+      table.touch(hash(number), sequence: sequence, of: id, in: now + 3)
+      #expect(table.lastUse(of: hash(number))?.milliseconds == (now + 3) * 60_000)
+      return table.stats(of: hash(number))
     }
+    let used = AccessStats(frequency: 2, clock: 1)
+    let unused = AccessStats(frequency: 1)
+    #expect(use(1, 100, id) == used)
+    // Includes sequences that no longer fit 32 bits.
+    for base in [90, 0xFFFF_FFFC, 0x5_0000_0000] as [UInt64] {
+      table.setRecent(from: base, through: base + 10, of: id)
+      #expect(use(1, base, id) == unused && use(2, base + 10, id) == unused)
+      #expect(use(3, base - 1, id) == used && use(4, base + 11, id) == used)
+      // Use 5 is of an entry in no queue, and use 6 of another namespace with the same place in the table.
+      #expect(use(5, 0, id) == used)
+      #expect(use(6, base, NamespaceID(rawValue: 5 + 256)) == used)
+    }
+    table.setRecent(from: 101, through: 100, of: id)
+    #expect(use(1, 100, id) == used && use(2, 101, id) == used)
+    // The table has forgotten the slot of entry 7, which is recent.
+    table.setRecent(from: 90, through: 100, of: id)
+    table.forget(hash(7))
+    table.touch(hash(7), sequence: 95, of: id, in: now)
+    #expect(table.stats(of: hash(7)) == unused)
   }
 
   @Test func `the last use is known to the minute, and a lowered clock is no use`() throws {
-    try withStore { store, clock in
-      let table = store.engine.access
-      let start = clock.now.milliseconds / 60_000
-      table.touch(hash(1), in: start + 90)
-      table.lowerClock(of: hash(1))
-      #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 90) * 60_000)
-      for _ in 0..<4 { table.touch(hash(1), in: start + 100) }
-      #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 100) * 60_000)
-      table.touch(hash(1), in: start + 101)
-      #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 101) * 60_000)
-    }
+    let table = store.engine.access
+    let start = clock.now.milliseconds / 60_000
+    table.touch(hash(1), in: start + 90)
+    table.lowerClock(of: hash(1))
+    #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 90) * 60_000)
+    for _ in 0..<4 { table.touch(hash(1), in: start + 100) }
+    #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 100) * 60_000)
+    table.touch(hash(1), in: start + 101)
+    #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 101) * 60_000)
   }
 
   @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
-    try withStore { store, clock in
-      let table = store.engine.access
-      let start = clock.now.milliseconds / 60_000
-      // Ten tags in one bucket.
-      let hashes = (1...10).map { UInt64($0) }
-      for (index, hash) in hashes[..<8].enumerated() {
-        table.touch(hash, in: start + Int64(10 + index))
-      }
-      table.lowerClock(of: hashes[5])
-      table.touch(hashes[8], in: start + 30)
-      #expect(table.lastUse(of: hashes[5]) == nil)
-      #expect(hashes[..<9].filter { table.lastUse(of: $0) != nil }.count == 8)
-      table.touch(hashes[9], in: start + 31)
-      #expect(table.lastUse(of: hashes[0]) == nil && table.lastUse(of: hashes[8]) != nil)
-      #expect(hashes.filter { table.lastUse(of: $0) != nil }.count == 8)
+    let table = store.engine.access
+    let start = clock.now.milliseconds / 60_000
+    // Ten tags in one bucket.
+    let hashes = (1...10).map { UInt64($0) }
+    for (index, hash) in hashes[..<8].enumerated() {
+      table.touch(hash, in: start + Int64(10 + index))
     }
+    table.lowerClock(of: hashes[5])
+    table.touch(hashes[8], in: start + 30)
+    #expect(table.lastUse(of: hashes[5]) == nil)
+    #expect(hashes[..<9].filter { table.lastUse(of: $0) != nil }.count == 8)
+    table.touch(hashes[9], in: start + 31)
+    #expect(table.lastUse(of: hashes[0]) == nil && table.lastUse(of: hashes[8]) != nil)
+    #expect(hashes.filter { table.lastUse(of: $0) != nil }.count == 8)
   }
 
   @Test func `a ghost is taken once, and the oldest of a full bucket gives way`() throws {
-    try withStore { store, _ in
-      let table = store.engine.access
-      let hashes = (1...5).map { UInt64($0) }
-      #expect(table.takeGhost(of: hashes[0]) == nil)
-      for (index, hash) in hashes.enumerated() {
-        table.putGhost(of: hash, stamp: UInt64(2040 + 3 * index), part: .main, frequency: 7)
-      }
-      #expect(table.takeGhost(of: hashes[0]) == nil)
-      for (index, hash) in hashes.enumerated().dropFirst() {
-        let ghost = table.takeGhost(of: hash)
-        #expect(ghost?.stamp == UInt64(2040 + 3 * index) % 2048)
-        #expect(ghost?.part == .main && ghost?.frequency == 7)
-        #expect(table.takeGhost(of: hash) == nil)
-      }
+    let table = store.engine.access
+    let hashes = (1...5).map { UInt64($0) }
+    #expect(table.takeGhost(of: hashes[0]) == nil)
+    for (index, hash) in hashes.enumerated() {
+      table.putGhost(of: hash, stamp: UInt64(2040 + 3 * index), part: .main, frequency: 7)
+    }
+    #expect(table.takeGhost(of: hashes[0]) == nil)
+    for (index, hash) in hashes.enumerated().dropFirst() {
+      let ghost = table.takeGhost(of: hash)
+      #expect(ghost?.stamp == UInt64(2040 + 3 * index) % 2048)
+      #expect(ghost?.part == .main && ghost?.frequency == 7)
+      #expect(table.takeGhost(of: hash) == nil)
     }
   }
 
   @Test func `frequencies are halved a few words at a time, each once in a round`() throws {
-    try withStore { store, clock in
-      let table = store.engine.access
-      let now = clock.now.milliseconds / 60_000
-      for number in 0..<200 {
-        table.setStats(AccessStats(frequency: 12, clock: 2), of: hash(number), in: now)
-      }
-      #expect(table.fits(entries: 1000, in: now))
-      func halved() -> Int { (0..<200).filter { table.stats(of: hash($0)).frequency == 6 }.count }
-      for _ in 0..<4000 { table.sweep() }
-      #expect((60..<140).contains(halved()))
-      for _ in 4000..<8200 { table.sweep() }
-      #expect((0..<200).allSatisfy { table.stats(of: hash($0)).frequency <= 6 })
-      #expect(halved() > 180)
-      #expect((0..<200).allSatisfy { table.stats(of: hash($0)).clock == 2 })
-      // In an empty store, a sweep passes only a few words for each insert.
-      #expect(table.fits(entries: 0, in: now))
-      let before = table.words.view.note(AccessTable.Note.sweep)
-      table.sweep()
-      let after = table.words.view.note(AccessTable.Note.sweep)
-      #expect(after &- before <= 16 * 32)
+    let table = store.engine.access
+    let now = clock.now.milliseconds / 60_000
+    for number in 0..<200 {
+      table.setStats(AccessStats(frequency: 12, clock: 2), of: hash(number), in: now)
     }
+    #expect(table.fits(entries: 1000, in: now))
+    func halved() -> Int { (0..<200).filter { table.stats(of: hash($0)).frequency == 6 }.count }
+    for _ in 0..<4000 { table.sweep() }
+    #expect((60..<140).contains(halved()))
+    for _ in 4000..<8200 { table.sweep() }
+    #expect((0..<200).allSatisfy { table.stats(of: hash($0)).frequency <= 6 })
+    #expect(halved() > 180)
+    #expect((0..<200).allSatisfy { table.stats(of: hash($0)).clock == 2 })
+    // In an empty store, a sweep passes only a few words for each insert.
+    #expect(table.fits(entries: 0, in: now))
+    let before = table.words.view.note(AccessTable.Note.sweep)
+    table.sweep()
+    let after = table.words.view.note(AccessTable.Note.sweep)
+    #expect(after &- before <= 16 * 32)
   }
 
   @Test func `a table whose clock has come to its end goes on with a new one, and all it knows`()
     throws
   {
-    try withStore { store, clock in
-      let table = store.engine.access
-      let start = clock.now.milliseconds / 60_000
-      table.touch(hash(1), in: start + 100)
-      table.touch(hash(2), in: start + 50_000)
-      table.putGhost(of: hash(3), stamp: 9, part: .window, frequency: 3)
-      clock.advance(by: .seconds(61_000 * 60))
-      try store.namespace("notes").set("v", for: "k")
-      #expect(table.lastUse(of: hash(2))?.milliseconds == (start + 50_000) * 60_000)
-      #expect(table.stats(of: hash(1)) == AccessStats(frequency: 1, clock: 1))
-      let long = try #require(table.lastUse(of: hash(1)))
-      #expect(long.milliseconds > (start + 100) * 60_000)
-      #expect(long.milliseconds < (start + 31_000) * 60_000)
-      #expect(table.takeGhost(of: hash(3))?.stamp == 9)
-      table.touch(hash(4), in: clock.now.milliseconds / 60_000)
-      #expect(table.lastUse(of: hash(4))?.milliseconds == clock.now.milliseconds / 60_000 * 60_000)
-    }
+    let table = store.engine.access
+    let start = clock.now.milliseconds / 60_000
+    table.touch(hash(1), in: start + 100)
+    table.touch(hash(2), in: start + 50_000)
+    table.putGhost(of: hash(3), stamp: 9, part: .window, frequency: 3)
+    clock.advance(by: .seconds(61_000 * 60))
+    try store.namespace("notes").set("v", for: "k")
+    #expect(table.lastUse(of: hash(2))?.milliseconds == (start + 50_000) * 60_000)
+    #expect(table.stats(of: hash(1)) == AccessStats(frequency: 1, clock: 1))
+    let long = try #require(table.lastUse(of: hash(1)))
+    #expect(long.milliseconds > (start + 100) * 60_000)
+    #expect(long.milliseconds < (start + 31_000) * 60_000)
+    #expect(table.takeGhost(of: hash(3))?.stamp == 9)
+    table.touch(hash(4), in: clock.now.milliseconds / 60_000)
+    #expect(table.lastUse(of: hash(4))?.milliseconds == clock.now.milliseconds / 60_000 * 60_000)
   }
 
   @Test func `a table that grows goes on with all it knows`() throws {
-    try withStore { store, clock in
-      let table = store.engine.access
-      let start = clock.now.milliseconds / 60_000
-      for number in 0..<200 {
-        table.setStats(AccessStats(frequency: 5, clock: 2), of: hash(number), in: start + 7)
-        table.putGhost(of: hash(1000 + number), stamp: 9, part: .main, frequency: 3)
-      }
-      table.setRecent(from: 5, through: 9, of: NamespaceID(rawValue: 3))
-      table.refit(entries: 4 * AccessTable.fewestEntries - 1, in: start + 20)
-      let isRecent = table.words.view.isRecent(7, of: NamespaceID(rawValue: 3))
-      #expect(isRecent)
-      #expect(table.words.view.entries == 4 * AccessTable.fewestEntries)
-      for number in 0..<200 {
-        #expect(table.stats(of: hash(number)) == AccessStats(frequency: 5, clock: 2))
-        #expect(table.lastUse(of: hash(number))?.milliseconds == (start + 7) * 60_000)
-        let ghost = table.takeGhost(of: hash(1000 + number))
-        #expect(ghost?.stamp == 9 && ghost?.part == .main && ghost?.frequency == 3)
-      }
+    let table = store.engine.access
+    let start = clock.now.milliseconds / 60_000
+    for number in 0..<200 {
+      table.setStats(AccessStats(frequency: 5, clock: 2), of: hash(number), in: start + 7)
+      table.putGhost(of: hash(1000 + number), stamp: 9, part: .main, frequency: 3)
+    }
+    table.setRecent(from: 5, through: 9, of: NamespaceID(rawValue: 3))
+    table.refit(entries: 4 * AccessTable.fewestEntries - 1, in: start + 20)
+    let isRecent = table.words.view.isRecent(7, of: NamespaceID(rawValue: 3))
+    #expect(isRecent)
+    #expect(table.words.view.entries == 4 * AccessTable.fewestEntries)
+    for number in 0..<200 {
+      #expect(table.stats(of: hash(number)) == AccessStats(frequency: 5, clock: 2))
+      #expect(table.lastUse(of: hash(number))?.milliseconds == (start + 7) * 60_000)
+      let ghost = table.takeGhost(of: hash(1000 + number))
+      #expect(ghost?.stamp == 9 && ghost?.part == .main && ghost?.frequency == 3)
     }
   }
 }

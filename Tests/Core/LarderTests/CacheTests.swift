@@ -12,7 +12,10 @@ struct Color: Codable, Equatable, Sendable {
   var rgb: String?
 }
 
-@Suite struct CacheTests {
+@Suite struct CacheTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   /// Codes numbers as decimal text. It cannot encode an odd number, and cannot decode a text that is no number.
   struct EvenCodec: Codec {
     struct Odd: Error {}
@@ -29,28 +32,26 @@ struct Color: Codable, Equatable, Sendable {
   }
 
   @Test func `typed values come back as they were`() throws {
-    try withStore { store, _ in
-      let colors = store.cache(of: Color.self, in: "colors")
-      #expect(try colors.namespace.info() == nil && colors.namespace.statistics() == nil)
-      let red = Color(id: 4, name: "R\u{f6}t \"x\"", rgb: nil)
-      try colors.set(red, for: 4)
-      #expect(try colors.value(for: 4) == red)
-      #expect(try colors.strictValue(for: 4) == red)
-      #expect(try colors.value(for: 5) == nil)
-      #expect(try colors.entry(for: 4)?.codec == .json)
-      let bytes = store.cache(BytesCodec(), in: "bytes")
-      let texts = store.cache(TextCodec(), in: "texts")
-      let evens = store.cache(EvenCodec(), in: "evens")
-      try bytes.set([0, 255], for: "k")
-      try texts.set("caf\u{e9}", for: "k")
-      try evens.set(42, for: "k")
-      #expect(try bytes.value(for: "k") == [0, 255])
-      #expect(try texts.value(for: "k") == "caf\u{e9}")
-      #expect(try texts.withValue(for: "k") { $0.count } == 5)
-      #expect(try evens.value(for: "k") == 42)
-      #expect(try evens.entry(for: "k")?.codec.name == "200")
-      #expect(try texts.entry(for: "k")?.codec == .text)
-    }
+    let colors = store.cache(of: Color.self, in: "colors")
+    #expect(try colors.namespace.info() == nil && colors.namespace.statistics() == nil)
+    let red = Color(id: 4, name: "R\u{f6}t \"x\"", rgb: nil)
+    try colors.set(red, for: 4)
+    #expect(try colors.value(for: 4) == red)
+    #expect(try colors.strictValue(for: 4) == red)
+    #expect(try colors.value(for: 5) == nil)
+    #expect(try colors.entry(for: 4)?.codec == .json)
+    let bytes = store.cache(BytesCodec(), in: "bytes")
+    let texts = store.cache(TextCodec(), in: "texts")
+    let evens = store.cache(EvenCodec(), in: "evens")
+    try bytes.set([0, 255], for: "k")
+    try texts.set("caf\u{e9}", for: "k")
+    try evens.set(42, for: "k")
+    #expect(try bytes.value(for: "k") == [0, 255])
+    #expect(try texts.value(for: "k") == "caf\u{e9}")
+    #expect(try texts.withValue(for: "k") { $0.count } == 5)
+    #expect(try evens.value(for: "k") == 42)
+    #expect(try evens.entry(for: "k")?.codec.name == "200")
+    #expect(try texts.entry(for: "k")?.codec == .text)
   }
 
   @Test func `a typed value can carry all that an entry can say, but for its codec`() async throws {
@@ -84,65 +85,59 @@ struct Color: Codable, Equatable, Sendable {
   @Test func `a value that no longer decodes is a counted miss that gives way to the next write`()
     throws
   {
-    try withStore { store, _ in
-      let colors = store.cache(of: Color.self, in: "colors")
-      try store.namespace("colors").set("{\"id\": \"not a number\"}", for: 4)
-      for _ in 0..<2 { #expect(try colors.value(for: 4) == nil) }
-      #expect(try store.read { moment in try moment.value(for: 4, in: colors) } == nil)
-      #expect(failure { _ = try colors.strictValue(for: 4) } == .undecodable)
-      let reads = try colors.namespace.reads
-      #expect(reads.undecodable == 4 && reads.hits == 0 && reads.misses == 4)
-      #expect(reads.hitRate == 0)
-      #expect(try colors.setIfAbsent(Color(id: 4, name: "Red"), for: 4))
-      #expect(try colors.value(for: 4)?.name == "Red")
-      #expect(try !colors.setIfAbsent(Color(id: 4, name: "Blue"), for: 4))
-      #expect(try colors.namespace.reads.hits == 1)
-      try store.namespace("texts").set([0xFF], for: "k")
-      #expect(try store.cache(TextCodec(), in: "texts").value(for: "k") == nil)
-      #expect(try store.namespace("texts").reads.undecodable == 1)
-    }
+    let colors = store.cache(of: Color.self, in: "colors")
+    try store.namespace("colors").set("{\"id\": \"not a number\"}", for: 4)
+    for _ in 0..<2 { #expect(try colors.value(for: 4) == nil) }
+    #expect(try store.read { moment in try moment.value(for: 4, in: colors) } == nil)
+    #expect(failure { _ = try colors.strictValue(for: 4) } == .undecodable)
+    let reads = try colors.namespace.reads
+    #expect(reads.undecodable == 4 && reads.hits == 0 && reads.misses == 4)
+    #expect(reads.hitRate == 0)
+    #expect(try colors.setIfAbsent(Color(id: 4, name: "Red"), for: 4))
+    #expect(try colors.value(for: 4)?.name == "Red")
+    #expect(try !colors.setIfAbsent(Color(id: 4, name: "Blue"), for: 4))
+    #expect(try colors.namespace.reads.hits == 1)
+    try store.namespace("texts").set([0xFF], for: "k")
+    #expect(try store.cache(TextCodec(), in: "texts").value(for: "k") == nil)
+    #expect(try store.namespace("texts").reads.undecodable == 1)
   }
 
   @Test func `a value that cannot be encoded is an error of its own and changes nothing`() throws {
-    try withStore { store, _ in
-      let evens = store.cache(EvenCodec(), in: "evens")
-      try evens.set(2, for: "k")
-      #expect(failure { try evens.set(3, for: "k") } == .unencodable)
-      #expect(failure { try evens.setIfAbsent(3, for: "n") } == .unencodable)
-      let floats = store.cache(of: Double.self, in: "floats")
-      #expect(failure { try floats.set(.infinity, for: "k") } == .unencodable)
-      try store.write { batch in
-        try batch.set(4, for: "k", in: evens)
-        #expect(throws: LarderError.self) { try batch.set(5, for: "k", in: evens) }
-      }
-      #expect(try evens.value(for: "k") == 4)
-      #expect(try store.namespaces().map(\.name) == ["evens"])
+    let evens = store.cache(EvenCodec(), in: "evens")
+    try evens.set(2, for: "k")
+    #expect(failure { try evens.set(3, for: "k") } == .unencodable)
+    #expect(failure { try evens.setIfAbsent(3, for: "n") } == .unencodable)
+    let floats = store.cache(of: Double.self, in: "floats")
+    #expect(failure { try floats.set(.infinity, for: "k") } == .unencodable)
+    try store.write { batch in
+      try batch.set(4, for: "k", in: evens)
+      #expect(throws: LarderError.self) { try batch.set(5, for: "k", in: evens) }
     }
+    #expect(try evens.value(for: "k") == 4)
+    #expect(try store.namespaces().map(\.name) == ["evens"])
   }
 
   @Test func `the rules of a cache are declared with its first write and hold for everybody`()
     throws
   {
-    try withStore { store, clock in
-      let rules = Rules(expires: .after(.minutes(1)))
-      let colors = store.cache(of: Color.self, in: "colors", rules: rules)
-      #expect(try colors.value(for: 1) == nil)
-      #expect(try store.namespaces().isEmpty)
-      try colors.set(Color(id: 1, name: "Blue"), for: 1)
-      try store.write { batch in
-        try batch.set(Color(id: 2, name: "Green"), for: 2, in: colors, expires: .never)
-        try batch.set(Color(id: 3, name: "Teal"), for: 3, in: colors)
-        try batch.remove(3, from: colors)
-      }
-      #expect(try store.namespaces()[0].declared == rules)
-      let plain = store.cache(of: Color.self, in: "colors")
-      try plain.set(Color(id: 4, name: "Red"), for: 4)
-      clock.advance(by: .minutes(1))
-      #expect(try [1, 2, 3, 4].map { try plain.contains($0) } == [false, true, false, false])
-      #expect(try plain.touch(2) && plain.touch(2, expires: .never))
-      #expect(try plain.touch(2, expires: .after(.zero)))
-      #expect(try !plain.remove(2))
+    let rules = Rules(expires: .after(.minutes(1)))
+    let colors = store.cache(of: Color.self, in: "colors", rules: rules)
+    #expect(try colors.value(for: 1) == nil)
+    #expect(try store.namespaces().isEmpty)
+    try colors.set(Color(id: 1, name: "Blue"), for: 1)
+    try store.write { batch in
+      try batch.set(Color(id: 2, name: "Green"), for: 2, in: colors, expires: .never)
+      try batch.set(Color(id: 3, name: "Teal"), for: 3, in: colors)
+      try batch.remove(3, from: colors)
     }
+    #expect(try store.namespaces()[0].declared == rules)
+    let plain = store.cache(of: Color.self, in: "colors")
+    try plain.set(Color(id: 4, name: "Red"), for: 4)
+    clock.advance(by: .minutes(1))
+    #expect(try [1, 2, 3, 4].map { try plain.contains($0) } == [false, true, false, false])
+    #expect(try plain.touch(2) && plain.touch(2, expires: .never))
+    #expect(try plain.touch(2, expires: .after(.zero)))
+    #expect(try !plain.remove(2))
   }
 
   @Test func `a read does not decode what the caller does not want`() throws {
@@ -151,14 +146,12 @@ struct Color: Codable, Equatable, Sendable {
       func encode(_ value: Int) -> [UInt8] { [1] }
       func decode(_ bytes: Span<UInt8>) throws -> Int { preconditionFailure("decoded") }
     }
-    try withStore { store, _ in
-      let cache = store.cache(Unreadable(), in: "c")
-      try cache.set(1, for: "k")
-      #expect(try cache.contains("k"))
-      #expect(try cache.entry(for: "k")?.size == 1)
-      #expect(try cache.touch("k", expires: .never))
-      #expect(try cache.remove("k"))
-    }
+    let cache = store.cache(Unreadable(), in: "c")
+    try cache.set(1, for: "k")
+    #expect(try cache.contains("k"))
+    #expect(try cache.entry(for: "k")?.size == 1)
+    #expect(try cache.touch("k", expires: .never))
+    #expect(try cache.remove("k"))
   }
 
   @Test func `Data and bytes are stored as they are, by whatever way they come`() throws {

@@ -3,117 +3,106 @@ import Testing
 
 @testable import Larder
 
-@Suite struct ClockTests {
+@Suite struct ClockTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   @Test
   func
     `a purge more than a day ahead of the newest stamp removes nothing, until a second one agrees`()
     throws
   {
-    try withNotes { store, notes, clock in
-      try notes.set("v", for: "k", expires: .after(.hours(1)))
-      clock.set(to: clock.now.advanced(by: .days(1) + .milliseconds(1)))
-      for _ in 0..<3 {
-        let removal = try store.purge()
-        #expect(removal.skippedAfterClockJump && removal.entries == 0)
-        clock.advance(by: .milliseconds(19_999))
-      }
-      #expect(try store.purge().skippedAfterClockJump)
-      // Reads trust the clock.
-      #expect(try !notes.contains("k"))
-      clock.advance(by: .milliseconds(3))
-      #expect(try store.purge() == RemovalResult(entries: 1, bytes: 1))
+    try notes.set("v", for: "k", expires: .after(.hours(1)))
+    clock.set(to: clock.now.advanced(by: .days(1) + .milliseconds(1)))
+    for _ in 0..<3 {
+      let removal = try store.purge()
+      #expect(removal.skippedAfterClockJump && removal.entries == 0)
+      clock.advance(by: .milliseconds(19_999))
     }
+    #expect(try store.purge().skippedAfterClockJump)
+    // Reads trust the clock.
+    #expect(try !notes.contains("k"))
+    clock.advance(by: .milliseconds(3))
+    #expect(try store.purge() == RemovalResult(entries: 1, bytes: 1))
   }
 
   @Test func `a monotonic clock that goes back stops no purge`() throws {
-    try withStore { store, clock in
-      clock.advance(by: .seconds(1))
-      try store.namespace("notes").set("v", for: "k")
-      clock.advance(by: .milliseconds(Int64.min))
-      #expect(try store.purge().entries == 0)
-      #expect(try store.namespace("notes").text("k") == "v")
-    }
+    clock.advance(by: .seconds(1))
+    try store.namespace("notes").set("v", for: "k")
+    clock.advance(by: .milliseconds(Int64.min))
+    #expect(try store.purge().entries == 0)
+    #expect(try store.namespace("notes").text("k") == "v")
   }
 
   @Test func `a purge at the last moment of all removes no entry that never ends`() throws {
-    try withNotes { store, notes, clock in
-      // The expiry index may keep the record of an expiry that a later write has taken back.
-      try notes.set("v", for: "k", expires: .after(.hours(1)))
-      try notes.set("v", for: "k", expires: .never)
-      try notes.set("v", for: "expired", expires: .after(.hours(1)))
-      clock.set(to: Timestamp(milliseconds: .max))
-      #expect(try store.purge().skippedAfterClockJump)
-      clock.advance(by: .seconds(61))
-      #expect(try store.purge().entries == 1)
-      #expect(try notes.text("k") == "v")
-    }
+    // The expiry index may keep the record of an expiry that a later write has taken back.
+    try notes.set("v", for: "k", expires: .after(.hours(1)))
+    try notes.set("v", for: "k", expires: .never)
+    try notes.set("v", for: "expired", expires: .after(.hours(1)))
+    clock.set(to: Timestamp(milliseconds: .max))
+    #expect(try store.purge().skippedAfterClockJump)
+    clock.advance(by: .seconds(61))
+    #expect(try store.purge().entries == 1)
+    #expect(try notes.text("k") == "v")
   }
 
   @Test func `a jump of just a day is believed`() throws {
-    try withStore { store, clock in
-      try store.namespace("notes").set("v", for: "k", expires: .after(.hours(1)))
-      clock.set(to: clock.now.advanced(by: .days(1)))
-      #expect(try store.purge().entries == 1)
-    }
+    try store.namespace("notes").set("v", for: "k", expires: .after(.hours(1)))
+    clock.set(to: clock.now.advanced(by: .days(1)))
+    #expect(try store.purge().entries == 1)
   }
 
   @Test func `a clock that is set right again before the second purge costs nothing`() throws {
-    try withNotes { store, notes, clock in
-      try notes.set("v", for: "k", expires: .after(.hours(1)))
-      let right = clock.now
-      for _ in 0..<3 {
-        clock.set(to: right.advanced(by: .days(1000)))
-        #expect(try store.purge().skippedAfterClockJump)
-        clock.set(to: right)
-        // The clock is right again, so the first jump is no longer in doubt; the next jump must be doubted anew.
-        try notes.set("w", for: "other")
-        clock.advance(by: .minutes(2))
-        clock.set(to: right)
-      }
-      #expect(try notes.text("k") == "v")
-      #expect(try store.purge() == RemovalResult())
-      #expect(try notes.count() == 2)
+    try notes.set("v", for: "k", expires: .after(.hours(1)))
+    let right = clock.now
+    for _ in 0..<3 {
+      clock.set(to: right.advanced(by: .days(1000)))
+      #expect(try store.purge().skippedAfterClockJump)
+      clock.set(to: right)
+      // The clock is right again, so the first jump is no longer in doubt; the next jump must be doubted anew.
+      try notes.set("w", for: "other")
+      clock.advance(by: .minutes(2))
+      clock.set(to: right)
     }
+    #expect(try notes.text("k") == "v")
+    #expect(try store.purge() == RemovalResult())
+    #expect(try notes.count() == 2)
   }
 
   @Test func `a write under a wrong clock does not excuse a later jump`() throws {
-    try withNotes { store, notes, clock in
-      let right = clock.now
-      try notes.set("v", for: "k", expires: .after(.hours(1)))
-      clock.set(to: right.advanced(by: .days(1000)))
-      try notes.set("v", for: "future")
-      clock.set(to: right)
-      try notes.set("v", for: "present")
-      clock.set(to: right.advanced(by: .days(900)))
-      #expect(try store.purge().skippedAfterClockJump)
-      clock.set(to: right)
-      #expect(try notes.text("k") == "v")
-    }
+    let right = clock.now
+    try notes.set("v", for: "k", expires: .after(.hours(1)))
+    clock.set(to: right.advanced(by: .days(1000)))
+    try notes.set("v", for: "future")
+    clock.set(to: right)
+    try notes.set("v", for: "present")
+    clock.set(to: right.advanced(by: .days(900)))
+    #expect(try store.purge().skippedAfterClockJump)
+    clock.set(to: right)
+    #expect(try notes.text("k") == "v")
   }
 
   @Test func `after a jump back an entry with an end from more than a minute ahead is stale`()
     throws
   {
-    try withNotes { store, notes, clock in
-      let right = clock.now
-      for (key, ahead) in [("near", Duration.seconds(60)), ("far", .milliseconds(60_001))] {
-        clock.set(to: right.advanced(by: ahead))
-        try notes.set("v", for: key, expires: .after(.hours(1)))
-        try notes.set("v", for: key + " for ever", expires: .never)
-      }
-      clock.set(to: right)
-      #expect(try notes.text("near") == "v")
-      #expect(try notes.text("far") == nil)
-      #expect(try notes.entry(for: "far")?.state == .stale)
-      #expect(try notes.text("far for ever") == "v")
-      #expect(try notes.reads.stale == 1)
-      #expect(try store.purge().entries == 0)
-      // If `touch` returns true, the entry must be fresh again.
-      #expect(try notes.touch("far", expires: .after(.hours(1))))
-      #expect(try notes.text("far") == "v")
-      clock.advance(by: .hours(1))
-      #expect(try store.purge().entries == 1)
+    let right = clock.now
+    for (key, ahead) in [("near", Duration.seconds(60)), ("far", .milliseconds(60_001))] {
+      clock.set(to: right.advanced(by: ahead))
+      try notes.set("v", for: key, expires: .after(.hours(1)))
+      try notes.set("v", for: key + " for ever", expires: .never)
     }
+    clock.set(to: right)
+    #expect(try notes.text("near") == "v")
+    #expect(try notes.text("far") == nil)
+    #expect(try notes.entry(for: "far")?.state == .stale)
+    #expect(try notes.text("far for ever") == "v")
+    #expect(try notes.reads.stale == 1)
+    #expect(try store.purge().entries == 0)
+    // If `touch` returns true, the entry must be fresh again.
+    #expect(try notes.touch("far", expires: .after(.hours(1))))
+    #expect(try notes.text("far") == "v")
+    clock.advance(by: .hours(1))
+    #expect(try store.purge().entries == 1)
   }
 
   @Test func `the doubt outlives the process that had it`() throws {
@@ -152,32 +141,30 @@ import Testing
 
   @Test(arguments: ["set", "touch", "invalidate", "metadata", "owners"])
   func `no write under a clock that has jumped vouches for it`(write: String) throws {
-    try withNotes { store, notes, clock in
-      let right = clock.now
-      for key in ["k", "other"] { try notes.set("v", for: key, expires: .after(.hours(1))) }
-      try notes.set("v", for: "stays")
-      clock.set(to: right.advanced(by: .days(365)))
-      for round in 0..<3 {
-        switch write {
-        case "set": try notes.set("w", for: "new \(round)")
-        case "touch": try notes.touch("stays")
-        case "invalidate": try store.invalidate(tag: "none")
-        case "metadata": try store.write { _ = try $0.setMetadata([1], of: "stays", in: notes) }
-        default: try store.write { _ = try $0.setOwners([], of: "stays", in: notes) }
-        }
-        #expect(try store.purge().skippedAfterClockJump)
-        clock.advance(by: .seconds(20))
+    let right = clock.now
+    for key in ["k", "other"] { try notes.set("v", for: key, expires: .after(.hours(1))) }
+    try notes.set("v", for: "stays")
+    clock.set(to: right.advanced(by: .days(365)))
+    for round in 0..<3 {
+      switch write {
+      case "set": try notes.set("w", for: "new \(round)")
+      case "touch": try notes.touch("stays")
+      case "invalidate": try store.invalidate(tag: "none")
+      case "metadata": try store.write { _ = try $0.setMetadata([1], of: "stays", in: notes) }
+      default: try store.write { _ = try $0.setOwners([], of: "stays", in: notes) }
       }
-      clock.set(to: right)
-      #expect(try notes.text("k") == "v" && notes.text("other") == "v")
-      try notes.set("w", for: "right")
-      // A clock that keeps its new time is believed a minute after the first purge, also if something is written meanwhile.
-      clock.set(to: right.advanced(by: .days(365)))
-      try store.purge()
-      try notes.set("w", for: "meanwhile")
-      clock.advance(by: .seconds(61))
-      try notes.set("w", for: "meanwhile")
-      #expect(try store.purge().entries == 2)
+      #expect(try store.purge().skippedAfterClockJump)
+      clock.advance(by: .seconds(20))
     }
+    clock.set(to: right)
+    #expect(try notes.text("k") == "v" && notes.text("other") == "v")
+    try notes.set("w", for: "right")
+    // A clock that keeps its new time is believed a minute after the first purge, also if something is written meanwhile.
+    clock.set(to: right.advanced(by: .days(365)))
+    try store.purge()
+    try notes.set("w", for: "meanwhile")
+    clock.advance(by: .seconds(61))
+    try notes.set("w", for: "meanwhile")
+    #expect(try store.purge().entries == 2)
   }
 }

@@ -5,145 +5,138 @@ import Testing
 
 @testable import Larder
 
-@Suite struct ConcurrencyTests {
+@Suite struct ConcurrencyTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   @Test func `a removal that a read asked for never destroys a newer write: 0 of 12,000`() throws {
-    try withNotes { store, notes, _ in
-      let isOver = Atomic(false)
-      let lost = Tally()
-      try inThreads(4) { thread in
-        if thread >= 2 {
-          // Reads expired entries as fast as possible, so that a later write removes them.
-          while !isOver.load(ordering: .relaxed) {
-            for key in 0..<8 { _ = try notes.text(key) }
-            if thread == 3 { _ = try notes.count() }
-          }
-          return
+    let isOver = Atomic(false)
+    let lost = Tally()
+    try inThreads(4) { thread in
+      if thread >= 2 {
+        // Reads expired entries as fast as possible, so that a later write removes them.
+        while !isOver.load(ordering: .relaxed) {
+          for key in 0..<8 { _ = try notes.text(key) }
+          if thread == 3 { _ = try notes.count() }
         }
-        defer { isOver.store(true, ordering: .relaxed) }
-        for round in 0..<1500 {
-          let keys = [thread, thread + 2, thread + 4, thread + 6]
-          try store.write { batch in
-            for key in keys { try batch.set("old", for: key, in: notes, expires: .after(.zero)) }
-          }
-          for key in keys {
-            try notes.set("new \(round)", for: key, expires: .never)
-            if try notes.text(key) != "new \(round)" { lost.add() }
-          }
+        return
+      }
+      defer { isOver.store(true, ordering: .relaxed) }
+      for round in 0..<1500 {
+        let keys = [thread, thread + 2, thread + 4, thread + 6]
+        try store.write { batch in
+          for key in keys { try batch.set("old", for: key, in: notes, expires: .after(.zero)) }
+        }
+        for key in keys {
+          try notes.set("new \(round)", for: key, expires: .never)
+          if try notes.text(key) != "new \(round)" { lost.add() }
         }
       }
-      #expect(lost.value == 0)
-      #expect(try notes.count() == 8)
     }
+    #expect(lost.value == 0)
+    #expect(try notes.count() == 8)
   }
 
   @Test func `a count right after a read that met an expired entry never includes it`() throws {
-    try withStore { store, clock in
-      let isOver = Atomic(false)
-      let wrong = Tally()
-      try inThreads(2) { thread in
-        let notes = store.namespace("notes \(thread)".replacing(" ", with: "-"))
-        if thread == 1 {
-          // Writes of this thread commit the removals that reads of the other thread have asked for, some time later.
-          while !isOver.load(ordering: .relaxed) { try notes.set("v", for: "k") }
-          return
-        }
-        defer { isOver.store(true, ordering: .relaxed) }
-        for round in 0..<2000 {
-          try notes.set("v", for: round, expires: .after(.zero))
-          _ = try notes.text(round)
-          if try notes.count() != 0 { wrong.add() }
-        }
+    let isOver = Atomic(false)
+    let wrong = Tally()
+    try inThreads(2) { thread in
+      let notes = store.namespace("notes \(thread)".replacing(" ", with: "-"))
+      if thread == 1 {
+        // Writes of this thread commit the removals that reads of the other thread have asked for, some time later.
+        while !isOver.load(ordering: .relaxed) { try notes.set("v", for: "k") }
+        return
       }
-      #expect(wrong.value == 0)
+      defer { isOver.store(true, ordering: .relaxed) }
+      for round in 0..<2000 {
+        try notes.set("v", for: round, expires: .after(.zero))
+        _ = try notes.text(round)
+        if try notes.count() != 0 { wrong.add() }
+      }
     }
+    #expect(wrong.value == 0)
   }
 
   @Test func `no read sees a cleared or renamed namespace's old values, and none fails`() throws {
-    try withStore { store, _ in
-      let generation = Atomic(0)
-      let isOver = Atomic(false)
-      let stale = Tally()
-      let hits = Tally()
-      try inThreads(4) { thread in
-        let notes = store.namespace("notes")
-        if thread == 0 {
-          defer { isOver.store(true, ordering: .sequentiallyConsistent) }
-          for round in 1...300 {
-            try store.write { batch in
-              for key in 0..<10 { try batch.set("\(round)", for: key, in: notes) }
-            }
-            if round % 3 == 0 {
-              try store.rename("notes", to: "away-\(round)")
-            } else {
-              try notes.clear()
-            }
-            generation.store(round, ordering: .sequentiallyConsistent)
+    let generation = Atomic(0)
+    let isOver = Atomic(false)
+    let stale = Tally()
+    let hits = Tally()
+    try inThreads(4) { thread in
+      let notes = store.namespace("notes")
+      if thread == 0 {
+        defer { isOver.store(true, ordering: .sequentiallyConsistent) }
+        for round in 1...300 {
+          try store.write { batch in
+            for key in 0..<10 { try batch.set("\(round)", for: key, in: notes) }
           }
-          return
+          if round % 3 == 0 {
+            try store.rename("notes", to: "away-\(round)")
+          } else {
+            try notes.clear()
+          }
+          generation.store(round, ordering: .sequentiallyConsistent)
         }
-        while !isOver.load(ordering: .sequentiallyConsistent) {
-          for key in 0..<10 {
-            let before = generation.load(ordering: .sequentiallyConsistent)
-            guard let found = try notes.text(key) else { continue }
-            hits.add()
-            if Int(found)! <= before { stale.add() }
-          }
+        return
+      }
+      while !isOver.load(ordering: .sequentiallyConsistent) {
+        for key in 0..<10 {
+          let before = generation.load(ordering: .sequentiallyConsistent)
+          guard let found = try notes.text(key) else { continue }
+          hits.add()
+          if Int(found)! <= before { stale.add() }
         }
       }
-      #expect(stale.value == 0)
-      #expect(hits.value > 0)
     }
+    #expect(stale.value == 0)
+    #expect(hits.value > 0)
   }
 
   @Test func `writes take turns with the batches of a purge`() throws {
-    try withNotes { store, notes, clock in
-      let count = 30_000
-      try store.write { batch in
-        for number in 0..<count {
-          try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
-        }
+    let count = 30_000
+    try store.write { batch in
+      for number in 0..<count {
+        try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
       }
-      clock.advance(by: .seconds(1))
-      let isPurged = Atomic(false)
-      let late = Tally()
-      let writes = Tally()
-      try inThreads(2) { thread in
-        if thread == 0 {
-          defer { isPurged.store(true, ordering: .sequentiallyConsistent) }
-          let removed = try store.purge().entries
-          precondition(removed == count)
-          return
-        }
-        while !isPurged.load(ordering: .sequentiallyConsistent) {
-          let before = store.engine.environment.lastTransaction
-          let own = try store.write { batch in
-            try batch.set("v", for: "k", in: store.namespace("other"))
-            return batch.session.transaction.id
-          }
-          if own - before > 4 { late.add() }
-          writes.add()
-        }
-      }
-      // The purge and the writes take turns: the purge has 60 batches. The check counts commits, not time: if the purge had
-      // held the lock throughout, there would be almost no writes. A write may be late now and then because its thread lost
-      // the processor before it began to wait.
-      #expect(writes.value >= 30)
-      #expect(late.value * 10 < writes.value, "\(late.value) of \(writes.value)")
     }
+    clock.advance(by: .seconds(1))
+    let isPurged = Atomic(false)
+    let late = Tally()
+    let writes = Tally()
+    try inThreads(2) { thread in
+      if thread == 0 {
+        defer { isPurged.store(true, ordering: .sequentiallyConsistent) }
+        let removed = try store.purge().entries
+        precondition(removed == count)
+        return
+      }
+      while !isPurged.load(ordering: .sequentiallyConsistent) {
+        let before = store.engine.environment.lastTransaction
+        let own = try store.write { batch in
+          try batch.set("v", for: "k", in: store.namespace("other"))
+          return batch.session.transaction.id
+        }
+        if own - before > 4 { late.add() }
+        writes.add()
+      }
+    }
+    // The purge and the writes take turns: the purge has 60 batches. The check counts commits, not time: if the purge had
+    // held the lock throughout, there would be almost no writes. A write may be late now and then because its thread lost
+    // the processor before it began to wait.
+    #expect(writes.value >= 30)
+    #expect(late.value * 10 < writes.value, "\(late.value) of \(writes.value)")
   }
 
   @Test func `counts of reads from many threads add up`() throws {
-    try withNotes { store, notes, _ in
-      try notes.set("v", for: "k")
-      try inThreads(4) { thread in
-        for number in 0..<1000 {
-          _ = try notes.text("k")
-          _ = try notes.text("none")
-          if number % 100 == thread { try store.write { _ in } }
-        }
+    try notes.set("v", for: "k")
+    try inThreads(4) { thread in
+      for number in 0..<1000 {
+        _ = try notes.text("k")
+        _ = try notes.text("none")
+        if number % 100 == thread { try store.write { _ in } }
       }
-      let reads = try notes.reads
-      #expect(reads.hits == 4000 && reads.absent == 4000)
     }
+    let reads = try notes.reads
+    #expect(reads.hits == 4000 && reads.absent == 4000)
   }
 }

@@ -4,7 +4,10 @@ import Testing
 
 @testable import Larder
 
-@Suite struct DueTests {
+@Suite struct DueTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   private func removeExpired(
     _ store: Store, in namespace: Store.Namespace? = nil, limit: Int
   ) throws -> RemovalResult {
@@ -24,227 +27,205 @@ import Testing
   }
 
   @Test func `the store knows the earliest deadline of all namespaces`() throws {
-    try withStore { store, clock in
-      let never = UInt64(EntryHeader.never)
-      let start = clock.now
-      let moment = { UInt64(start.advanced(by: .seconds($0)).milliseconds) }
-      #expect(try store.state.nextDue == never)
-      try store.namespace("a").set("v", for: "ever")
-      #expect(try store.state.nextDue == never)
-      try store.namespace("b").set("v", for: "k", expires: .after(.seconds(20)))
-      #expect(try store.state.nextDue == moment(20))
-      try store.namespace("a").set("v", for: "k", expires: .after(.seconds(10)))
-      try store.namespace("c").set("v", for: "k", expires: .after(.seconds(30)))
-      #expect(try store.state.nextDue == moment(10))
-      // After a removal, `nextDue` is too early. Only a purge at or after `nextDue` corrects it.
-      try store.namespace("a").remove("k")
-      try store.purge()
-      #expect(try store.state.nextDue == moment(10))
-      clock.advance(by: .seconds(10))
-      #expect(try store.purge() == RemovalResult())
-      #expect(try store.state.nextDue == moment(20))
-      clock.advance(by: .seconds(20))
-      #expect(try store.purge().entries == 2)
-      #expect(try store.state.nextDue == never)
-    }
+    let never = UInt64(EntryHeader.never)
+    let start = clock.now
+    let moment = { UInt64(start.advanced(by: .seconds($0)).milliseconds) }
+    #expect(try store.state.nextDue == never)
+    try store.namespace("a").set("v", for: "ever")
+    #expect(try store.state.nextDue == never)
+    try store.namespace("b").set("v", for: "k", expires: .after(.seconds(20)))
+    #expect(try store.state.nextDue == moment(20))
+    try store.namespace("a").set("v", for: "k", expires: .after(.seconds(10)))
+    try store.namespace("c").set("v", for: "k", expires: .after(.seconds(30)))
+    #expect(try store.state.nextDue == moment(10))
+    // After a removal, `nextDue` is too early. Only a purge at or after `nextDue` corrects it.
+    try store.namespace("a").remove("k")
+    try store.purge()
+    #expect(try store.state.nextDue == moment(10))
+    clock.advance(by: .seconds(10))
+    #expect(try store.purge() == RemovalResult())
+    #expect(try store.state.nextDue == moment(20))
+    clock.advance(by: .seconds(20))
+    #expect(try store.purge().entries == 2)
+    #expect(try store.state.nextDue == never)
   }
 
   @Test func `a purge lowers the next deadline for what it indexes anew`() throws {
-    try withNotes { store, notes, clock in
-      try notes.set("v", for: "k", expires: .after(.seconds(1)))
-      try notes.touch("k", expires: .after(.seconds(5)))
-      let end = UInt64(clock.now.advanced(by: .seconds(5)).milliseconds)
-      clock.advance(by: .seconds(1))
-      #expect(try store.purge() == RemovalResult())
-      #expect(try store.state.nextDue == end)
-      #expect(try notes.header("k").deadline == Int64(end))
-      clock.advance(by: .seconds(4))
-      #expect(try store.purge().entries == 1)
-    }
+    try notes.set("v", for: "k", expires: .after(.seconds(1)))
+    try notes.touch("k", expires: .after(.seconds(5)))
+    let end = UInt64(clock.now.advanced(by: .seconds(5)).milliseconds)
+    clock.advance(by: .seconds(1))
+    #expect(try store.purge() == RemovalResult())
+    #expect(try store.state.nextDue == end)
+    #expect(try notes.header("k").deadline == Int64(end))
+    clock.advance(by: .seconds(4))
+    #expect(try store.purge().entries == 1)
   }
 
   @Test func `a purge goes from namespace to namespace in batches`() throws {
-    try withStore { store, clock in
-      // In some namespaces all entries are due, in some a part, in some none; some entries never expire.
-      var due = 0
-      for index in 0..<40 {
-        let namespace = store.namespace("n\(index)")
-        try store.write { batch in
-          for number in 0..<100 {
-            let isDue = index % 4 == 0 || index % 4 == 1 && number < 37
-            due += isDue ? 1 : 0
-            try batch.set(
-              "v", for: number, in: namespace,
-              expires: index % 4 == 3 ? .never : .after(isDue ? .seconds(1) : .hours(1)))
-          }
+    // In some namespaces all entries are due, in some a part, in some none; some entries never expire.
+    var due = 0
+    for index in 0..<40 {
+      let namespace = store.namespace("n\(index)")
+      try store.write { batch in
+        for number in 0..<100 {
+          let isDue = index % 4 == 0 || index % 4 == 1 && number < 37
+          due += isDue ? 1 : 0
+          try batch.set(
+            "v", for: number, in: namespace,
+            expires: index % 4 == 3 ? .never : .after(isDue ? .seconds(1) : .hours(1)))
         }
       }
-      clock.advance(by: .seconds(1))
-      #expect(try store.purge().entries == due)
-      let left = try store.namespaces().map(\.entries)
-      #expect(left.reduce(0, +) == 4000 - due)
-      #expect(try store.purge() == RemovalResult())
-      clock.advance(by: .hours(1))
-      #expect(try store.purge().entries == 4000 - due - 1000)
     }
+    clock.advance(by: .seconds(1))
+    #expect(try store.purge().entries == due)
+    let left = try store.namespaces().map(\.entries)
+    #expect(left.reduce(0, +) == 4000 - due)
+    #expect(try store.purge() == RemovalResult())
+    clock.advance(by: .hours(1))
+    #expect(try store.purge().entries == 4000 - due - 1000)
   }
 
   @Test func `a namespace's purge looks at its own records alone`() throws {
-    try withStore { store, clock in
-      let many = store.namespace("many")
-      let few = store.namespace("few")
-      try store.write { batch in
-        for number in 0..<3000 {
-          try batch.set("v", for: number, in: many, expires: .after(.seconds(1)))
-        }
-        try batch.set("v", for: "k", in: few, expires: .after(.seconds(2)))
+    let many = store.namespace("many")
+    let few = store.namespace("few")
+    try store.write { batch in
+      for number in 0..<3000 {
+        try batch.set("v", for: number, in: many, expires: .after(.seconds(1)))
       }
-      clock.advance(by: .seconds(2))
-      let before = try store.statistics().file.transaction
-      #expect(try few.purge().entries == 1)
-      #expect(try store.statistics().file.transaction - before == 1)
-      #expect(try many.count() == 3000)
+      try batch.set("v", for: "k", in: few, expires: .after(.seconds(2)))
     }
+    clock.advance(by: .seconds(2))
+    let before = try store.statistics().file.transaction
+    #expect(try few.purge().entries == 1)
+    #expect(try store.statistics().file.transaction - before == 1)
+    #expect(try many.count() == 3000)
   }
 
   @Test func `a writer removes what has expired in its namespace, at most as much as it looks at`()
     throws
   {
-    try withStore { store, clock in
-      for name in ["a", "b", "c"] {
-        for number in 0..<10 {
-          try store.namespace(name).set(
-            "vv", for: number, expires: number < 6 ? .after(.seconds(number)) : .after(.hours(1)))
-        }
+    for name in ["a", "b", "c"] {
+      for number in 0..<10 {
+        try store.namespace(name).set(
+          "vv", for: number, expires: number < 6 ? .after(.seconds(number)) : .after(.hours(1)))
       }
-      let b = store.namespace("b")
-      #expect(try removeExpired(store, in: store.namespace("a"), limit: 5).entries == 1)
-      clock.advance(by: .seconds(10))
-      #expect(try mayHaveExpired(store, in: b))
-      #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult(entries: 4, bytes: 8))
-      #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult(entries: 2, bytes: 4))
-      #expect(try !mayHaveExpired(store, in: b))
-      #expect(try mayHaveExpired(store))
-      #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult())
-      #expect(try b.removals[.expired] == 6)
-      #expect(try store.namespaces().map(\.entries) == [9, 4, 10])
-      #expect(try removeExpired(store, limit: 7).entries == 7)
-      #expect(try removeExpired(store, limit: 7).entries == 4)
-      #expect(try removeExpired(store, limit: 7) == RemovalResult())
-      #expect(try !mayHaveExpired(store))
-      #expect(try store.namespaces().map(\.entries) == [4, 4, 4])
     }
+    let b = store.namespace("b")
+    #expect(try removeExpired(store, in: store.namespace("a"), limit: 5).entries == 1)
+    clock.advance(by: .seconds(10))
+    #expect(try mayHaveExpired(store, in: b))
+    #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult(entries: 4, bytes: 8))
+    #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult(entries: 2, bytes: 4))
+    #expect(try !mayHaveExpired(store, in: b))
+    #expect(try mayHaveExpired(store))
+    #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult())
+    #expect(try b.removals[.expired] == 6)
+    #expect(try store.namespaces().map(\.entries) == [9, 4, 10])
+    #expect(try removeExpired(store, limit: 7).entries == 7)
+    #expect(try removeExpired(store, limit: 7).entries == 4)
+    #expect(try removeExpired(store, limit: 7) == RemovalResult())
+    #expect(try !mayHaveExpired(store))
+    #expect(try store.namespaces().map(\.entries) == [4, 4, 4])
   }
 
   @Test func `what lives on is indexed anew by the writer that met it`() throws {
-    try withNotes { store, notes, clock in
-      for number in 0..<6 {
-        try notes.set("v", for: number, expires: .after(.seconds(1)))
-        if number < 5 { try notes.touch(number, expires: .after(.seconds(10))) }
-      }
-      clock.advance(by: .seconds(1))
-      #expect(try removeExpired(store, in: notes, limit: 3) == RemovalResult())
-      #expect(try mayHaveExpired(store, in: notes))
-      #expect(try removeExpired(store, in: notes, limit: 3).entries == 1)
-      #expect(try !mayHaveExpired(store, in: notes))
-      clock.advance(by: .seconds(9))
-      #expect(try removeExpired(store, in: notes, limit: 10).entries == 5)
+    for number in 0..<6 {
+      try notes.set("v", for: number, expires: .after(.seconds(1)))
+      if number < 5 { try notes.touch(number, expires: .after(.seconds(10))) }
     }
+    clock.advance(by: .seconds(1))
+    #expect(try removeExpired(store, in: notes, limit: 3) == RemovalResult())
+    #expect(try mayHaveExpired(store, in: notes))
+    #expect(try removeExpired(store, in: notes, limit: 3).entries == 1)
+    #expect(try !mayHaveExpired(store, in: notes))
+    clock.advance(by: .seconds(9))
+    #expect(try removeExpired(store, in: notes, limit: 10).entries == 5)
   }
 
   @Test func `what has expired leaves before anything is evicted, and no more than is needed`()
     throws
   {
-    try withNotes(Rules(limits: Limits(entries: 10), eviction: .fifo)) { _, notes, clock in
-      for number in 0..<10 {
-        try notes.set("v", for: number, expires: number < 5 ? .never : .after(.seconds(1)))
-      }
-      clock.advance(by: .seconds(1))
-      for number in 10..<15 {
-        try notes.set("v", for: number)
-        #expect(try notes.count() == 10)
-        #expect(try notes.removals[.expired] == UInt64(number - 9))
-        #expect(try notes.removals.evicted == 0)
-      }
-      try notes.set("v", for: 15)
-      #expect(try notes.removals.evicted == 1)
-      #expect(try !notes.contains(0))
+    try store.declare(Rules(limits: Limits(entries: 10), eviction: .fifo), for: "notes")
+    for number in 0..<10 {
+      try notes.set("v", for: number, expires: number < 5 ? .never : .after(.seconds(1)))
     }
+    clock.advance(by: .seconds(1))
+    for number in 10..<15 {
+      try notes.set("v", for: number)
+      #expect(try notes.count() == 10)
+      #expect(try notes.removals[.expired] == UInt64(number - 9))
+      #expect(try notes.removals.evicted == 0)
+    }
+    try notes.set("v", for: 15)
+    #expect(try notes.removals.evicted == 1)
+    #expect(try !notes.contains(0))
   }
 
   @Test func `the same holds for the limits of the store, whatever the namespace`() throws {
-    try withStore { store, clock in
-      try store.namespace("z").set("v", for: "due", expires: .after(.seconds(1)))
-      for number in 0..<9 { try store.namespace("a").set("v", for: number) }
-      try store.declare(StoreLimits(entries: 10))
-      clock.advance(by: .seconds(1))
-      try store.namespace("b").set("v", for: "new")
-      #expect(try store.namespaces().map(\.entries) == [9, 1, 0])
-      #expect(try store.namespace("z").removals[.expired] == 1)
-    }
+    try store.namespace("z").set("v", for: "due", expires: .after(.seconds(1)))
+    for number in 0..<9 { try store.namespace("a").set("v", for: number) }
+    try store.declare(StoreLimits(entries: 10))
+    clock.advance(by: .seconds(1))
+    try store.namespace("b").set("v", for: "new")
+    #expect(try store.namespaces().map(\.entries) == [9, 1, 0])
+    #expect(try store.namespace("z").removals[.expired] == 1)
   }
 
   @Test
   func `a namespace that evicts nothing finds what has expired behind all that was refreshed`()
     throws
   {
-    try withNotes(Rules(limits: Limits(entries: 600), eviction: .refuse)) { _, notes, clock in
-      for number in 0..<600 {
-        try notes.set("v", for: number, expires: .after(number < 599 ? .seconds(1) : .seconds(2)))
-        if number < 599 { try notes.touch(number, expires: .after(.hours(1))) }
-      }
-      #expect(failure { try notes.set("v", for: "new") } == .full)
-      clock.advance(by: .seconds(2))
-      try notes.set("v", for: "new")
-      #expect(try notes.removals[.expired] == 1)
-      #expect(failure { try notes.set("v", for: "newer") } == .full)
+    try store.declare(Rules(limits: Limits(entries: 600), eviction: .refuse), for: "notes")
+    for number in 0..<600 {
+      try notes.set("v", for: number, expires: .after(number < 599 ? .seconds(1) : .seconds(2)))
+      if number < 599 { try notes.touch(number, expires: .after(.hours(1))) }
     }
+    #expect(failure { try notes.set("v", for: "new") } == .full)
+    clock.advance(by: .seconds(2))
+    try notes.set("v", for: "new")
+    #expect(try notes.removals[.expired] == 1)
+    #expect(failure { try notes.set("v", for: "newer") } == .full)
   }
 
   @Test func `the count of a purge includes what reads have asked to be removed`() throws {
-    try withNotes { store, notes, clock in
-      let other = store.namespace("other")
-      try store.write { batch in
-        for number in 0..<2000 {
-          try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
-          try batch.set("v", for: number, in: other, expires: .after(.seconds(1)))
-        }
+    let other = store.namespace("other")
+    try store.write { batch in
+      for number in 0..<2000 {
+        try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
+        try batch.set("v", for: number, in: other, expires: .after(.seconds(1)))
       }
-      clock.advance(by: .seconds(1))
-      for number in 0..<2000 { _ = try notes.text(number) }
-      #expect(try notes.purge().entries == 2000)
-      #expect(try store.namespaces().map(\.entries) == [0, 2000])
-      #expect(try store.purge().entries == 2000)
     }
+    clock.advance(by: .seconds(1))
+    for number in 0..<2000 { _ = try notes.text(number) }
+    #expect(try notes.purge().entries == 2000)
+    #expect(try store.namespaces().map(\.entries) == [0, 2000])
+    #expect(try store.purge().entries == 2000)
   }
 
   @Test func `a purge visits what is due and nothing else`() throws {
-    try withNotes { store, notes, clock in
-      try store.write { batch in
-        for number in 0..<5000 {
-          let life = Expiration.after(number < 10 ? .seconds(1) : .hours(1))
-          try batch.set("v", for: number, in: notes, expires: life)
-        }
+    try store.write { batch in
+      for number in 0..<5000 {
+        let life = Expiration.after(number < 10 ? .seconds(1) : .hours(1))
+        try batch.set("v", for: number, in: notes, expires: life)
       }
-      clock.advance(by: .seconds(1))
-      let visited = try store.engine.commit(.withoutCleanup) { batch in
-        return try batch.purge(limit: 500, after: nil, only: nil)
-      }
-      #expect(visited.removal.entries == 10 && visited.reached == nil)
     }
+    clock.advance(by: .seconds(1))
+    let visited = try store.engine.commit(.withoutCleanup) { batch in
+      return try batch.purge(limit: 500, after: nil, only: nil)
+    }
+    #expect(visited.removal.entries == 10 && visited.reached == nil)
   }
 
   @Test func `a purge works in batches of five hundred`() throws {
-    try withNotes { store, notes, clock in
-      try store.write { batch in
-        for number in 0..<2600 {
-          try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
-        }
+    try store.write { batch in
+      for number in 0..<2600 {
+        try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
       }
-      clock.advance(by: .seconds(1))
-      let before = try store.statistics().file.transaction
-      #expect(try store.purge().entries == 2600)
-      #expect(try store.statistics().file.transaction - before == 6)
     }
+    clock.advance(by: .seconds(1))
+    let before = try store.statistics().file.transaction
+    #expect(try store.purge().entries == 2600)
+    #expect(try store.statistics().file.transaction - before == 6)
   }
 }

@@ -5,7 +5,10 @@ import Testing
 @testable import Larder
 
 /// Tags, and the entries that an invalidation hides and removes.
-@Suite struct InvalidationTests {
+@Suite struct InvalidationTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   /// Invalidates the entries with all tags, and stops after the first transaction, like a process that is killed at that moment.
   @discardableResult
   private func begin(
@@ -19,120 +22,110 @@ import Testing
   }
 
   @Test func `of several tags an entry must carry all`() throws {
-    try withStore { store, _ in
-      let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
-      try notes.set([1], for: "a", .with(tags: ["x", "y", "z"]))
-      try notes.set([2], for: "b", .with(tags: ["x"]))
-      try notes.set([3], for: 7, .with(tags: ["y", "x"]))
-      try notes.set([4], for: String(repeating: "k", count: 300), .with(tags: ["y", "x"]))
-      try boards.set([5], for: "a", .with(tags: ["x", "y"]))
-      let long = String(repeating: "k", count: 300)
-      #expect(try notes.keys(tags: ["x", "y"]) == [Key("a"), Key(long), Key(7)])
-      #expect(try notes.keys(tags: ["x"]).count == 4 && notes.keys(tags: ["z"]) == [Key("a")])
-      #expect(try notes.keys(tags: ["xy"]) == [] && store.namespace("none").keys(tags: ["x"]) == [])
-      #expect(try notes.invalidate(tags: ["y", "x", "z"]) == RemovalResult(entries: 1, bytes: 1))
-      try begin(["y", "x"], in: store, removing: 1)
-      #expect(try store.state.tombstones == 1)
-      #expect(try notes.keys(tags: ["x"]) == [Key("b")] && boards.keys(tags: ["x"]) == [])
-      #expect(try notes.bytes("b") == [2] && boards.bytes("a") == nil)
-      #expect(failure { try store.invalidate(tags: []) } == .invalidArgument)
-      #expect(failure { _ = try notes.keys(tags: ["x", ""]) } == .invalidArgument)
-    }
+    let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
+    try notes.set([1], for: "a", .with(tags: ["x", "y", "z"]))
+    try notes.set([2], for: "b", .with(tags: ["x"]))
+    try notes.set([3], for: 7, .with(tags: ["y", "x"]))
+    try notes.set([4], for: String(repeating: "k", count: 300), .with(tags: ["y", "x"]))
+    try boards.set([5], for: "a", .with(tags: ["x", "y"]))
+    let long = String(repeating: "k", count: 300)
+    #expect(try notes.keys(tags: ["x", "y"]) == [Key("a"), Key(long), Key(7)])
+    #expect(try notes.keys(tags: ["x"]).count == 4 && notes.keys(tags: ["z"]) == [Key("a")])
+    #expect(try notes.keys(tags: ["xy"]) == [] && store.namespace("none").keys(tags: ["x"]) == [])
+    #expect(try notes.invalidate(tags: ["y", "x", "z"]) == RemovalResult(entries: 1, bytes: 1))
+    try begin(["y", "x"], in: store, removing: 1)
+    #expect(try store.state.tombstones == 1)
+    #expect(try notes.keys(tags: ["x"]) == [Key("b")] && boards.keys(tags: ["x"]) == [])
+    #expect(try notes.bytes("b") == [2] && boards.bytes("a") == nil)
+    #expect(failure { try store.invalidate(tags: []) } == .invalidArgument)
+    #expect(failure { _ = try notes.keys(tags: ["x", ""]) } == .invalidArgument)
   }
 
   @Test func `thousands of entries go in bounded transactions`() throws {
-    try withNotes { store, notes, _ in
-      try store.write { batch in
-        for key in 0..<2300 { try batch.set([1], for: key, in: notes, .with(tags: ["t"])) }
-        for key in 3000..<3100 { try batch.set([1], for: key, in: notes, .with(tags: ["other"])) }
-      }
-      let before = try store.statistics().file.transaction
-      #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2300, bytes: 2300))
-      #expect(try store.statistics().file.transaction == before + 5)
-      #expect(try notes.count() == 100 && store.state.tombstones == 0)
+    try store.write { batch in
+      for key in 0..<2300 { try batch.set([1], for: key, in: notes, .with(tags: ["t"])) }
+      for key in 3000..<3100 { try batch.set([1], for: key, in: notes, .with(tags: ["other"])) }
     }
+    let before = try store.statistics().file.transaction
+    #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2300, bytes: 2300))
+    #expect(try store.statistics().file.transaction == before + 5)
+    #expect(try notes.count() == 100 && store.state.tombstones == 0)
   }
 
   @Test func `what is not removed yet is not to be found by any read or listing`() throws {
-    try withNotes { store, notes, _ in
-      let cache = store.cache(BytesCodec(), in: "notes")
-      try store.write { batch in
-        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
-      }
-      try notes.set([2], for: "other", .with(tags: ["u"]))
-      // The value is in memory before the invalidation.
-      #expect(try cache.value(for: "k50") == [1])
-      #expect(try begin(["t"], in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
-      #expect(try store.state.tombstones == 1 && notes.count() == 91)
-      for key in 0..<100 {
-        #expect(try notes.bytes("k\(key)") == nil && cache.value(for: "k\(key)") == nil)
-        #expect(try !notes.contains("k\(key)") && notes.entry(for: "k\(key)") == nil)
-      }
-      #expect(try notes.page(limit: 50).items.map(\.key) == [Key("other")])
-      #expect(try store.verify().isSound)
-      try store.engine.commit(.withoutCleanup) { batch in
-        let value = try batch.value(for: "k60", in: notes)
-        let entry = try batch.entry(for: "k60", in: notes)
-        let touched = try batch.touch("k60", in: notes)
-        let removed = try batch.remove("k61", from: notes)
-        #expect(value == nil && entry == nil && !touched && !removed)
-      }
-      #expect(try notes.removals[.invalidated] == 11 && notes.removals[.removed] == 0)
-      #expect(try notes.setIfAbsent([9], for: "k62") && notes.bytes("k62") == [9])
+    let cache = store.cache(BytesCodec(), in: "notes")
+    try store.write { batch in
+      for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
     }
+    try notes.set([2], for: "other", .with(tags: ["u"]))
+    // The value is in memory before the invalidation.
+    #expect(try cache.value(for: "k50") == [1])
+    #expect(try begin(["t"], in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
+    #expect(try store.state.tombstones == 1 && notes.count() == 91)
+    for key in 0..<100 {
+      #expect(try notes.bytes("k\(key)") == nil && cache.value(for: "k\(key)") == nil)
+      #expect(try !notes.contains("k\(key)") && notes.entry(for: "k\(key)") == nil)
+    }
+    #expect(try notes.page(limit: 50).items.map(\.key) == [Key("other")])
+    #expect(try store.verify().isSound)
+    try store.engine.commit(.withoutCleanup) { batch in
+      let value = try batch.value(for: "k60", in: notes)
+      let entry = try batch.entry(for: "k60", in: notes)
+      let touched = try batch.touch("k60", in: notes)
+      let removed = try batch.remove("k61", from: notes)
+      #expect(value == nil && entry == nil && !touched && !removed)
+    }
+    #expect(try notes.removals[.invalidated] == 11 && notes.removals[.removed] == 0)
+    #expect(try notes.setIfAbsent([9], for: "k62") && notes.bytes("k62") == [9])
   }
 
   @Test(arguments: [false, true])
   func `what a damaged tombstone hid is never found again`(isLost: Bool) throws {
-    try withNotes { store, notes, _ in
-      try store.write { batch in
-        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
-        try batch.set([2], for: "other", in: notes, .with(tags: ["u"]))
-        try batch.set([3], for: "plain", in: notes)
-      }
-      try begin(["t"], in: store, removing: 10)
-      let key = try #require(
-        try store.keys(in: { _ in .main }).first { $0.starts(with: MetadataKey.tombstones) })
-      try store.tamper { transaction, _ in
-        if isLost {
-          try transaction.remove(key, from: .main)
-        } else {
-          try transaction.put([1, 2, 3], for: key, in: .main)
-        }
-      }
-      #expect(try !store.verify().isSound)
-      for key in 0..<100 { #expect(try notes.bytes("k\(key)") == nil) }
-      #expect(try notes.bytes("plain") == [3])
-      try notes.set([4], for: "k99")
-      for number in 0..<6 {
-        #expect(try notes.bytes("k50") == nil && notes.entry(for: "k50") == nil)
-        try notes.set([UInt8(number)], for: "plain")
-      }
-      #expect(try store.state.tombstones == 0 && notes.count() == 2)
-      #expect(try notes.bytes("k99") == [4] && notes.bytes("plain") == [5])
-      try notes.set([5], for: "k50", .with(tags: ["t"]))
-      #expect(try notes.bytes("k50") == [5])
+    try store.write { batch in
+      for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
+      try batch.set([2], for: "other", in: notes, .with(tags: ["u"]))
+      try batch.set([3], for: "plain", in: notes)
     }
+    try begin(["t"], in: store, removing: 10)
+    let key = try #require(
+      try store.keys(in: { _ in .main }).first { $0.starts(with: MetadataKey.tombstones) })
+    try store.tamper { transaction, _ in
+      if isLost {
+        try transaction.remove(key, from: .main)
+      } else {
+        try transaction.put([1, 2, 3], for: key, in: .main)
+      }
+    }
+    #expect(try !store.verify().isSound)
+    for key in 0..<100 { #expect(try notes.bytes("k\(key)") == nil) }
+    #expect(try notes.bytes("plain") == [3])
+    try notes.set([4], for: "k99")
+    for number in 0..<6 {
+      #expect(try notes.bytes("k50") == nil && notes.entry(for: "k50") == nil)
+      try notes.set([UInt8(number)], for: "plain")
+    }
+    #expect(try store.state.tombstones == 0 && notes.count() == 2)
+    #expect(try notes.bytes("k99") == [4] && notes.bytes("plain") == [5])
+    try notes.set([5], for: "k50", .with(tags: ["t"]))
+    #expect(try notes.bytes("k50") == [5])
   }
 
   @Test func `later writes carry on, a few at a time, and what carries the tag since stays`() throws
   {
-    try withNotes { store, notes, _ in
-      try store.write { batch in
-        for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
-      }
-      try begin(["t"], in: store, removing: 10)
-      try notes.set([7], for: "k99", .with(tags: ["t"]))
-      try notes.set([8], for: "new", .with(tags: ["t"]))
-      #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
-      #expect(try store.state.tombstones == 1)
-      for number in 0..<3 {
-        try store.write { try $0.set([UInt8(number)], for: "write", in: notes) }
-      }
-      #expect(try store.state.tombstones == 0 && notes.count() == 3)
-      #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
-      #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2, bytes: 2))
+    try store.write { batch in
+      for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
     }
+    try begin(["t"], in: store, removing: 10)
+    try notes.set([7], for: "k99", .with(tags: ["t"]))
+    try notes.set([8], for: "new", .with(tags: ["t"]))
+    #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
+    #expect(try store.state.tombstones == 1)
+    for number in 0..<3 {
+      try store.write { try $0.set([UInt8(number)], for: "write", in: notes) }
+    }
+    #expect(try store.state.tombstones == 0 && notes.count() == 3)
+    #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
+    #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2, bytes: 2))
   }
 
   @Test func `another process's invalidation is seen by the next read, in memory too`() throws {
@@ -155,56 +148,54 @@ import Testing
   @Test func `random writes and half-done invalidations agree with a model`() throws {
     let seed = Int(TestSettings.seed)
     var random = SeededRNG(seed: seed)
-    try withStore { store, _ in
-      let spaces = [store.namespace("a"), store.namespace("b")]
-      var model: [[String: (value: [UInt8], tags: [String])]] = [[:], [:]]
-      for step in 0..<3000 {
-        let space = random.next(in: 0..<2)
-        let key = "k\(random.next(in: 0..<60))"
-        switch random.next(in: 0..<21) {
-        case 20:
-          let tags = ["t0", "t\(random.next(in: 1..<3))"]
-          try begin(tags, in: store, removing: random.next(in: 1..<20))
-          for index in model.indices {
-            model[index] = model[index].filter { !tags.allSatisfy($1.tags.contains) }
-          }
-        case 0..<12:
-          let tags = (0..<3).filter { _ in random.chance(percent: 40) }.map { "t\($0)" }
-          let value = [UInt8(random.next(in: 0..<256))]
-          try spaces[space].set(value, for: key, .with(tags: tags))
-          model[space][key] = (value, tags)
-        case 12..<14:
-          let wasThere = model[space].removeValue(forKey: key) != nil
-          #expect(try spaces[space].remove(key) == wasThere, "LARDER_SEED=\(seed), step \(step)")
-        case 14..<17:
-          let tag = "t\(random.next(in: 0..<3))"
-          let limit = random.next(in: 1..<20)
-          let mode = CommitMode(cleansUp: !random.chance(percent: 70))
-          try begin([tag], in: store, removing: limit, mode)
-          for index in model.indices {
-            model[index] = model[index].filter { !$1.tags.contains(tag) }
-          }
-        case 17:
-          let tag = "t\(random.next(in: 0..<3))"
-          try spaces[space].invalidate(tag: tag)
-          model[space] = model[space].filter { !$1.tags.contains(tag) }
-        case 18 where random.chance(percent: 20):
-          try spaces[space].clear()
-          model[space] = [:]
-        default:
-          let found = try spaces[space].bytes(key)
-          #expect(found == model[space][key]?.value, "LARDER_SEED=\(seed), step \(step)")
+    let spaces = [store.namespace("a"), store.namespace("b")]
+    var model: [[String: (value: [UInt8], tags: [String])]] = [[:], [:]]
+    for step in 0..<3000 {
+      let space = random.next(in: 0..<2)
+      let key = "k\(random.next(in: 0..<60))"
+      switch random.next(in: 0..<21) {
+      case 20:
+        let tags = ["t0", "t\(random.next(in: 1..<3))"]
+        try begin(tags, in: store, removing: random.next(in: 1..<20))
+        for index in model.indices {
+          model[index] = model[index].filter { !tags.allSatisfy($1.tags.contains) }
         }
-        if step % 100 == 0 {
-          for (namespace, expected) in zip(spaces, model) {
-            let keys = try namespace.keysByPages(of: 7).compactMap(\.string)
-            try #require(keys == expected.keys.sorted(), "LARDER_SEED=\(seed), step \(step)")
-          }
-          try #require(store.verify().isSound, "LARDER_SEED=\(seed), step \(step)")
+      case 0..<12:
+        let tags = (0..<3).filter { _ in random.chance(percent: 40) }.map { "t\($0)" }
+        let value = [UInt8(random.next(in: 0..<256))]
+        try spaces[space].set(value, for: key, .with(tags: tags))
+        model[space][key] = (value, tags)
+      case 12..<14:
+        let wasThere = model[space].removeValue(forKey: key) != nil
+        #expect(try spaces[space].remove(key) == wasThere, "LARDER_SEED=\(seed), step \(step)")
+      case 14..<17:
+        let tag = "t\(random.next(in: 0..<3))"
+        let limit = random.next(in: 1..<20)
+        let mode = CommitMode(cleansUp: !random.chance(percent: 70))
+        try begin([tag], in: store, removing: limit, mode)
+        for index in model.indices {
+          model[index] = model[index].filter { !$1.tags.contains(tag) }
         }
+      case 17:
+        let tag = "t\(random.next(in: 0..<3))"
+        try spaces[space].invalidate(tag: tag)
+        model[space] = model[space].filter { !$1.tags.contains(tag) }
+      case 18 where random.chance(percent: 20):
+        try spaces[space].clear()
+        model[space] = [:]
+      default:
+        let found = try spaces[space].bytes(key)
+        #expect(found == model[space][key]?.value, "LARDER_SEED=\(seed), step \(step)")
       }
-      while try store.state.tombstones > 0 { try spaces[0].set([], for: "end") }
-      #expect(try spaces[1].count() == model[1].count, "LARDER_SEED=\(seed)")
+      if step % 100 == 0 {
+        for (namespace, expected) in zip(spaces, model) {
+          let keys = try namespace.keysByPages(of: 7).compactMap(\.string)
+          try #require(keys == expected.keys.sorted(), "LARDER_SEED=\(seed), step \(step)")
+        }
+        try #require(store.verify().isSound, "LARDER_SEED=\(seed), step \(step)")
+      }
     }
+    while try store.state.tombstones > 0 { try spaces[0].set([], for: "end") }
+    #expect(try spaces[1].count() == model[1].count, "LARDER_SEED=\(seed)")
   }
 }

@@ -3,192 +3,179 @@ import Testing
 
 @testable import Larder
 
-struct LimitTests {
+struct LimitTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   @Test func `a namespace never holds more entries than it may`() throws {
-    try withNotes(Rules(limits: Limits(entries: 20), eviction: .fifo)) { _, notes, _ in
-      for index in 0..<50 {
-        try notes.set("x", for: "\(index)")
-        #expect(try notes.count() == min(index + 1, 20))
-      }
-      #expect(
-        try notes.keysByPages(of: 50).map(\.description).sorted() == (30..<50).map { "\($0)" })
-      #expect(try notes.removals[.evictedForEntries] == 30)
+    try store.declare(Rules(limits: Limits(entries: 20), eviction: .fifo), for: "notes")
+    for index in 0..<50 {
+      try notes.set("x", for: "\(index)")
+      #expect(try notes.count() == min(index + 1, 20))
     }
+    #expect(
+      try notes.keysByPages(of: 50).map(\.description).sorted() == (30..<50).map { "\($0)" })
+    #expect(try notes.removals[.evictedForEntries] == 30)
   }
 
   @Test func `a value larger than all that the namespace may hold is refused and costs nothing`()
     throws
   {
-    try withNotes(Rules(limits: Limits(bytes: 100))) { _, notes, _ in
-      try notes.set("here", for: "a")
-      let error = #expect(throws: LarderError.self) {
-        try notes.set([UInt8](repeating: 1, count: 101), for: "b")
-      }
-      #expect(error?.code == .overLimit)
-      #expect(
-        error?.message.contains("101 bytes") == true && error?.message.contains("100 bytes") == true
-      )
-      #expect(try notes.text("a") == "here")
+    try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
+    try notes.set("here", for: "a")
+    let error = #expect(throws: LarderError.self) {
+      try notes.set([UInt8](repeating: 1, count: 101), for: "b")
     }
+    #expect(error?.code == .overLimit)
+    #expect(
+      error?.message.contains("101 bytes") == true && error?.message.contains("100 bytes") == true
+    )
+    #expect(try notes.text("a") == "here")
   }
 
   @Test func `an overwrite that grows makes others leave and not itself`() throws {
-    try withNotes(Rules(limits: Limits(bytes: 100))) { _, notes, _ in
-      for key in ["a", "b", "c", "d"] { try notes.set([UInt8](repeating: 1, count: 25), for: key) }
-      try notes.set([UInt8](repeating: 2, count: 60), for: "a")
-      #expect(try notes.bytes("a")?.count == 60)
-      #expect(try notes.info()!.bytes <= 100)
-      try notes.set([UInt8](repeating: 2, count: 100), for: "a")
-      #expect(try notes.count() == 1 && notes.removals[.evictedForBytes] > 0)
-    }
+    try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
+    for key in ["a", "b", "c", "d"] { try notes.set([UInt8](repeating: 1, count: 25), for: key) }
+    try notes.set([UInt8](repeating: 2, count: 60), for: "a")
+    #expect(try notes.bytes("a")?.count == 60)
+    #expect(try notes.info()!.bytes <= 100)
+    try notes.set([UInt8](repeating: 2, count: 100), for: "a")
+    #expect(try notes.count() == 1 && notes.removals[.evictedForBytes] > 0)
   }
 
   @Test func `a pinned entry is never evicted, and an overwrite keeps the pin`() throws {
-    try withNotes(Rules(limits: Limits(entries: 3), eviction: .fifo)) { _, notes, _ in
-      try notes.set("x", for: "pinned")
-      #expect(try notes.pin("pinned"))
-      #expect(try !notes.pin("absent"))
-      try notes.set("y", for: "pinned")
-      for index in 0..<20 { try notes.set("x", for: "\(index)") }
-      #expect(try notes.text("pinned") == "y" && notes.entry(for: "pinned")!.isPinned)
-      #expect(try notes.count() == 3)
-      #expect(try notes.unpin("pinned"))
-      for index in 20..<23 { try notes.set("x", for: "\(index)") }
-      #expect(try !notes.contains("pinned"))
-    }
+    try store.declare(Rules(limits: Limits(entries: 3), eviction: .fifo), for: "notes")
+    try notes.set("x", for: "pinned")
+    #expect(try notes.pin("pinned"))
+    #expect(try !notes.pin("absent"))
+    try notes.set("y", for: "pinned")
+    for index in 0..<20 { try notes.set("x", for: "\(index)") }
+    #expect(try notes.text("pinned") == "y" && notes.entry(for: "pinned")!.isPinned)
+    #expect(try notes.count() == 3)
+    #expect(try notes.unpin("pinned"))
+    for index in 20..<23 { try notes.set("x", for: "\(index)") }
+    #expect(try !notes.contains("pinned"))
   }
 
   @Test func `a namespace full of pinned entries says so and loses nothing`() throws {
-    try withNotes(Rules(limits: Limits(entries: 2))) { store, notes, _ in
-      for key in ["a", "b"] {
-        try notes.set("x", for: key)
-        try notes.pin(key)
-      }
-      let error = #expect(throws: LarderError.self) { try notes.set("x", for: "c") }
-      #expect(error?.code == .full && error?.message.contains("2 entries are pinned") == true)
-      #expect(try notes.count() == 2)
-      try store.write { batch in
-        #expect(failure { try batch.set("x", for: "c", in: notes) } == .full)
-        try batch.set("z", for: "a", in: notes)
-      }
-      #expect(try notes.text("a") == "z")
+    try store.declare(Rules(limits: Limits(entries: 2)), for: "notes")
+    for key in ["a", "b"] {
+      try notes.set("x", for: key)
+      try notes.pin(key)
     }
+    let error = #expect(throws: LarderError.self) { try notes.set("x", for: "c") }
+    #expect(error?.code == .full && error?.message.contains("2 entries are pinned") == true)
+    #expect(try notes.count() == 2)
+    try store.write { batch in
+      #expect(failure { try batch.set("x", for: "c", in: notes) } == .full)
+      try batch.set("z", for: "a", in: notes)
+    }
+    #expect(try notes.text("a") == "z")
   }
 
   @Test func `a limit below what is pinned holds what was reached and says so`() throws {
-    try withNotes { store, notes, _ in
-      for index in 0..<10 {
-        try notes.set("x", for: "\(index)")
-        if index < 5 { try notes.pin("\(index)") }
-      }
-      let refusal = #expect(throws: LarderError.self) {
-        try store.declare(Rules(limits: Limits(entries: 1)), for: "notes")
-      }
-      #expect(
-        refusal?.message
-          == "namespace notes holds 5 entries (5 bytes), and 5 are pinned: its limit of 1 entry cannot be reached"
-      )
-      #expect(
-        failure { try store.declare(Rules(limits: Limits(entries: 3)), for: "notes") } == .full)
-      #expect(try notes.count() == 5 && notes.info()!.rules.limits.entries == 5)
+    for index in 0..<10 {
+      try notes.set("x", for: "\(index)")
+      if index < 5 { try notes.pin("\(index)") }
     }
+    let refusal = #expect(throws: LarderError.self) {
+      try store.declare(Rules(limits: Limits(entries: 1)), for: "notes")
+    }
+    #expect(
+      refusal?.message
+        == "namespace notes holds 5 entries (5 bytes), and 5 are pinned: its limit of 1 entry cannot be reached"
+    )
+    #expect(
+      failure { try store.declare(Rules(limits: Limits(entries: 3)), for: "notes") } == .full)
+    #expect(try notes.count() == 5 && notes.info()!.rules.limits.entries == 5)
   }
 
   @Test(arguments: [Eviction.adaptive, .fifo])
   func `the newest entry goes if the limit is not reached without it`(policy: Eviction) throws {
-    try withNotes(Rules(eviction: policy)) { store, notes, _ in
-      for key in ["a", "b", "c"] { try notes.set("x", for: key) }
-      for key in ["a", "b"] { try notes.pin(key) }
-      try store.override(Rules.Overrides(limits: Limits(entries: 2)), for: "notes")
-      #expect(try notes.count() == 2 && !notes.contains("c"))
-      for key in ["a", "b"] { try notes.unpin(key) }
-      try store.override(Rules.Overrides(limits: Limits(bytes: 1)), for: "notes")
-      #expect(try notes.count() == 1 && notes.contains("b"))
-    }
+    try store.declare(Rules(eviction: policy), for: "notes")
+    for key in ["a", "b", "c"] { try notes.set("x", for: key) }
+    for key in ["a", "b"] { try notes.pin(key) }
+    try store.override(Rules.Overrides(limits: Limits(entries: 2)), for: "notes")
+    #expect(try notes.count() == 2 && !notes.contains("c"))
+    for key in ["a", "b"] { try notes.unpin(key) }
+    try store.override(Rules.Overrides(limits: Limits(bytes: 1)), for: "notes")
+    #expect(try notes.count() == 1 && notes.contains("b"))
   }
 
   @Test func `lifted overrides evict in steps and leave what code declared`() throws {
-    try withNotes { store, notes, _ in
-      let declared = Rules(limits: Limits(entries: 3))
-      try store.declare(declared, for: "notes")
-      try store.override(
-        Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
-      try store.write { batch in
-        for index in 0..<2500 { try batch.set("x", for: "\(index)", in: notes) }
-      }
-      try store.override(Rules.Overrides(), for: "notes")
-      var info = try #require(try notes.info())
-      #expect(info.entries == 3 && info.declared == declared && info.overrides.isEmpty)
-
-      try store.declare(StoreLimits(entries: 5))
-      try store.override(
-        Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
-      try store.override(StoreLimits(entries: Limits.unlimited))
-      try store.write { batch in
-        for index in 0..<2500 { try batch.set("x", for: "\(index)", in: notes) }
-      }
-      for index in 0..<2 { try notes.pin("\(index)") }
-      try store.override(StoreLimits())
-      #expect(try notes.count() == 5)
-      #expect(try store.limits().declared == StoreLimits(entries: 5))
-      #expect(try store.limits().overrides == StoreLimits())
-
-      // A declared limit that the store cannot reach also becomes an override.
-      try store.override(StoreLimits(entries: Limits.unlimited))
-      for index in 10..<20 {
-        try notes.set("x", for: "\(index)")
-        try notes.pin("\(index)")
-      }
-      #expect(failure { try store.override(StoreLimits()) } == .full)
-      #expect(try store.limits().declared == StoreLimits(entries: 5))
-      #expect(try store.limits().effective.entries == notes.count())
-      info = try #require(try notes.info())
-      #expect(info.entries == 12)
+    let declared = Rules(limits: Limits(entries: 3))
+    try store.declare(declared, for: "notes")
+    try store.override(
+      Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
+    try store.write { batch in
+      for index in 0..<2500 { try batch.set("x", for: "\(index)", in: notes) }
     }
+    try store.override(Rules.Overrides(), for: "notes")
+    var info = try #require(try notes.info())
+    #expect(info.entries == 3 && info.declared == declared && info.overrides.isEmpty)
+
+    try store.declare(StoreLimits(entries: 5))
+    try store.override(
+      Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
+    try store.override(StoreLimits(entries: Limits.unlimited))
+    try store.write { batch in
+      for index in 0..<2500 { try batch.set("x", for: "\(index)", in: notes) }
+    }
+    for index in 0..<2 { try notes.pin("\(index)") }
+    try store.override(StoreLimits())
+    #expect(try notes.count() == 5)
+    #expect(try store.limits().declared == StoreLimits(entries: 5))
+    #expect(try store.limits().overrides == StoreLimits())
+
+    // A declared limit that the store cannot reach also becomes an override.
+    try store.override(StoreLimits(entries: Limits.unlimited))
+    for index in 10..<20 {
+      try notes.set("x", for: "\(index)")
+      try notes.pin("\(index)")
+    }
+    #expect(failure { try store.override(StoreLimits()) } == .full)
+    #expect(try store.limits().declared == StoreLimits(entries: 5))
+    #expect(try store.limits().effective.entries == notes.count())
+    info = try #require(try notes.info())
+    #expect(info.entries == 12)
   }
 
   @Test func `a limit of none keeps nothing`() throws {
-    try withNotes { store, notes, _ in
-      try notes.set("x", for: "a")
-      try store.declare(Rules(limits: Limits(entries: 0)), for: "notes")
-      #expect(try notes.count() == 0)
-      #expect(failure { try notes.set("x", for: "a") } == .full)
-    }
+    try notes.set("x", for: "a")
+    try store.declare(Rules(limits: Limits(entries: 0)), for: "notes")
+    #expect(try notes.count() == 0)
+    #expect(failure { try notes.set("x", for: "a") } == .full)
   }
 
   @Test func `the store's limits bind all namespaces and each gives way by what it holds`() throws {
-    try withStore { store, _ in
-      try store.declare(StoreLimits(entries: 1000))
-      let names = ["a", "b", "c"]
-      for name in names { try store.declare(Rules(eviction: .fifo), for: name) }
-      let shares = [600, 300, 100]
-      for (name, share) in zip(names, shares) {
-        for index in 0..<share { try store.namespace(name).set("x", for: "\(index)") }
-      }
-      try store.declare(Rules(eviction: .fifo), for: "new")
-      for index in 0..<500 { try store.namespace("new").set("x", for: "\(index)") }
-      let held = try names.map { try store.namespace($0).count() }
-      // The write buffer keeps room for two entries.
-      let entries = try store.statistics().entries
-      #expect((998...1000).contains(entries))
-      // The namespaces lose entries in proportion: the shares stay two to one and six to one.
-      #expect(abs(held[0] - 2 * held[1]) < 20 && abs(held[0] - 6 * held[2]) < 40, "\(held)")
+    try store.declare(StoreLimits(entries: 1000))
+    let names = ["a", "b", "c"]
+    for name in names { try store.declare(Rules(eviction: .fifo), for: name) }
+    let shares = [600, 300, 100]
+    for (name, share) in zip(names, shares) {
+      for index in 0..<share { try store.namespace(name).set("x", for: "\(index)") }
     }
+    try store.declare(Rules(eviction: .fifo), for: "new")
+    for index in 0..<500 { try store.namespace("new").set("x", for: "\(index)") }
+    let held = try names.map { try store.namespace($0).count() }
+    // The write buffer keeps room for two entries.
+    let entries = try store.statistics().entries
+    #expect((998...1000).contains(entries))
+    // The namespaces lose entries in proportion: the shares stay two to one and six to one.
+    #expect(abs(held[0] - 2 * held[1]) < 20 && abs(held[0] - 6 * held[2]) < 40, "\(held)")
   }
 
   @Test func `a lower priority gives way first`() throws {
-    try withStore { store, _ in
-      try store.declare(StoreLimits(entries: 100))
-      try store.declare(Rules(priority: .high), for: "high")
-      try store.declare(Rules(priority: .low), for: "low")
-      for index in 0..<50 {
-        try store.namespace("high").set("x", for: "\(index)")
-        try store.namespace("low").set("x", for: "\(index)")
-      }
-      for index in 0..<60 { try store.namespace("normal").set("x", for: "\(index)") }
-      #expect(try store.namespace("low").count() == 0 && store.namespace("high").count() == 50)
-      #expect(try store.namespace("normal").count() == 50)
+    try store.declare(StoreLimits(entries: 100))
+    try store.declare(Rules(priority: .high), for: "high")
+    try store.declare(Rules(priority: .low), for: "low")
+    for index in 0..<50 {
+      try store.namespace("high").set("x", for: "\(index)")
+      try store.namespace("low").set("x", for: "\(index)")
     }
+    for index in 0..<60 { try store.namespace("normal").set("x", for: "\(index)") }
+    #expect(try store.namespace("low").count() == 0 && store.namespace("high").count() == 50)
+    #expect(try store.namespace("normal").count() == 50)
   }
 
   @Test func `the limits of a store are kept in it and given at opening`() throws {

@@ -6,40 +6,39 @@ import Testing
 
 @testable import Larder
 
-@Suite struct MemoryTests {
+@Suite struct MemoryTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   let codec = CountingCodec()
 
   @Test func `a hit decodes nothing and looks nothing up`() throws {
-    try withStore { store, _ in
-      let notes = store.cache(codec, in: "notes")
-      try notes.set("v", for: "k")
-      for _ in 0..<5 { #expect(try notes.value(for: "k") == "v") }
-      #expect(try notes.strictValue(for: "k") == "v")
-      #expect(codec.decoded == 1)
-      let statistics = try #require(notes.memory?.statistics)
-      #expect(statistics.hits == 5 && statistics.revalidatedHits == 0 && statistics.misses == 1)
-      #expect(statistics.usage == MemoryUsage(cost: 1, entries: 1) && statistics.hitRate == 5.0 / 6)
-      let reads = try notes.namespace.reads
-      #expect(reads.hits == 6 && reads.memoryHits == 5 && reads.misses == 0)
-      #expect(try store.statistics().namespaces.first?.memory == statistics)
-    }
+    let notes = store.cache(codec, in: "notes")
+    try notes.set("v", for: "k")
+    for _ in 0..<5 { #expect(try notes.value(for: "k") == "v") }
+    #expect(try notes.strictValue(for: "k") == "v")
+    #expect(codec.decoded == 1)
+    let statistics = try #require(notes.memory?.statistics)
+    #expect(statistics.hits == 5 && statistics.revalidatedHits == 0 && statistics.misses == 1)
+    #expect(statistics.usage == MemoryUsage(cost: 1, entries: 1) && statistics.hitRate == 5.0 / 6)
+    let reads = try notes.namespace.reads
+    #expect(reads.hits == 6 && reads.memoryHits == 5 && reads.misses == 0)
+    #expect(try store.statistics().namespaces.first?.memory == statistics)
   }
 
   @Test func `a commit that leaves the entry alone costs a lookup and no decoding`() throws {
-    try withStore { store, _ in
-      let notes = store.cache(codec, in: "notes")
-      try notes.set("v", for: "k")
-      #expect(try notes.value(for: "k") == "v")
-      for round in 0..<3 {
-        try store.namespace("other").set("x", for: round)
-        for _ in 0..<2 { #expect(try notes.value(for: "k") == "v") }
-      }
-      #expect(codec.decoded == 1)
-      let statistics = try #require(notes.memory?.statistics)
-      #expect(statistics.revalidatedHits == 3 && statistics.hits == 3 && statistics.misses == 1)
-      let reads = try notes.namespace.reads
-      #expect(reads.hits == 7 && reads.memoryHits == 6)
+    let notes = store.cache(codec, in: "notes")
+    try notes.set("v", for: "k")
+    #expect(try notes.value(for: "k") == "v")
+    for round in 0..<3 {
+      try store.namespace("other").set("x", for: round)
+      for _ in 0..<2 { #expect(try notes.value(for: "k") == "v") }
     }
+    #expect(codec.decoded == 1)
+    let statistics = try #require(notes.memory?.statistics)
+    #expect(statistics.revalidatedHits == 3 && statistics.hits == 3 && statistics.misses == 1)
+    let reads = try notes.namespace.reads
+    #expect(reads.hits == 7 && reads.memoryHits == 6)
   }
 
   @Test func `a request that may load is a miss of the memory whatever the store has`()
@@ -56,22 +55,20 @@ import Testing
   }
 
   @Test func `what a lossless codec wrote is read without decoding it`() throws {
-    try withStore { store, _ in
-      let codec = CountingCodec(isLossless: true)
-      let notes = store.cache(codec, in: "notes")
-      try notes.set("1", for: "k")
-      #expect(try notes.value(for: "k") == "1")
-      try notes.set("2", for: "k")
+    let codec = CountingCodec(isLossless: true)
+    let notes = store.cache(codec, in: "notes")
+    try notes.set("1", for: "k")
+    #expect(try notes.value(for: "k") == "1")
+    try notes.set("2", for: "k")
+    #expect(try notes.value(for: "k") == "2")
+    // The first read after a write checks that no later write of the same commit has changed the value.
+    #expect(codec.decoded == 0 && notes.memory?.statistics.revalidatedHits == 2)
+    try store.write { batch in
+      try batch.set("3", for: "k", in: notes)
       #expect(try notes.value(for: "k") == "2")
-      // The first read after a write checks that no later write of the same commit has changed the value.
-      #expect(codec.decoded == 0 && notes.memory?.statistics.revalidatedHits == 2)
-      try store.write { batch in
-        try batch.set("3", for: "k", in: notes)
-        #expect(try notes.value(for: "k") == "2")
-      }
-      #expect(try notes.value(for: "k") == "3")
-      #expect(codec.decoded == 1)
     }
+    #expect(try notes.value(for: "k") == "3")
+    #expect(codec.decoded == 1)
   }
 
   @Test func `another codec gives what it would read, not what was written`() throws {
@@ -83,78 +80,66 @@ import Testing
         Double(String(decoding: bytes.copied, as: UTF8.self))!
       }
     }
-    try withStore { store, _ in
-      let numbers = store.cache(Whole(), in: "numbers")
-      try numbers.set(2.5, for: "k")
-      for _ in 0..<2 { #expect(try numbers.value(for: "k") == 2) }
-    }
+    let numbers = store.cache(Whole(), in: "numbers")
+    try numbers.set(2.5, for: "k")
+    for _ in 0..<2 { #expect(try numbers.value(for: "k") == 2) }
   }
 
   @Test func `the clock decides at each hit, to the millisecond`() throws {
-    try withStore { store, clock in
-      try store.declare(Rules(stale: .hours(1)), for: "notes")
-      let notes = store.cache(codec, in: "notes")
-      try notes.set("v", for: "k", expires: .after(.seconds(2)))
-      #expect(try notes.value(for: "k") == "v")
-      clock.advance(by: .milliseconds(1999))
-      #expect(try notes.value(for: "k") == "v")
-      clock.advance(by: .milliseconds(1))
-      #expect(try notes.value(for: "k") == nil)
-      #expect(try notes.namespace.reads.stale == 1 && codec.decoded == 1)
-    }
+    try store.declare(Rules(stale: .hours(1)), for: "notes")
+    let notes = store.cache(codec, in: "notes")
+    try notes.set("v", for: "k", expires: .after(.seconds(2)))
+    #expect(try notes.value(for: "k") == "v")
+    clock.advance(by: .milliseconds(1999))
+    #expect(try notes.value(for: "k") == "v")
+    clock.advance(by: .milliseconds(1))
+    #expect(try notes.value(for: "k") == nil)
+    #expect(try notes.namespace.reads.stale == 1 && codec.decoded == 1)
   }
 
   @Test func `a value has a life of its own in memory if told so`() throws {
-    try withStore { store, clock in
-      let notes = store.cache(
-        codec, in: "notes", memory: MemoryLimits(entries: 10, lifetime: .seconds(10)))
-      try notes.set("v", for: "k")
-      for _ in 0..<4 {
-        #expect(try notes.value(for: "k") == "v")
-        clock.advance(by: .seconds(5))
-      }
-      #expect(codec.decoded == 2)
+    let notes = store.cache(
+      codec, in: "notes", memory: MemoryLimits(entries: 10, lifetime: .seconds(10)))
+    try notes.set("v", for: "k")
+    for _ in 0..<4 {
+      #expect(try notes.value(for: "k") == "v")
+      clock.advance(by: .seconds(5))
     }
+    #expect(codec.decoded == 2)
   }
 
   @Test func `a moment sees its snapshot, whatever memory has`() throws {
-    try withStore { store, _ in
-      let notes = store.cache(codec, in: "notes")
-      try notes.set("old", for: "k")
-      try store.read { moment in
-        try notes.set("new", for: "k")
-        #expect(try notes.value(for: "k") == "new")
-        #expect(try moment.value(for: "k", in: notes) == "old")
-        #expect(try notes.value(for: "k") == "new")
-      }
+    let notes = store.cache(codec, in: "notes")
+    try notes.set("old", for: "k")
+    try store.read { moment in
+      try notes.set("new", for: "k")
+      #expect(try notes.value(for: "k") == "new")
+      #expect(try moment.value(for: "k", in: notes) == "old")
+      #expect(try notes.value(for: "k") == "new")
     }
   }
 
   @Test func `optional values that are nil are values`() throws {
-    try withStore { store, _ in
-      let numbers = store.cache(of: Int?.self, in: "numbers")
-      try numbers.set(nil, for: "none")
-      for _ in 0..<2 {
-        let value: Int?? = try numbers.value(for: "none")
-        #expect(value == .some(nil))
-        #expect(try numbers.value(for: "absent") == Int??.none)
-      }
-      #expect(numbers.memory?.statistics.hits == 1)
+    let numbers = store.cache(of: Int?.self, in: "numbers")
+    try numbers.set(nil, for: "none")
+    for _ in 0..<2 {
+      let value: Int?? = try numbers.value(for: "none")
+      #expect(value == .some(nil))
+      #expect(try numbers.value(for: "absent") == Int??.none)
     }
+    #expect(numbers.memory?.statistics.hits == 1)
   }
 
   @Test func `long keys that share a stored form are told apart`() throws {
-    try withStore { store, _ in
-      let notes = store.cache(codec, in: "notes")
-      let keys = (0..<20).map { String(repeating: "k", count: 300) + "\($0)" } + ["", "a", "ab"]
-      for key in keys where !key.isEmpty { try notes.set(key, for: key) }
-      for _ in 0..<2 {
-        for key in keys {
-          #expect(try notes.value(for: key) == (key.isEmpty ? nil : key))
-        }
+    let notes = store.cache(codec, in: "notes")
+    let keys = (0..<20).map { String(repeating: "k", count: 300) + "\($0)" } + ["", "a", "ab"]
+    for key in keys where !key.isEmpty { try notes.set(key, for: key) }
+    for _ in 0..<2 {
+      for key in keys {
+        #expect(try notes.value(for: key) == (key.isEmpty ? nil : key))
       }
-      #expect(codec.decoded == 22)
     }
+    #expect(codec.decoded == 22)
   }
 
   @Test func `large values in chunks are not put together to be compared`() throws {

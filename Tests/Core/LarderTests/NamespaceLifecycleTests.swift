@@ -3,64 +3,61 @@ import Testing
 
 @testable import Larder
 
-@Suite struct NamespaceLifecycleTests {
+@Suite struct NamespaceLifecycleTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   @Test func `names are 1 to 100 bytes without white space, at signs and controls`() throws {
-    try withStore { (store, _) throws in
-      let possible = [
-        "a", "lego.colors", "a/b", "z\u{fc}rich", "-", String(repeating: "n", count: 100),
-      ]
-      for name in possible { try store.namespace(name).set("v", for: "k") }
-      let impossible = [
-        "", " ", "a b", "a\u{0}", "a\n", "a@b", "\u{a0}", "\u{7f}",
-        String(repeating: "n", count: 101),
-        String(repeating: "n", count: 1000),
-      ]
-      for name in impossible {
-        #expect(failure { try store.namespace(name).set("v", for: "k") } == .invalidArgument)
-        #expect(failure { try store.declare(Rules(), for: name) } == .invalidArgument)
-        #expect(failure { try store.rename("a", to: name) } == .invalidArgument)
-        #expect(try store.namespace(name).text("k") == nil)
-        #expect(try store.namespace(name).count() == 0)
-      }
-      #expect(try store.namespaces().map(\.name).sorted() == possible.sorted())
+    let possible = [
+      "a", "lego.colors", "a/b", "z\u{fc}rich", "-", String(repeating: "n", count: 100),
+    ]
+    for name in possible { try store.namespace(name).set("v", for: "k") }
+    let impossible = [
+      "", " ", "a b", "a\u{0}", "a\n", "a@b", "\u{a0}", "\u{7f}",
+      String(repeating: "n", count: 101),
+      String(repeating: "n", count: 1000),
+    ]
+    for name in impossible {
+      #expect(failure { try store.namespace(name).set("v", for: "k") } == .invalidArgument)
+      #expect(failure { try store.declare(Rules(), for: name) } == .invalidArgument)
+      #expect(failure { try store.rename("a", to: name) } == .invalidArgument)
+      #expect(try store.namespace(name).text("k") == nil)
+      #expect(try store.namespace(name).count() == 0)
     }
+    #expect(try store.namespaces().map(\.name).sorted() == possible.sorted())
   }
 
   @Test func `what nothing holds and has nothing to count is forgotten, and comes back as it was`()
     throws
   {
-    try withStore { (store, _) throws in
-      let held = store.namespace("held")
-      try held.set("v", for: "k")
-      store.namespace("counting").handle.countServed()
-      try store.namespace("declared").set("v", for: "k")
-      store.namespace("ruled").handle.noteDeclared(Rules(expires: .after(.hours(1))))
-      for number in 0..<1000 { _ = store.namespace("name\(number)") }
-      let names = Set(store.engine.allHandles.map(\.name))
-      #expect(names.count <= 128)
-      #expect(names.isSuperset(of: ["held", "counting", "ruled"]))
-      #expect(store.namespace("held").handle === held.handle)
-      #expect(try store.namespace("declared").text("k") == "v")
-    }
+    let held = store.namespace("held")
+    try held.set("v", for: "k")
+    store.namespace("counting").handle.countServed()
+    try store.namespace("declared").set("v", for: "k")
+    store.namespace("ruled").handle.noteDeclared(Rules(expires: .after(.hours(1))))
+    for number in 0..<1000 { _ = store.namespace("name\(number)") }
+    let names = Set(store.engine.allHandles.map(\.name))
+    #expect(names.count <= 128)
+    #expect(names.isSuperset(of: ["held", "counting", "ruled"]))
+    #expect(store.namespace("held").handle === held.handle)
+    #expect(try store.namespace("declared").text("k") == "v")
   }
 
   @Test func `an empty namespace is listed, and looking makes none`() throws {
-    try withStore { store, clock in
-      #expect(try store.namespaces().isEmpty)
-      _ = try store.namespace("looked").text("k")
-      _ = try store.namespace("looked").page()
-      try store.namespace("looked").remove("k")
-      try store.namespace("looked").clear()
-      try store.namespace("looked").purge()
-      #expect(try store.namespaces().isEmpty)
-      try store.declare(Rules(expires: .after(.hours(1))), for: "empty")
-      let facts = try #require(try store.namespaces().first)
-      #expect(facts.name == "empty" && facts.entries == 0 && facts.bytes == 0)
-      #expect(facts.created == clock.now && facts.rules.expires == .after(.hours(1)))
-      try store.namespace("empty").set("v", for: "k")
-      try store.namespace("empty").remove("k")
-      #expect(try store.namespaces().map(\.entries) == [0])
-    }
+    #expect(try store.namespaces().isEmpty)
+    _ = try store.namespace("looked").text("k")
+    _ = try store.namespace("looked").page()
+    try store.namespace("looked").remove("k")
+    try store.namespace("looked").clear()
+    try store.namespace("looked").purge()
+    #expect(try store.namespaces().isEmpty)
+    try store.declare(Rules(expires: .after(.hours(1))), for: "empty")
+    let facts = try #require(try store.namespaces().first)
+    #expect(facts.name == "empty" && facts.entries == 0 && facts.bytes == 0)
+    #expect(facts.created == clock.now && facts.rules.expires == .after(.hours(1)))
+    try store.namespace("empty").set("v", for: "k")
+    try store.namespace("empty").remove("k")
+    #expect(try store.namespaces().map(\.entries) == [0])
   }
 
   @Test func `rules last, declared and overridden apart`() throws {
@@ -89,15 +86,13 @@ import Testing
   }
 
   @Test func `rules that did not change write nothing, whatever their precision`() throws {
-    try withStore { store, _ in
-      let rules = Rules(expires: .after(.microseconds(1_500)), stale: .nanoseconds(1))
-      let cache = store.cache(of: Int.self, in: "a", rules: rules)
-      try cache.set(1, for: "k")
-      let generation = try store.state.generation
-      for number in 0..<5 { try cache.set(number, for: "k") }
-      try store.declare(rules, for: "a")
-      #expect(try store.state.generation == generation)
-    }
+    let rules = Rules(expires: .after(.microseconds(1_500)), stale: .nanoseconds(1))
+    let cache = store.cache(of: Int.self, in: "a", rules: rules)
+    try cache.set(1, for: "k")
+    let generation = try store.state.generation
+    for number in 0..<5 { try cache.set(number, for: "k") }
+    try store.declare(rules, for: "a")
+    #expect(try store.state.generation == generation)
   }
 
   @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws

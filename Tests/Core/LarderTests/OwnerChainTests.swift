@@ -6,7 +6,10 @@ import Testing
 @testable import Larder
 
 /// Removals of entries that own many other entries: bounded in each transaction, without recursion, and complete in the end.
-@Suite struct OwnerChainTests {
+@Suite struct OwnerChainTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   private func owned(by key: String) -> EntryAttributes {
     EntryAttributes.with(owners: [Owner(Key(key), in: "notes")])
   }
@@ -43,95 +46,86 @@ import Testing
   func `a chain of 20,000 owners goes, in bounded transactions and on a small stack`(
     how: String
   ) throws {
-    try withNotes { store, notes, clock in
-      try makeChain(20_000, in: store)
-      try notes.set("stays", for: "other")
-      let commits = try commits(store) {
-        switch how {
-        case "remove": #expect(try notes.remove("0"))
-        case "expire":
-          try notes.touch("0", expires: .after(.seconds(1)))
-          clock.advance(by: .seconds(2))
-          #expect(try store.purge().entries == 1)
-          // A purge leaves the remaining removals to the next writers.
-          try notes.set("x", for: "other")
-        default: #expect(try store.write { batch in try batch.remove("0", from: notes) })
-        }
+    try makeChain(20_000, in: store)
+    try notes.set("stays", for: "other")
+    let commits = try commits(store) {
+      switch how {
+      case "remove": #expect(try notes.remove("0"))
+      case "expire":
+        try notes.touch("0", expires: .after(.seconds(1)))
+        clock.advance(by: .seconds(2))
+        #expect(try store.purge().entries == 1)
+        // A purge leaves the remaining removals to the next writers.
+        try notes.set("x", for: "other")
+      default: #expect(try store.write { batch in try batch.remove("0", from: notes) })
       }
-      #expect(commits >= 20, "1,000 at a time")
-      #expect(try notes.keysByPages(of: 10) == [Key("other")])
-      #expect(try notes.removals[.orphaned] == 20_000)
-      #expect(try store.state.orphans == 0)
     }
+    #expect(commits >= 20, "1,000 at a time")
+    #expect(try notes.keysByPages(of: 10) == [Key("other")])
+    #expect(try notes.removals[.orphaned] == 20_000)
+    #expect(try store.state.orphans == 0)
   }
 
   @Test func `what a killed process has left is removed by later writes of any kind`() throws {
-    try withNotes { store, notes, _ in
-      try makeStar(3_500, in: store)
-      // Runs only the first transaction, like a process that is killed after the commit of that transaction.
-      guard
-        case .committed = try store.engine.attempt(
-          .withoutCleanup, { batch in _ = try batch.remove("0", from: notes) })
-      else {
-        Issue.record("not committed")
-        return
-      }
-      #expect(try store.state.orphans == 1)
-      #expect(try notes.count() == 2_500)
-      #expect(try store.verify().faults == [])
-      guard case .committed = try store.engine.attempt(.withoutCleanup, { _ in }) else { return }
-      #expect(try notes.count() == 1_500)
-      #expect(try store.verify().faults == [])
-      try store.namespace("others").set("x", for: "y")
-      #expect(try notes.count() == 0)
+    try makeStar(3_500, in: store)
+    // Runs only the first transaction, like a process that is killed after the commit of that transaction.
+    guard
+      case .committed = try store.engine.attempt(
+        .withoutCleanup, { batch in _ = try batch.remove("0", from: notes) })
+    else {
+      Issue.record("not committed")
+      return
     }
+    #expect(try store.state.orphans == 1)
+    #expect(try notes.count() == 2_500)
+    #expect(try store.verify().faults == [])
+    guard case .committed = try store.engine.attempt(.withoutCleanup, { _ in }) else { return }
+    #expect(try notes.count() == 1_500)
+    #expect(try store.verify().faults == [])
+    try store.namespace("others").set("x", for: "y")
+    #expect(try notes.count() == 0)
   }
 
   @Test func `an owner that is written again before the rest was removed keeps the rest`() throws {
-    try withNotes { store, notes, _ in
-      try makeStar(2_500, in: store)
-      _ = try store.engine.attempt(.withoutCleanup) { batch in
-        _ = try batch.remove("0", from: notes)
-        try batch.set("again", for: "0", in: notes)
-      }
-      try notes.set("x", for: "x")
-      #expect(try notes.count() == 1_502)
-      #expect(try store.state.orphans == 0)
+    try makeStar(2_500, in: store)
+    _ = try store.engine.attempt(.withoutCleanup) { batch in
+      _ = try batch.remove("0", from: notes)
+      try batch.set("again", for: "0", in: notes)
     }
+    try notes.set("x", for: "x")
+    #expect(try notes.count() == 1_502)
+    #expect(try store.state.orphans == 0)
   }
 
   @Test func `entries that own each other in a ring all go`() throws {
-    try withNotes { store, notes, _ in
-      try makeChain(50, in: store)
-      #expect(
-        try store.write { batch in
-          try batch.setOwners([Owner(Key("50"), in: "notes")], of: "0", in: notes)
-        })
-      #expect(try notes.remove("25"))
-      #expect(try notes.count() == 0)
-    }
+    try makeChain(50, in: store)
+    #expect(
+      try store.write { batch in
+        try batch.setOwners([Owner(Key("50"), in: "notes")], of: "0", in: notes)
+      })
+    #expect(try notes.remove("25"))
+    #expect(try notes.count() == 0)
   }
 
   @Test(arguments: [Eviction.fifo, .adaptive], [nil, 1, 2])
   func `an overwrite evicts none of its owners, however far up`(
     eviction: Eviction, expires: Int?
   ) throws {
-    try withNotes(Rules(limits: Limits(bytes: 4), eviction: eviction)) { store, notes, clock in
-      for index in 0..<4 {
-        var attributes = index == 0 ? EntryAttributes() : owned(by: "\(index - 1)")
-        // An expired owner further up the chain still counts as an owner.
-        if index < expires ?? 0 { attributes.expires = .after(.seconds(1)) }
-        try notes.set([1], for: "\(index)", attributes)
-      }
-      clock.advance(by: .seconds(2))
-      #expect(failure { try notes.set([1, 2], for: "3", owned(by: "2")) } == .full)
-      #expect(try notes.info()?.entries == 4 && notes.info()?.bytes == 4)
-      #expect(try store.verify().faults == [])
-      try store.declare(Rules(limits: Limits(bytes: 5), eviction: eviction), for: "notes")
-      try notes.set([1], for: "other")
-      try notes.set([1, 2], for: "3", owned(by: "2"))
-      #expect(try notes.info()?.entries == 4 && notes.text("other") == nil)
+    try store.declare(Rules(limits: Limits(bytes: 4), eviction: eviction), for: "notes")
+    for index in 0..<4 {
+      var attributes = index == 0 ? EntryAttributes() : owned(by: "\(index - 1)")
+      // An expired owner further up the chain still counts as an owner.
+      if index < expires ?? 0 { attributes.expires = .after(.seconds(1)) }
+      try notes.set([1], for: "\(index)", attributes)
     }
+    clock.advance(by: .seconds(2))
+    #expect(failure { try notes.set([1, 2], for: "3", owned(by: "2")) } == .full)
+    #expect(try notes.info()?.entries == 4 && notes.info()?.bytes == 4)
+    #expect(try store.verify().faults == [])
+    try store.declare(Rules(limits: Limits(bytes: 5), eviction: eviction), for: "notes")
+    try notes.set([1], for: "other")
+    try notes.set([1, 2], for: "3", owned(by: "2"))
+    #expect(try notes.info()?.entries == 4 && notes.text("other") == nil)
   }
 
   /// A cleared namespace, and an entry that still has an owner in it.
@@ -148,33 +142,28 @@ import Testing
   }
 
   @Test func `an overwrite keeps its owners when the sweep meets one that was cleared`() throws {
-    try withStore { store, clock in
-      try clearOwners(300, .after(.seconds(1)), in: store)
-      try store.namespace("others").set([1, 2, 3], for: "other")
-      try store.declare(StoreLimits(bytes: 6))
-      clock.advance(by: .seconds(2))
-      let notes = store.namespace("notes")
-      try notes.set([1, 2, 3, 4], for: "1", owned(by: "0"))
-      #expect(try store.verify().faults == [])
-      #expect(try notes.bytes("1") == [1, 2, 3, 4] && notes.bytes("0") == [1])
-      #expect(try store.namespace("others").count() == 0)
-      try store.purge()
-      #expect(try notes.count() == 0, "the first owner is gone")
-    }
+    try clearOwners(300, .after(.seconds(1)), in: store)
+    try store.namespace("others").set([1, 2, 3], for: "other")
+    try store.declare(StoreLimits(bytes: 6))
+    clock.advance(by: .seconds(2))
+    try notes.set([1, 2, 3, 4], for: "1", owned(by: "0"))
+    #expect(try store.verify().faults == [])
+    #expect(try notes.bytes("1") == [1, 2, 3, 4] && notes.bytes("0") == [1])
+    #expect(try store.namespace("others").count() == 0)
+    try store.purge()
+    #expect(try notes.count() == 0, "the first owner is gone")
   }
 
   @Test func `an overwrite keeps its owners when cleared entries are reclaimed for it`() throws {
-    try withStore { store, _ in
-      try store.declare(StoreLimits(disk: 4_000_000))
-      try clearOwners(300, .never, in: store)
-      let (notes, others) = (store.namespace("notes"), store.namespace("others"))
-      let large = [UInt8](repeating: 1, count: 100_000)
-      // The collector takes few of the cleared entries before the file is full.
-      for index in 0..<8 { try others.set(large + large + large + large, for: index) }
-      try notes.set(large, for: "1", owned(by: "0"))
-      #expect(try store.verify().faults == [])
-      try store.purge()
-      #expect(try notes.count() == 0)
-    }
+    try store.declare(StoreLimits(disk: 4_000_000))
+    try clearOwners(300, .never, in: store)
+    let (notes, others) = (store.namespace("notes"), store.namespace("others"))
+    let large = [UInt8](repeating: 1, count: 100_000)
+    // The collector takes few of the cleared entries before the file is full.
+    for index in 0..<8 { try others.set(large + large + large + large, for: index) }
+    try notes.set(large, for: "1", owned(by: "0"))
+    #expect(try store.verify().faults == [])
+    try store.purge()
+    #expect(try notes.count() == 0)
   }
 }

@@ -45,6 +45,34 @@ func withStoreOnDisk(
   }
 }
 
+/// The store of one test, and its clock. The end of the test verifies the store.
+final class StoreFixture: Sendable {
+  let clock = ManualClock()
+  let store: Store
+
+  init() throws { store = try Store.patient(clock: clock) }
+
+  deinit {
+    do {
+      let faults = try store.verify().faults
+      #expect(faults == [])
+    } catch {
+      Issue.record(error)
+    }
+  }
+}
+
+/// A suite in which each test has a store of its own.
+protocol StoreSuite {
+  var fixture: StoreFixture { get }
+}
+
+extension StoreSuite {
+  var store: Store { fixture.store }
+  var clock: ManualClock { fixture.clock }
+  var notes: Store.Namespace { store.namespace("notes") }
+}
+
 extension ExactString: ExpressibleByStringLiteral {
   public init(stringLiteral string: String) { self.init(string) }
 }
