@@ -44,16 +44,9 @@ import LarderSystem
   }
 
   func open(_ name: String?) throws(LMDBError) -> Database {
-    let transaction = try unsafe beginTransaction(in: handle, name == nil ? UInt32(MDB_RDONLY) : 0)
-    var database: MDB_dbi = 0
-    let creation = name == nil ? 0 : UInt32(MDB_CREATE)
-    let result = unsafe mdb_dbi_open(transaction, name, creation, &database)
-    if result != 0 {
-      unsafe mdb_txn_abort(transaction)
-      throw LMDBError(code: result)
-    }
-    try check(unsafe mdb_txn_commit(transaction))
-    return Database(handle: database)
+    let names = name.map { [$0] } ?? []
+    return try unsafe Opening.openDatabases(handle, names: names, create: name != nil).first
+      ?? .main
   }
 
   /// Copies as many next records as fit into one transaction, except those with a key in `skipped`. Returns the number of
@@ -92,11 +85,9 @@ import LarderSystem
     _ path: String, from newest: UInt64, to number: UInt64
   ) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
-    let first = try file.contents(at: 0, count: MetaPage.size)
-    guard first.count == MetaPage.size else { throw .inputOutput }
-    let pageSize = Int(first.u32(MetaPage.Offset.pageSize))
+    guard let first = try MetaImage.first(of: file) else { throw .inputOutput }
     let shift = number > newest ? (number - newest + 1) / 2 * 2 : 0
-    for offset in [MetaPage.Offset.transaction, pageSize + MetaPage.Offset.transaction] {
+    for offset in [MetaPage.Offset.transaction, first.pageSize + MetaPage.Offset.transaction] {
       let known = try file.contents(at: offset, count: 8)
       guard known.count == 8 else { throw .inputOutput }
       try file.write([UInt8](littleEndian: known.u64(0) + shift), at: offset)

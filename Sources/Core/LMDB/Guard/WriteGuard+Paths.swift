@@ -48,7 +48,9 @@ extension WriteGuard: PageOpener {
     case .first:
       try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
     case .moved:
-      try check.checkBounds(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
+      try check.checkBounds(
+        of: check.open(number, isLeaf: isLeaf), number, isLeaf: isLeaf, from: reference.low,
+        to: reference.high)
     case .twice:
       throw PageDamage(page: number, reason: "it is in use twice")
     }

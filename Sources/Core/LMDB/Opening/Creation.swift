@@ -32,6 +32,7 @@ struct Creation {
   /// The stamp that a failed creation has left in `recovery`. A power failure may bring back the data file of that creation.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
+    // Without a readable record the new file gets a new stamp.
     return try? RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
   }
 
@@ -77,7 +78,7 @@ struct LevelChange {
   let level: DurabilityLevel
 
   func run() throws(OpenError) {
-    do throws(LMDBError) {
+    try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in
       let file = try UnlockedFile(
         files.data, databases: options.databases.count,
         mapSize: MapSize.initial(
@@ -111,8 +112,6 @@ struct LevelChange {
         try FileStatus.remove(files.recovery)
         try FileStatus.syncDirectory(files.directory)
       }
-    } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
     }
   }
 }

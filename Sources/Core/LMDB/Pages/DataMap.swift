@@ -51,23 +51,20 @@ import Synchronization
     guard let size = fileSize ?? file.status.map({ Int($0.st_size) }) else { throw .last }
     let number = file.number
     let unit = 1 << 24
-    let result = mappings.withLock { mappings -> Result<Extent, LMDBError> in
+    return try mappings.withLock { mappings throws(LMDBError) in
       if mappings.last.map({ $0.length < size }) ?? true {
-        let needed = (size + unit - 1) / unit * unit
         var length = max((size * 2 + unit - 1) / unit * unit, unit * 4)
         var mapped = unsafe larder_map(number, length)
         if unsafe mapped == nil {
-          length = needed
+          length = (size + unit - 1) / unit * unit
           unsafe mapped = larder_map(number, length)
         }
-        guard let start = unsafe mapped else { return .failure(.last) }
+        guard let start = unsafe mapped else { throw LMDBError.last }
         unsafe mappings.append(Mapping(start: start, length: length))
       }
       let newest = mappings[mappings.count - 1]
-      return unsafe .success(
-        Extent(start: UnsafeRawPointer(newest.start), pages: UInt64(size >> shift)))
+      return unsafe Extent(start: UnsafeRawPointer(newest.start), pages: UInt64(size >> shift))
     }
-    return try result.get()
   }
 }
 
@@ -138,6 +135,7 @@ struct SnapshotSource: Sendable {
   /// read, the overwriting has not begun.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
+    // After an error the slow path repeats the call and throws the error.
     guard let pages = try? pages(of: id), meta.lastTransaction == id else { return false }
     unsafe slot.pointee.snapshot.show(pages)
     return true

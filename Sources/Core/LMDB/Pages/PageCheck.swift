@@ -64,13 +64,6 @@ struct PageCheck {
   }
 
   func checkBounds(
-    _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
-  ) throws(PageDamage) {
-    try checkBounds(
-      of: try open(number, isLeaf: isLeaf), number, isLeaf: isLeaf, from: low, to: high)
-  }
-
-  private func checkBounds(
     of page: TreePage, _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {
     let lies = page.lies(

@@ -74,10 +74,9 @@ package struct SalvageFile: ~Copyable {
   }
 
   private static func pageSize(of path: String) throws(LMDBError) -> Int {
-    let head = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      .contents(at: 0, count: MetaPage.size)
-    let size = head.count == MetaPage.size ? Int(head.u32(MetaPage.Offset.pageSize)) : 0
-    return (512...32_768).contains(size) && size.nonzeroBitCount == 1 ? size : 4096
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    guard let first = try MetaImage.first(of: file), first.pageSize <= 32_768 else { return 4096 }
+    return first.pageSize
   }
 }
 
