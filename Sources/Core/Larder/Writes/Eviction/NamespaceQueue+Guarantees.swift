@@ -26,10 +26,7 @@ extension NamespaceQueue {
 
   /// The namespace for whose write or rules room is made; nil if only the store's limits need the room.
   private var asking: NamespaceID? {
-    switch request.cause {
-    case .namespace: request.id
-    case .store: session.ledger.expected?.id
-    }
+    request.reason == nil ? request.id : session.ledger.expected?.id
   }
 
   /// The dependents of `owner` whose other owners are leaving or not stored.

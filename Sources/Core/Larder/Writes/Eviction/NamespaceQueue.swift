@@ -45,12 +45,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     request.limits.isNearlyReached(by: usage) || budget.isNearlyFull(session)
   }
 
-  private var reason: RemovalReason? {
-    switch request.cause {
-    case .namespace: request.limits.exceeded(by: usage)
-    case .store(let reason): reason
-    }
-  }
+  private var reason: RemovalReason? { request.reason ?? request.limits.exceeded(by: usage) }
 
   /// Whether the nearest limit counts bytes, not entries.
   private var countsBytes: Bool { request.limits.countsBytes(usage) ?? budget.countsBytes }
@@ -151,6 +146,11 @@ extension Limits {
     if let entries, usage.entries > UInt64(clamping: entries) { return .evictedForEntries }
     if let bytes, usage.bytes > UInt64(clamping: bytes) { return .evictedForBytes }
     return nil
+  }
+
+  /// Whether a namespace, including the entry to be admitted, exceeds a limit.
+  func areExceeded(by id: NamespaceID, _ session: borrowing WriteSession) -> Bool {
+    exceeded(by: session.ledger.expectedUsage(id)) != nil
   }
 
   /// Whether the limit that is relatively nearer counts bytes; nil without limits.

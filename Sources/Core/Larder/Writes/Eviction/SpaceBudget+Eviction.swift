@@ -37,12 +37,9 @@ extension SpaceBudget {
     let (id, rules) = (namespace.id, namespace.rules)
     if try lower(namespace, to: rules.limits, &session) { return }
     // The sweep has no limit: a write is not refused while expired entries take the room.
-    let isOver = { (session: borrowing WriteSession) in
-      rules.limits.exceeded(by: session.ledger.expectedUsage(id)) != nil
-    }
     var sweep = ExpirySweep(of: id, limit: .max)
-    try sweep.run(&session, while: isOver)
-    guard isOver(session) else { return }
+    try sweep.run(&session) { session in rules.limits.areExceeded(by: id, session) }
+    guard rules.limits.areExceeded(by: id, session) else { return }
     throw LarderError.full(namespace.name, rules, pinned: session.ledger[id].pinned)
   }
 
@@ -51,16 +48,12 @@ extension SpaceBudget {
     _ namespace: KnownNamespace, to limits: Limits, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
     let id = namespace.id
-    let isOver = { (session: borrowing WriteSession) in
-      limits.exceeded(by: session.ledger.expectedUsage(id)) != nil
-    }
-    guard isOver(session) else { return true }
+    guard limits.areExceeded(by: id, session) else { return true }
     var sweep = ExpirySweep(of: id)
-    try sweep.run(&session, while: isOver)
-    guard isOver(session) else { return true }
-    try evict(
-      namespace.rules.eviction, RoomRequest(cause: .namespace, id: id, limits: limits), &session)
-    return !isOver(session)
+    try sweep.run(&session) { session in limits.areExceeded(by: id, session) }
+    guard limits.areExceeded(by: id, session) else { return true }
+    try evict(namespace.rules.eviction, RoomRequest(id: id, limits: limits), &session)
+    return !limits.areExceeded(by: id, session)
   }
 
   func makeRoomInStore(_ session: inout WriteSession) throws(LarderError) {
@@ -80,15 +73,14 @@ extension SpaceBudget {
     guard isOver(session) else { return true }
     var sweep = ExpirySweep(of: nil)
     try sweep.run(&session) { session in isOver(session) }
-    guard let reason = exceededLimit(session.ledger.expectedTotal) else { return true }
-    try evictInTurn(for: reason, &session) { session in isOver(session) }
+    try evictInTurn(&session) { session in isOver(session) }
     return !isOver(session)
   }
 
   /// Lets one namespace after another evict an entry while `shouldContinue` returns true; ``FairShare`` chooses the namespace.
+  /// Evictions within the limits of entries and bytes count as evictions for the disk limit.
   func evictInTurn(
-    for reason: RemovalReason, _ session: inout WriteSession,
-    while shouldContinue: (borrowing WriteSession) -> Bool
+    _ session: inout WriteSession, while shouldContinue: (borrowing WriteSession) -> Bool
   ) throws(LarderError) {
     guard shouldContinue(session) else { return }
     let fairShare = session.engine.writes.fairShare
@@ -101,8 +93,9 @@ extension SpaceBudget {
       let isOwn = session.ledger.expected?.id == member.id
       let guaranteed = isOwn ? 0 : member.guaranteed
       let request = RoomRequest(
-        cause: .store(exceededLimit(session.ledger.expectedTotal) ?? reason),
-        id: member.id, limits: limits, evictionsLeft: 1, guaranteed: guaranteed)
+        id: member.id, limits: limits,
+        reason: exceededLimit(session.ledger.expectedTotal) ?? .evictedForDisk, evictionsLeft: 1,
+        guaranteed: guaranteed)
       let removal =
         usage.entries == 0 || usage.bytes < guaranteed
         ? RemovalResult() : try evict(member.eviction, request, &session)
@@ -156,7 +149,7 @@ extension SpaceBudget {
   func noteInserted(
     _ candidate: Candidate, in namespace: KnownNamespace, _ session: inout WriteSession
   ) throws(LarderError) {
-    let request = RoomRequest(cause: .namespace, id: namespace.id, limits: namespace.rules.limits)
+    let request = RoomRequest(id: namespace.id, limits: namespace.rules.limits)
     let minute = session.now.milliseconds / 60_000
     _ = try withQueue(request, &session) { queue throws(LarderError) in
       try queue.inserted(candidate, of: namespace.id, in: minute)

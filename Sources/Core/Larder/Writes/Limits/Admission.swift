@@ -111,7 +111,7 @@ extension WriteBatch {
   /// Whether other entries may have to leave for the entry to be admitted.
   private func isShort(of namespace: KnownNamespace) -> Bool {
     budget.hasDiskLimit || budget.isOver(session)
-      || namespace.rules.limits.exceeded(by: session.ledger.expectedUsage(namespace.id)) != nil
+      || namespace.rules.limits.areExceeded(by: namespace.id, session)
   }
 }
 

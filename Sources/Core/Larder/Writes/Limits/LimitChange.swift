@@ -76,24 +76,21 @@ extension WriteBatch {
     let id = record.id
     let limits = rules.limits
     let entries = try session.counters(of: id).entries
-    let isOver = { (session: borrowing WriteSession) in
-      limits.exceeded(by: session.ledger.usage(id)) != nil
-    }
-    if isOver(session) {
+    if limits.areExceeded(by: id, session) {
       var sweep = ExpirySweep(of: id, limit: most)
-      try sweep.run(&session, while: isOver)
-      var request = RoomRequest(cause: .namespace, id: id, limits: limits, evictionsLeft: most)
+      try sweep.run(&session) { session in limits.areExceeded(by: id, session) }
+      var request = RoomRequest(id: id, limits: limits, evictionsLeft: most)
       request.keepsNewest = true
       let removal = try budget.evict(rules.eviction, request, &session)
       // The newest entry stays only if the limit can be reached without its eviction.
-      if isOver(session), removal.entries < most {
+      if limits.areExceeded(by: id, session), removal.entries < most {
         request.keepsNewest = false
         request.evictionsLeft = most - removal.entries
         try budget.evict(rules.eviction, request, &session)
       }
     }
     let counters = try session.counters(of: id)
-    let isStillOver = limits.exceeded(by: session.ledger.usage(id)) != nil
+    let isStillOver = limits.areExceeded(by: id, session)
     if isStillOver {
       record.rules.raise(
         entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
@@ -126,10 +123,10 @@ extension WriteBatch {
     budget.limits = wanted
     try budget.checkGuarantees(of: nil, 0, &session)
     let (budget, entries) = (budget, session.state.entries)
-    if let reason = budget.exceededLimit(session.ledger.expectedTotal) {
+    if budget.isOver(session) {
       var sweep = ExpirySweep(of: nil, limit: most)
       try sweep.run(&session) { session in budget.isOver(session) }
-      try budget.evictInTurn(for: reason, &session) { session in
+      try budget.evictInTurn(&session) { session in
         budget.isOver(session) && entries &- session.state.entries < UInt64(most)
       }
     }
@@ -171,7 +168,7 @@ extension WriteBatch {
     }
     var sweep = ExpirySweep(of: nil, limit: most)
     try sweep.run(&session) { session in session.usesMore(than: usable) }
-    try budget.evictInTurn(for: .evictedForDisk, &session) { session in
+    try budget.evictInTurn(&session) { session in
       entries &- session.state.entries < UInt64(most)
         && session.usesMore(than: usable)
     }

@@ -124,7 +124,7 @@ extension SpaceBudget {
     // In a store of small entries a page becomes free only after many evictions. The reserve covers that time.
     let isDeep = session.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
-    try evictInTurn(for: .evictedForDisk, &session) { session in
+    try evictInTurn(&session) { session in
       before &- session.state.bytes < most && before >= session.state.bytes
         && shouldContinue(session)
     }

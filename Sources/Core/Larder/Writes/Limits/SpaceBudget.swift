@@ -66,15 +66,10 @@ struct SpaceBudget {
 }
 
 struct RoomRequest {
-  enum Cause {
-    case namespace
-    /// A limit of the store; this namespace was chosen to evict for that limit.
-    case store(RemovalReason)
-  }
-
-  var cause: Cause
   var id: NamespaceID
   var limits: Limits
+  /// The limit of the store for which the namespace was chosen to evict; nil for the limits of the namespace.
+  var reason: RemovalReason?
   var evictionsLeft = Int.max
   var guaranteed: UInt64 = 0
   /// Queue positions of entries that could not be evicted.

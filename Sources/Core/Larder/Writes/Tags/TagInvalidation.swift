@@ -61,11 +61,9 @@ extension Store {
       ).tombstone
     }
     while let key = tombstone {
-      let shouldContinue = try await commit { batch in
-        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.session)
-          .shouldContinue
+      tombstone = try await commit { batch in
+        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.session).tombstone
       }
-      if !shouldContinue { tombstone = nil }
     }
   }
 }
@@ -87,11 +85,11 @@ struct TagInvalidation {
       try Self.begin(tags, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.session)
     }
     while let key = tombstone {
-      let (removal, shouldContinue) = try engine.commit(.withoutCleanup) { batch in
+      let step = try engine.commit(.withoutCleanup) { batch in
         try Self.resume(key, limit: Self.perBatch, &batch.session)
       }
-      total += removal
-      if !shouldContinue { tombstone = nil }
+      total += step.removal
+      tombstone = step.tombstone
     }
     return total
   }
@@ -110,23 +108,18 @@ struct TagInvalidation {
     let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     session.recordWriteTime()
     if isDone { return (removal, nil) }
-    session.ledger.updateStore { state in
-      state.generation &+= 1
-      state.tombstones &+= 1
-    }
-    // A generation is never used twice, so its number is a unique key for the tombstone.
-    var key = MetadataKey.tombstones
-    key.append(bigEndian: session.state.generation)
+    let key = newKey(count: session.state.tombstones &+ 1, &session)
     try put(tombstone, at: key, &session)
     return (removal, key)
   }
 
   fileprivate static func resume(
     _ key: [UInt8], limit: Int, _ session: inout WriteSession
-  ) throws(LarderError) -> (removal: RemovalResult, shouldContinue: Bool) {
-    let stored = try session.transaction.copy(of: key, in: .main)
+  ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // Another process may have finished the invalidation.
-    guard let stored else { return (RemovalResult(), false) }
+    guard let stored = try session.transaction.copy(of: key, in: .main) else {
+      return (RemovalResult(), nil)
+    }
     var tombstone =
       if let tombstone = Tombstone(stored.span, at: key.span, seal: session.engine.seal) {
         tombstone
@@ -136,34 +129,39 @@ struct TagInvalidation {
     // Other processes may have cached that the tombstone is damaged.
     if tombstone.tags.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
-    if isDone {
-      try session.transaction.remove(key, from: .main)
-      session.ledger.updateStore { state in
-        state.tombstones -= min(state.tombstones, 1)
-        state.generation &+= 1
-      }
-    } else {
+    guard isDone else {
       try put(tombstone, at: key, &session)
+      return (removal, key)
     }
-    return (removal, !isDone)
+    try session.transaction.remove(key, from: .main)
+    session.ledger.updateStore { state in
+      state.tombstones -= min(state.tombstones, 1)
+      state.generation &+= 1
+    }
+    return (removal, nil)
   }
 
   static func resumeFirst(limit: Int, _ session: inout WriteSession) throws(LarderError) {
     guard session.state.tombstones > 0 else { return }
-    let first = try session.transaction.keys(
-      in: .main, from: MetadataKey.tombstones, limit: 1
-    ).first
-    guard let first else {
+    let found = try session.transaction.keys(in: .main, from: MetadataKey.tombstones, limit: 1)
+    if let first = found.first {
+      _ = try resume(first, limit: limit, &session)
+    } else {
       // The record of the tombstone is lost.
-      var key = MetadataKey.tombstones
-      session.ledger.updateStore { state in
-        state.generation &+= 1
-        state.tombstones = 1
-      }
-      key.append(bigEndian: session.state.generation)
-      return try put(tombstoneOfEveryTag(&session), at: key, &session)
+      let key = newKey(count: 1, &session)
+      try put(tombstoneOfEveryTag(&session), at: key, &session)
     }
-    _ = try resume(first, limit: limit, &session)
+  }
+
+  /// Counts the tombstones with a new one. A generation is never used twice, so its number is a unique key.
+  private static func newKey(count: UInt64, _ session: inout WriteSession) -> [UInt8] {
+    session.ledger.updateStore { state in
+      state.generation &+= 1
+      state.tombstones = count
+    }
+    var key = MetadataKey.tombstones
+    key.append(bigEndian: session.state.generation)
+    return key
   }
 
   private static func tombstoneOfEveryTag(

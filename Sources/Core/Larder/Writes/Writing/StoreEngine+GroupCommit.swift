@@ -12,7 +12,7 @@ extension StoreEngine {
     let blocked = CallerWrite(write)
     let done = DispatchSemaphore(value: 0)
     blocked.begin { done.signal() }
-    guard writes.queue.add(blocked, engine: self) else { throw error(.closed) }
+    guard writes.queue.add([blocked], engine: self) else { throw error(.closed) }
     while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut { writes.queue.drain(self) }
     return try blocked.result
   }
@@ -41,7 +41,7 @@ extension StoreEngine {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         suspended.begin { continuation.resume() }
-        if !writes.queue.add(suspended, engine: self) { suspended.finish(error(.closed)) }
+        if !writes.queue.add([suspended], engine: self) { suspended.finish(error(.closed)) }
       }
     } onCancel: {
       suspended.cancel()

@@ -60,32 +60,25 @@ final class WriteQueue: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Accepts consecutive writes that cannot be cancelled; false once the queue is closed.
+  /// Accepts consecutive writes; false once the queue is closed. A write that is cancelled already gets a `CancellationError`.
   func add(_ writes: [any QueuedWrite], engine: StoreEngine) -> Bool {
-    if writes.isEmpty { return true }
-    return state.withLock { state in
-      if state.isClosed { return false }
-      state.waiting += writes
-      state.waitingSize += writes.reduce(0) { $0 + $1.size }
-      schedule(engine)
-      return true
+    let cancelled: [any QueuedWrite]? = state.withLock { state in
+      if state.isClosed { return writes.isEmpty ? [] : nil }
+      var cancelled: [any QueuedWrite] = []
+      for write in writes {
+        // This write was not yet in the queue, where ``withdraw(_:)`` would have found it.
+        if write.isCancelled {
+          cancelled.append(write)
+        } else {
+          state.waiting.append(write)
+          state.waitingSize += write.size
+        }
+      }
+      if cancelled.count < writes.count { schedule(engine) }
+      return cancelled
     }
-  }
-
-  /// Accepts a write; false once the queue is closed.
-  func add(_ write: any QueuedWrite, engine: StoreEngine) -> Bool {
-    enum Answer { case closed, cancelled, accepted }
-    let answer: Answer = state.withLock { state in
-      if state.isClosed { return .closed }
-      // The write was cancelled before it was in the queue, where ``withdraw(_:)`` would have found it.
-      if write.isCancelled { return .cancelled }
-      state.waiting.append(write)
-      state.waitingSize += write.size
-      schedule(engine)
-      return .accepted
-    }
-    if answer == .cancelled { write.finish(CancellationError()) }
-    return answer != .closed
+    for write in cancelled ?? [] { write.finish(CancellationError()) }
+    return cancelled != nil
   }
 
   /// Lets the writer thread take the waiting writes. Called inside the lock, so that a later close waits for that thread.
