@@ -96,8 +96,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   init(_ error: LMDBError, path: String, details: String = "") {
     let code: Code =
       switch error {
-      case _ where error.isBusy: .busy
-      case .writerKept: .busy
+      case _ where error.isBusy, .writerKept: .busy
       case .closed: .closed
       case .forked: .forked
       case .mapFull, .diskFull, .fileTooLarge: .full
@@ -110,14 +109,14 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   init(_ error: OpenError) {
+    let isFull = error.cause == .diskFull || error.cause == .fileTooLarge
     let code: Code =
       switch error.kind {
       case .absent, .absentParent, .danglingLink: .notFound
       case .notLMDB, .otherLMDB, .foreign, .notEmpty, .notADirectory: .foreign
       case .damaged, .lacksDatabase, .truncated: .damaged
       case .busy, .inUse, .sameProcessID: .busy
-      case .notCreated where error.cause == .diskFull || error.cause == .fileTooLarge: .full
-      case .system where error.cause == .diskFull || error.cause == .fileTooLarge: .full
+      case .notCreated where isFull, .system where isFull: .full
       case .needsRecovery: .needsRecovery
       case .otherDurability: .invalidArgument
       case .exists, .inTheWay: .exists

@@ -31,11 +31,8 @@ extension StoreEngine {
     guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
       return
     }
-    do throws(LarderError) {
-      try flush(lockTimeout: Self.lastLockTimeout)
-    } catch {
-      // A deinitializer cannot report errors. A failed flush has the effect of a kill: the counts are lost, the store is sound.
-    }
+    // A deinitializer cannot report errors. A failed flush has the effect of a kill: the counts are lost, the store is sound.
+    try? flush(lockTimeout: Self.lastLockTimeout)
   }
 
   /// Ends the stores that are still open at the end of the process. For example, no deinitializer runs for stores in globals.

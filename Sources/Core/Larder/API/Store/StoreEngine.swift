@@ -115,9 +115,9 @@ final class StoreEngine: Sendable {
       let format = try StoreFormat(of: environment)
       let engine = try StoreEngine(environment: environment, format: format, options: options)
       if engine.reader.buffer?.appends == true, format.version != StoreFormat.buffered {
+        let buffered = StoreFormat(version: StoreFormat.buffered, identity: format.identity)
         try engine.commit { batch in
-          try batch.session.transaction.put(
-            format.withBuffer.encoded, for: MetadataKey.format, in: .main)
+          try batch.session.transaction.put(buffered.encoded, for: MetadataKey.format, in: .main)
         }
       }
       attachment.object = engine
@@ -128,12 +128,9 @@ final class StoreEngine: Sendable {
 
   /// Sets the disk limit as the size of the map before any read: a map in use by reads cannot be made smaller.
   private func applyFileLimit() {
-    do throws(LarderError) {
-      guard let limit = try metadata.settings(in: reader.beginRead()).limits.disk else { return }
-      environment.setFileLimit(limit)
-    } catch {
-      // A damaged record of the limits must not keep the store from being opened; the next write reports it.
-    }
+    // A damaged record of the limits must not keep the store from being opened; the next write reports it.
+    guard let limit = try? metadata.settings(in: reader.beginRead()).limits.disk else { return }
+    environment.setFileLimit(limit)
   }
 
   /// Refuses other transforms: a handle without a transform could not read the values of another handle.

@@ -120,16 +120,13 @@ public final class Maintenance: Sendable {
   public func runOnce() throws(LarderError) -> Report {
     try store.checkWritable()
     try store.engine.commit { batch in batch.recordMaintenance() }
-    do throws(LarderError) {
-      let report = try running.withLock { _ throws(LarderError) in
+    let outcome = Result<Report, LarderError> { () throws(LarderError) -> Report in
+      try running.withLock { _ throws(LarderError) in
         try store.engine.maintain(while: { true })
       }
-      state.withLock { $0.latest = .success(report) }
-      return report
-    } catch {
-      state.withLock { $0.latest = .failure(error) }
-      throw error
     }
+    state.withLock { $0.latest = outcome }
+    return try outcome.get()
   }
 }
 

@@ -56,7 +56,7 @@ extension Verifier {
   }
 
   /// Checks that the record of every invalidated tag is readable, and that the number of these records is right.
-  mutating func checkTombstones(
+  private mutating func checkTombstones(
     _ state: StoreState, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     let tombstones = try Tombstone.all(in: transaction, engine.seal)
@@ -68,7 +68,15 @@ extension Verifier {
     }
   }
 
-  mutating func checkCounters() {
+  mutating func checkCounts(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
+    checkCounters()
+    checkRules()
+    guard let state = try transaction.state(engine.seal) else { return report(.damagedState) }
+    checkTotals(state)
+    try checkTombstones(state, transaction)
+  }
+
+  private mutating func checkCounters() {
     for namespace in namespaces {
       let found = recounted[namespace.id] ?? NamespaceCounters()
       let counted = namespace.counters
@@ -76,22 +84,19 @@ extension Verifier {
       if found.entries > 0, found.next >= counted.next {
         report(.usedVersion(next: counted.next, used: found.next), in: name)
       }
-      if (found.pinned, found.queue.windowEntries, found.queue.windowBytes) != (
-        counted.pinned, counted.queue.windowEntries, counted.queue.windowBytes
-      ) {
-        report(
-          .pinnedOrWindow(counted: Fault.Window(counted), found: Fault.Window(found)), in: name)
+      let windows = (counted: Fault.Window(counted), found: Fault.Window(found))
+      if windows.counted != windows.found {
+        report(.pinnedOrWindow(counted: windows.counted, found: windows.found), in: name)
       }
-      if (found.entries, found.bytes, found.stored) != (
-        counted.entries, counted.bytes, counted.stored
-      ) {
-        report(.entryCount(counted: Fault.Entries(counted), found: Fault.Entries(found)), in: name)
+      let entries = (counted: Fault.Entries(counted), found: Fault.Entries(found))
+      if entries.counted != entries.found {
+        report(.entryCount(counted: entries.counted, found: entries.found), in: name)
       }
     }
   }
 
   /// Warns if an operator's overrides let entries disappear in a namespace that code has declared without expiry and eviction.
-  mutating func checkRules() {
+  private mutating func checkRules() {
     for facts in namespaces.map(\.facts)
     where facts.declared.eviction == .refuse && facts.declared.expires == .never {
       var ways: [String] = []
@@ -108,7 +113,7 @@ extension Verifier {
   }
 
   /// Checks the totals of the store, the number of cleared ids, and that the count of entries with owners is not too low.
-  mutating func checkTotals(_ state: StoreState) {
+  private mutating func checkTotals(_ state: StoreState) {
     if namespaces.count == names.count {
       var totals = NamespaceCounters()
       for namespace in namespaces {

@@ -35,7 +35,12 @@ struct Verifier {
     self.shouldContinue = shouldContinue
   }
 
-  /// Runs all checks; false if they were stopped. The checks of counts come last, because they need the results of the others.
+  /// The parts of the check in their order. The counts come last, because they need the results of the other parts.
+  private enum Part: CaseIterable {
+    case sizes, garbage, counterRecords, entries, deadlines, queue, tags, chunks, counts
+  }
+
+  /// Runs all checks; false if they were stopped.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
     let damaged = try engine.typed {
       try transaction.damagedPages(databases: engine.indexes.all)
@@ -48,32 +53,7 @@ struct Verifier {
       if !isDamaged { throw error }
     }
     do throws(LMDBError) {
-      try checkReachable { (verifier) throws(LMDBError) in
-        for database in [.main] + verifier.engine.indexes.all {
-          verifier.all += try transaction.statistics(of: database).records
-        }
-      }
-      try checkReachable { (verifier) throws(LMDBError) in try verifier.checkGarbage(transaction) }
-      try checkReachable { (verifier) throws(LMDBError) in
-        try verifier.checkCounterRecords(transaction)
-      }
-      try checkReachable { (verifier) throws(LMDBError) in try verifier.checkEntries(transaction) }
-      try checkReachable { (verifier) throws(LMDBError) in
-        try verifier.checkDeadlines(transaction)
-      }
-      try checkReachable { (verifier) throws(LMDBError) in try verifier.checkQueue(transaction) }
-      try checkReachable { (verifier) throws(LMDBError) in try verifier.checkTags(transaction) }
-      try checkReachable { (verifier) throws(LMDBError) in try verifier.checkChunks(transaction) }
-      try checkReachable { (verifier) throws(LMDBError) in
-        verifier.checkCounters()
-        verifier.checkRules()
-        if let state = try transaction.state(verifier.engine.seal) {
-          verifier.checkTotals(state)
-          try verifier.checkTombstones(state, transaction)
-        } else {
-          verifier.report(.damagedState)
-        }
-      }
+      for part in Part.allCases { try checkReachable(part, transaction) }
       return true
     } catch .stopped {
       return false
@@ -86,10 +66,23 @@ struct Verifier {
 
   /// Runs a part of the check as far as sound pages lead; the damaged pages were reported before.
   private mutating func checkReachable(
-    _ part: (inout Verifier) throws(LMDBError) -> Void
+    _ part: Part, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     do throws(LMDBError) {
-      try part(&self)
+      switch part {
+      case .sizes:
+        for database in [.main] + engine.indexes.all {
+          all += try transaction.statistics(of: database).records
+        }
+      case .garbage: try checkGarbage(transaction)
+      case .counterRecords: try checkCounterRecords(transaction)
+      case .entries: try checkEntries(transaction)
+      case .deadlines: try checkDeadlines(transaction)
+      case .queue: try checkQueue(transaction)
+      case .tags: try checkTags(transaction)
+      case .chunks: try checkChunks(transaction)
+      case .counts: try checkCounts(transaction)
+      }
     } catch .damagedPage where isDamaged {
       // The following parts check the rest.
     }

@@ -21,8 +21,6 @@ struct StoreFormat {
     return StoreFormat(version: plain, identity: identity)
   }
 
-  var withBuffer: StoreFormat { StoreFormat(version: Self.buffered, identity: identity) }
-
   private var isReadable: Bool { (Self.plain...Self.buffered).contains(version) }
 
   enum Contents {

@@ -65,9 +65,8 @@ package enum Checksum {
   /// The last 0 to 15 bytes as two words; each byte is in at least one word.
   @inline(__always)
   private static func tail(
-    _ rest: UnsafeRawPointer?, count: Int
+    _ rest: UnsafeRawPointer, count: Int
   ) -> (low: UInt64, high: UInt64) {
-    guard let rest = unsafe rest else { return (0, 0) }
     if count >= 8 { return unsafe (rest.word(0), rest.word(count &- 8)) }
     if count >= 4 {
       return unsafe (UInt64(rest.halfWord(0)), UInt64(rest.halfWord(count &- 4)))
@@ -129,9 +128,7 @@ package enum Checksum {
         state = mix(block.word(at: 0) ^ Checksum.second, block.word(at: 8) ^ state)
         offset += 16
       }
-      let end = unsafe bytes.extracting(offset..<bytes.count).withUnsafeBytes {
-        unsafe Checksum.tail($0.baseAddress, count: $0.count)
-      }
+      let end = KeyHash.ends(of: bytes, from: offset)
       return finish(state, count: count, low: end.low, high: end.high)
     }
   }

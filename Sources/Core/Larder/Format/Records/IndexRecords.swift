@@ -7,7 +7,7 @@ import LarderSystem
 /// the block. A pinned entry has no position, but a record of its own: block 0, then the stored key, and no value.
 ///
 /// Entries that are written together often have the same time and consecutive positions, so few records name them.
-struct ExpiryRecord: Sequence {
+struct ExpiryRecord: Sequence, IteratorProtocol {
   /// The latest indexed time, in the year 10889. A later end is indexed under this time, and the entry is then found alive.
   static let latest: Int64 = 1 << 48 - 1
   /// Bytes in front of the number of the block.
@@ -18,6 +18,8 @@ struct ExpiryRecord: Sequence {
   let positions: UInt32
   /// The entry key of a pinned entry; empty for other entries.
   private let pinned: [UInt8]
+  /// The positions that an iteration has not reached yet.
+  private var left: UInt32
 
   init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {
     guard let (number, end) = QueuePosition.read(key, at: Self.headSize),
@@ -36,6 +38,7 @@ struct ExpiryRecord: Sequence {
       self.positions = positions
       pinned = []
     }
+    left = positions
   }
 
   /// The value of a block's record; nil if it is damaged.
@@ -51,20 +54,12 @@ struct ExpiryRecord: Sequence {
 
   func contains(_ position: UInt64) -> Bool { positions & ExpiryBlock.bit(of: position) != 0 }
 
-  func makeIterator() -> Iterator { Iterator(block: block, left: positions, pinned: pinned) }
-
-  struct Iterator: IteratorProtocol {
-    fileprivate let block: ExpiryBlock
-    fileprivate var left: UInt32
-    fileprivate let pinned: [UInt8]
-
-    mutating func next() -> IndexedEntry? {
-      if left == 0 { return nil }
-      let position = block.firstPosition + UInt64(left.trailingZeroBitCount)
-      left &= left &- 1
-      return IndexedEntry(
-        id: block.id, deadline: block.deadline, position: position, pinned: pinned)
-    }
+  mutating func next() -> IndexedEntry? {
+    if left == 0 { return nil }
+    let position = block.firstPosition + UInt64(left.trailingZeroBitCount)
+    left &= left &- 1
+    return IndexedEntry(
+      id: block.id, deadline: block.deadline, position: position, pinned: pinned)
   }
 }
 

@@ -48,13 +48,14 @@ struct StoredKey: Hashable, Sendable {
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   init(_ key: Span<UInt8>) {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(min(key.count, Self.longestShort) + 5)
-    Self.append(key, to: &bytes)
-    self.bytes = bytes
+    bytes = [UInt8](count: Self.size(of: key)) { Self.append(key, to: &$0) }
   }
 
-  static func append(_ key: Span<UInt8>, to bytes: inout [UInt8]) {
+  private static func size(of key: Span<UInt8>) -> Int {
+    key.count <= longestShort ? key.count + 1 : longest
+  }
+
+  private static func append(_ key: Span<UInt8>, to bytes: inout OutputSpan<UInt8>) {
     if key.count <= longestShort {
       bytes.append(contentsOf: key)
       bytes.append(0)
@@ -68,18 +69,10 @@ struct StoredKey: Hashable, Sendable {
 
   /// The entry key: `id`, then the stored form of `key`. The database of entries has the entry under it.
   static func entry(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt8] {
-    if key.count <= longestShort {
-      return [UInt8](count: 4 + key.count + 1) { bytes in
-        bytes.append(bigEndian: id.rawValue)
-        bytes.append(contentsOf: key)
-        bytes.append(0)
-      }
+    [UInt8](count: 4 + size(of: key)) { bytes in
+      bytes.append(bigEndian: id.rawValue)
+      append(key, to: &bytes)
     }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(4 + longest)
-    bytes.append(bigEndian: id.rawValue)
-    append(key, to: &bytes)
-    return bytes
   }
 
   var short: [UInt8]? { bytes.last == 0 ? Array(bytes.dropLast()) : nil }

@@ -22,11 +22,8 @@ extension TransformPipeline {
   /// The fields, with metadata, entity tag and modification date as they were written. These three are absent if they are
   /// damaged, cannot be read here, or have not passed a required transform.
   func readable(_ fields: EntryFields, of entry: TransformContext) -> EntryFields {
-    do throws(LarderError) {
-      if let plain = try plain(fields, of: entry) { return plain }
-    } catch {
-      // Facts are shown without the fields that this process cannot read; a read of the value throws.
-    }
+    // Facts are shown without the fields that this process cannot read; a read of the value throws.
+    if let plain = try? plain(fields, of: entry) { return plain }
     var rest = fields
     rest[.transformedMetadata] = nil
     rest.metadataFields = EntryFields()

@@ -92,6 +92,9 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     return try outcome.get()
   }
 
+  /// Waits like ``wait(abandon:)`` for a load that another task runs.
+  package func outcome() async throws -> Outcome { try await wait {} }
+
   func leave(abandon: () -> Void) {
     let isLast = state.withLock { state in
       state.callers -= 1

@@ -50,20 +50,17 @@ final class LoadLeases: Sendable {
 
   var now: Int64 { machine() }
 
-  enum Attempt {
-    case granted(LoadLease)
-    case held
-    case unneeded
-
-    var lease: LoadLease? { if case .granted(let lease) = self { lease } else { nil } }
-    var isHeld: Bool { if case .held = self { true } else { false } }
+  struct Attempt {
+    var lease: LoadLease?
+    /// Whether another process has the lease.
+    var isHeld = false
   }
 
   func take(_ hash: UInt64) -> Attempt {
-    guard now >= pauseEnd.load(ordering: .relaxed) else { return .unneeded }
+    guard now >= pauseEnd.load(ordering: .relaxed) else { return Attempt() }
     guard table.open() else {
       pauseEnd.store(now + Self.pause, ordering: .relaxed)
-      return .unneeded
+      return Attempt()
     }
     let place = LeaseTable.place(of: hash)
     return state.withLock { state in
@@ -72,10 +69,11 @@ final class LoadLeases: Sendable {
       if let mine = state.held[place], mine.hash == hash,
         table.standing(hash, at: now) == .held
       {
-        return .unneeded
+        return Attempt()
       }
       guard let word = table.take(hash, at: now) else {
-        return [.occupied, .unavailable].contains(table.standing(hash, at: now)) ? .unneeded : .held
+        let isHeld = ![.occupied, .unavailable].contains(table.standing(hash, at: now))
+        return Attempt(isHeld: isHeld)
       }
       state.number += 1
       state.held[place] = Held(
@@ -84,7 +82,7 @@ final class LoadLeases: Sendable {
         state.isRenewing = true
         beginRenewing()
       }
-      return .granted(LoadLease(leases: self, place: place, number: state.number))
+      return Attempt(lease: LoadLease(leases: self, place: place, number: state.number))
     }
   }
 
@@ -92,9 +90,9 @@ final class LoadLeases: Sendable {
   /// loads run at once. Otherwise, with an origin that fails slowly, they would wait for one another in turn.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
     switch table.standing(hash, at: now) {
-    case .held: .held
+    case .held: Attempt(isHeld: true)
     case .lapsed: take(hash)
-    case .free, .occupied, .unavailable: .unneeded
+    case .free, .occupied, .unavailable: Attempt()
     }
   }
 

@@ -12,6 +12,8 @@ final class LoadWrite: QueuedWrite {
   private struct State {
     var body: Body?
     var completion: (@Sendable () -> Void)?
+    /// Whether the write changed the store when it last ran.
+    var isStored = false
     var outcome: Result<Void, any Error>?
     var waiting: [CheckedContinuation<Void, any Error>] = []
     var lease: LoadLease?
@@ -21,10 +23,8 @@ final class LoadWrite: QueuedWrite {
   let size: Int
   /// Whether the callers of the load may continue before the commit.
   var isWithinBounds: Bool { !isBeyondBounds.load(ordering: .relaxed) }
-  private let isBeyondBounds = Atomic(false)
+  fileprivate let isBeyondBounds = Atomic(false)
   private let engine: StoreEngine
-  /// Whether the write changed the store when it last ran.
-  private let isStored = Atomic(false)
   /// The number of the transaction in which the write last ran; 0 before that.
   private let transaction = Atomic<UInt64>(0)
   private let state: Mutex<State>
@@ -40,21 +40,17 @@ final class LoadWrite: QueuedWrite {
   var isCancelled: Bool { false }
   var mode: CommitMode { .standard }
 
-  fileprivate func exceedBounds() { isBeyondBounds.store(true, ordering: .relaxed) }
-
   var isCommitted: Bool {
-    let isComplete = state.withLock { state in
-      if case .success = state.outcome { true } else { false }
+    state.withLock { state in
+      if case .success = state.outcome { state.isStored } else { false }
     }
-    return isComplete && isStored.load(ordering: .relaxed)
   }
 
   func run(in batch: inout WriteBatch) throws {
     // The transaction may still fail.
     transaction.store(batch.snapshot + 1, ordering: .relaxed)
     let completion = try state.withLock { $0.body }?(&batch)
-    state.withLock { $0.completion = completion }
-    isStored.store(completion != nil, ordering: .relaxed)
+    state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
   }
 
   /// Whether the value may answer a reader whose own lookup, before the commit and in the same namespace, did not find it.
@@ -131,7 +127,7 @@ final class LoadWrites: Sendable {
       state.writes[ObjectIdentifier(write)] = write
       state.bytes += write.size
       if state.writes.count > Self.mostWrites || state.bytes > Self.mostBytes {
-        write.exceedBounds()
+        write.isBeyondBounds.store(true, ordering: .relaxed)
       }
     }
   }

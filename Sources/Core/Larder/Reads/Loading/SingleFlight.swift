@@ -85,22 +85,12 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
   }
 
-  /// A place among the callers of a load that another task runs.
-  package struct Joined<Outcome: Sendable>: Sendable {
-    fileprivate let load: InFlightLoad<Outcome>
-
-    /// Waits for the outcome; throws `CancellationError` if the task is cancelled.
-    package func outcome() async throws -> Outcome { try await load.wait {} }
-  }
-
   /// Joins the load `name`. Nil means that the caller runs the load, and must call ``complete(_:with:)`` once.
   package func join<Outcome: Sendable>(_ name: Name, for type: Outcome.Type = Outcome.self)
-    -> Joined<Outcome>?
+    -> InFlightLoad<Outcome>?
   {
     loads.withLock { loads in
-      if let load = loads[name] as? InFlightLoad<Outcome>, load.join() {
-        return Joined(load: load)
-      }
+      if let load = loads[name] as? InFlightLoad<Outcome>, load.join() { return load }
       loads[name] = InFlightLoad<Outcome>(isDetached: true)
       return nil
     }

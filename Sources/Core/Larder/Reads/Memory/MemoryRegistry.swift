@@ -31,8 +31,9 @@ final class MemoryRegistry: Sendable {
   }
 
   private let state = Mutex(State())
-  /// The snapshot, and the generation of the metadata, in which the limit was last read.
-  private let looked = Mutex((snapshot: UInt64(0), generation: UInt64(0)))
+  /// The newest snapshot, and the newest generation of the metadata, in which a read looked for a changed limit.
+  private let snapshot = Atomic<UInt64>(0)
+  private let generation = Atomic<UInt64>(0)
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
@@ -79,20 +80,12 @@ final class MemoryRegistry: Sendable {
     return unused
   }
 
-  func isNew(_ snapshot: UInt64) -> Bool {
-    looked.withLock { looked in
-      if snapshot <= looked.snapshot { return false }
-      looked.snapshot = snapshot
-      return true
-    }
+  func isNew(snapshot: UInt64) -> Bool {
+    self.snapshot.max(snapshot, ordering: .relaxed).oldValue < snapshot
   }
 
   func isNew(generation: UInt64) -> Bool {
-    looked.withLock { looked in
-      if generation <= looked.generation { return false }
-      looked.generation = generation
-      return true
-    }
+    self.generation.max(generation, ordering: .relaxed).oldValue < generation
   }
 
   private func make(
@@ -138,14 +131,12 @@ extension StoreEngine {
   /// Applies a limit that another process has set; a comparison for each decoded value, unless a commit came since the last
   /// call.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
-    guard memory.isNew(transaction.id) else { return }
-    do {
-      guard let generation = try transaction.state(seal)?.generation,
-        memory.isNew(generation: generation)
-      else { return }
-      memory.budget.limit = try metadata.settings(in: transaction).memoryLimit
-    } catch {
-      // A damaged record must not make a read fail: the limit stays, and the next write or `verify` reports the damage.
-    }
+    // A damaged record must not make a read fail: the limit stays, and the next write or `verify` reports the damage.
+    guard memory.isNew(snapshot: transaction.id),
+      let generation = try? transaction.state(seal)?.generation,
+      memory.isNew(generation: generation),
+      let settings = try? metadata.settings(in: transaction)
+    else { return }
+    memory.budget.limit = settings.memoryLimit
   }
 }

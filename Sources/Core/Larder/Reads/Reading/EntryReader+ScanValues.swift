@@ -116,24 +116,13 @@ extension EntryReader {
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> Bool {
     let record = found.record
-    guard let header = plainHeader(of: found) else {
-      return try visitUncommon(
-        found.entryKey, record, of: namespace, id, prefix, in: transaction, visit)
+    if let header = plainHeader(of: found) {
+      guard clock.state(of: header, at: found.now) == .fresh, matches(found, header, id, prefix)
+      else { return true }
+      return try visit(found.key, record.extracting(header.payloadStart..<record.count))
     }
-    guard clock.state(of: header, at: found.now) == .fresh, matches(found, header, id, prefix)
+    guard let (entry, key) = try intactEntry(found.entryKey, record, id, prefix, in: transaction)
     else { return true }
-    return try visit(found.key, record.extracting(header.payloadStart..<record.count))
-  }
-
-  @inline(never)
-  private func visitUncommon(
-    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, of namespace: Store.Namespace,
-    _ id: NamespaceID, _ prefix: [UInt8], in transaction: borrowing ReadTransaction,
-    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
-  ) throws -> Bool {
-    guard let (entry, key) = try intactEntry(entryKey, record, id, prefix, in: transaction) else {
-      return true
-    }
     let facts = facts(of: entry, key: Key(key), namespace: namespace.name, owners: [])
     guard facts.state == .fresh, !facts.isNegative else { return true }
     let payload = record.extracting(entry.header.payloadStart..<record.count)
