@@ -12,11 +12,9 @@ struct DataStamp: Equatable {
   static let size = 16
   static let none = DataStamp(store: 0, file: 0)
 
-  init(store: UInt64, file: UInt64) {
-    self.store = store
-    self.file = file
-  }
+}
 
+extension DataStamp {
   init(_ bytes: [UInt8]) { self.init(store: bytes.u64(0), file: bytes.u64(8)) }
 
   static var new: DataStamp { DataStamp(store: .random(in: 1...UInt64.max), file: 0).renewed }

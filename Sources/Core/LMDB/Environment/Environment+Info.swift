@@ -19,13 +19,10 @@ extension Environment {
   /// All zero after closing.
   package var info: Info {
     var info = unsafe MDB_envinfo()
-    do throws(LMDBError) {
-      try handle.withMap { () throws(LMDBError) in
-        try check(unsafe mdb_env_info(handle.pointer, &info))
-      }
-    } catch {
-      return Info()
+    let known: Void? = try? handle.withMap { () throws(LMDBError) in
+      try check(unsafe mdb_env_info(handle.pointer, &info))
     }
+    if known == nil { return Info() }
     return unsafe Info(
       mapSize: info.me_mapsize, pageSize: handle.meta.pageSize, pages: handle.meta.pages,
       lastTransaction: UInt64(truncatingIfNeeded: info.me_last_txnid),

@@ -10,12 +10,6 @@ import LarderSystem
   let handle: OpaquePointer
 
   init(_ path: String, databases: Int, mapSize: Int, flags: Int32 = 0) throws(LMDBError) {
-    unsafe handle = try Self.opened(path, databases, mapSize, flags)
-  }
-
-  private static func opened(
-    _ path: String, _ databases: Int, _ mapSize: Int, _ flags: Int32
-  ) throws(LMDBError) -> OpaquePointer {
     var created: OpaquePointer?
     try check(unsafe mdb_env_create(&created))
     let handle = unsafe created!
@@ -24,11 +18,11 @@ import LarderSystem
       try check(unsafe mdb_env_set_mapsize(handle, mapSize))
       let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | flags)
       try check(unsafe mdb_env_open(handle, path, flags, 0o600))
-      return unsafe handle
     } catch {
       unsafe mdb_env_close(handle)
       throw error
     }
+    unsafe self.handle = unsafe handle
   }
 
   deinit { unsafe mdb_env_close(handle) }

@@ -40,7 +40,7 @@ struct FreeListCheck {
     let leaf = unsafe pages.table.page(at: record.key)
     let list: KnownFreePages.List
     do throws(LMDBError) {
-      list = try unsafe KnownFreePages.List(FreeList(record))
+      list = try KnownFreePages.List(FreeList(record.keyBytes, record.valueBytes))
     } catch {
       throw PageDamage(page: leaf, reason: "a list of free pages cannot be read")
     }

@@ -68,7 +68,8 @@ struct KnownFreePages {
   private func added(_ cursor: inout TreeCursor) throws(LMDBError) -> [List] {
     var added: [List] = []
     var record = try cursor.last()
-    while let found = record, case let list = try unsafe FreeList(found), list.transaction > commit
+    while let found = record, case let list = try FreeList(found.keyBytes, found.valueBytes),
+      list.transaction > commit
     {
       added.append(List(list))
       record = try cursor.previous()
@@ -81,7 +82,7 @@ struct KnownFreePages {
     var changed: [(list: List, from: Int)] = []
     var isUnchanged = false
     var record = try cursor.first()
-    while let found = record, case let list = try unsafe FreeList(found),
+    while let found = record, case let list = try FreeList(found.keyBytes, found.valueBytes),
       list.transaction <= commit
     {
       while let oldest = oldestCommit, oldest < list.transaction { remove(popOldest().pages[...]) }

@@ -6,13 +6,7 @@ struct PageCheck {
   /// Whether the keys are numbers in the machine's byte order, as in the free list.
   let numberKeys: Bool
   /// The checks of many pages share this buffer.
-  let tiling: Tiling
-
-  init(table: PageTable, numberKeys: Bool, tiling: Tiling = Tiling()) {
-    self.table = table
-    self.numberKeys = numberKeys
-    self.tiling = tiling
-  }
+  var tiling = Tiling()
 
   /// Proves that the records lie side by side from `upper` to the end of the page, that their keys ascend and lie from `low`
   /// on and before `high`, and that their kinds occur in Larder's files. A branch page needs two records, or one in the free

@@ -95,22 +95,17 @@ struct MetaImage: Equatable {
   static let size = MetaPage.size
 
   let pageSize: Int
+  /// Exactly ``size`` bytes.
   let bytes: [UInt8]
+}
 
-  /// - Precondition: `bytes` has ``size`` bytes.
-  init(pageSize: Int, bytes: [UInt8]) {
-    precondition(bytes.count == Self.size)
-    self.pageSize = pageSize
-    self.bytes = bytes
-  }
-
+extension MetaImage {
   /// Nil for too few bytes or a page size that LMDB does not have: both values come from a file.
   init?(pageSize: UInt64, bytes: [UInt8]) {
     guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
       bytes.count == Self.size
     else { return nil }
-    self.pageSize = Int(pageSize)
-    self.bytes = bytes
+    self.init(pageSize: Int(pageSize), bytes: bytes)
   }
 
   /// The newer meta page of a data file that no process has open.

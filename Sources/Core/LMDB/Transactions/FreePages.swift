@@ -8,31 +8,14 @@ struct FreeList: ~Escapable {
   private let words: Span<UInt8>
 
   /// LMDB does not check these lengths.
-  @_lifetime(copy record)
-  init(_ record: Cursor.Record) throws(LMDBError) {
-    guard record.key.count == 8 else { throw .corrupted }
-    try self.init(of: record.key.word(at: 0), record.value)
-  }
-
   @_lifetime(copy list)
-  private init(of transaction: UInt64, _ list: Span<UInt8>) throws(LMDBError) {
-    guard list.count >= 8 else { throw .corrupted }
+  init(_ key: Span<UInt8>, _ list: Span<UInt8>) throws(LMDBError) {
+    guard key.count == 8, list.count >= 8 else { throw .corrupted }
     let count = list.word(at: 0)
     guard count <= UInt64(list.count / 8 - 1) else { throw .corrupted }
-    self.transaction = transaction
+    transaction = key.word(at: 0)
     self.count = Int(count)
     words = list
-  }
-
-  /// The record's pages stay while the list is used.
-  @unsafe @_lifetime(immortal)
-  init(_ record: TreeCursor.Record) throws(LMDBError) {
-    guard record.keyCount == 8 else { throw .corrupted }
-    let list = unsafe Span<UInt8>(
-      _unsafeBytes: UnsafeRawBufferPointer(start: record.value, count: record.valueCount))
-    try self.init(
-      of: unsafe record.key.loadUnaligned(as: UInt64.self),
-      unsafe _overrideLifetime(list, borrowing: ()))
   }
 
   func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }
@@ -64,7 +47,7 @@ extension ReadTransaction {
   package func freePages() throws(LMDBError) -> Int {
     var total = 0
     var cursor = try cursor(in: .free)
-    while let record = try cursor.next() { total += try FreeList(record).count }
+    while let record = try cursor.next() { total += try FreeList(record.key, record.value).count }
     return total
   }
 }

@@ -153,7 +153,7 @@ extension WriteTransaction {
     if read.id != id - 1 { throw .lockMismatch }
     var cursor = try read.cursor(in: .free)
     while let record = try cursor.next() {
-      let list = try FreeList(record)
+      let list = try FreeList(record.key, record.value)
       if list.transaction >= oldest { return }
       if try !visit(list) { return }
     }
