@@ -5,19 +5,16 @@ import Testing
 @testable import Larder
 
 /// The methods of a cache beyond reads and writes of one value.
-@Suite struct CacheVerbTests {
+@Suite struct CacheVerbTests: StoreSuite {
   private struct Color: Codable, Equatable, Sendable { var name: String }
 
-  private let clock = ManualClock()
-  private let store: Store
+  let fixture: StoreFixture
   private let colors: Larder.Cache<Color>
 
   init() throws {
-    store = try Store.temporary(options: Store.Options(clock: clock))
-    colors = store.cache(of: Color.self, in: "lego.colors")
+    fixture = try StoreFixture()
+    colors = fixture.store.cache(of: Color.self, in: "lego.colors")
   }
-
-  private func check() throws { #expect(try store.verify().faults == []) }
 
   @Test func `many keys are read as one commit left them`() throws {
     for number in 0..<10 { try colors.set(Color(name: "color \(number)"), for: "\(number)") }
@@ -31,7 +28,6 @@ import Testing
       of: Color.self, in: "lego.colors", memory: MemoryLimits.off)
     try other.set(Color(name: "new"), for: "4")
     #expect(try colors.values(for: ["4"]) == [Color(name: "new")])
-    try check()
   }
 
   @Test(arguments: [0, 1, 255, 256, 257, 1000])
@@ -50,7 +46,6 @@ import Testing
     #expect(again == keys)
     #expect(try colors.keys().count == count + 1)
     #expect(try colors.namespace.reads == ReadCounters())
-    try check()
   }
 
   @Test func `iteration of a prefix goes on while others write, and ends when it is cleared`()
@@ -72,7 +67,6 @@ import Testing
     var rest = 0
     while try iterator.nextEntry() != nil { rest += 1 }
     #expect(rest == 255)
-    try check()
   }
 
   @Test func `a prefix is removed, and nothing else`() throws {
@@ -85,7 +79,6 @@ import Testing
     #expect(try colors.keys().map(\.string) == ["a", "a0", "b/1"])
     #expect(try colors.remove(prefix: "a/").entries == 0)
     #expect(try store.namespace("absent").remove(prefix: "a").entries == 0)
-    try check()
   }
 
   @Test func `of those who pop one gets the value`() async throws {
@@ -99,7 +92,6 @@ import Testing
     try await colors.namespace.set([1, 2], for: "bytes")
     #expect(try await colors.namespace.pop("bytes") == [1, 2])
     #expect(try await colors.namespace.pop("bytes") == nil)
-    try check()
   }
 
   @Test func `counters add up, keep their end, and say what cannot be added`() async throws {
@@ -123,7 +115,6 @@ import Testing
     #expect(try await bytes.increment("a", by: 250) == 250)
     #expect(failure { try bytes.increment("a", by: 10) } == .invalidArgument)
     #expect(try bytes.value(for: "a") == 250)
-    try check()
   }
 
   @Test func `rules are declared once per opening`() throws {
@@ -137,7 +128,6 @@ import Testing
     try store.declare(Rules(limits: Limits(entries: 7)), for: "n")
     try first.set(3, for: "a")
     #expect(try first.namespace.info()?.declared.limits.entries == 7)
-    try check()
   }
 
   @Test func `two spellings of a letter are two keys`() throws {
@@ -178,7 +168,6 @@ import Testing
       #expect(try cache.value(for: "k") == number)
       #expect(try await cache.value(for: "loaded") { number } == number)
     }
-    try check()
   }
 
   @Test func `an increment keeps the validators of the entry`() async throws {

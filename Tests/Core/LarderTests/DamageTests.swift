@@ -5,102 +5,91 @@ import Testing
 
 @testable import Larder
 
-@Suite struct DamageTests {
+@Suite struct DamageTests: StoreSuite {
   private static let longKey = String(repeating: "long", count: 100)
 
   private static var attributes: EntryAttributes {
     EntryAttributes.with(expires: .after(.hours(1)), tags: ["tag"], entityTag: [1, 2, 3])
   }
 
-  /// A store with one entry of each kind, all with the same attributes.
-  private func withEntries(
-    _ body: (Store, Store.Namespace, [String: [UInt8]], ManualClock) throws -> Void
-  )
-    throws
-  {
-    try withNotes(chunksAbove: 9000) { store, notes, clock in
-      let values: [String: [UInt8]] = [
-        "empty": [], "short": Array("a value".utf8), Self.longKey: Array("of a long key".utf8),
-        "large": [UInt8](repeating: 5, count: 6000),
-        "chunked": [UInt8](repeating: 6, count: 10_000),
-      ]
-      for (key, value) in values {
-        try notes.set(value, for: key, Self.attributes)
-      }
-      try body(store, notes, values, clock)
-    }
+  let fixture: StoreFixture
+  /// The values of the entries of the store: one entry of each kind, all with the same attributes.
+  private let values: [String: [UInt8]]
+
+  init() throws {
+    fixture = try StoreFixture { $0.hooks.chunksAbove = 9000 }
+    values = [
+      "empty": [], "short": Array("a value".utf8), Self.longKey: Array("of a long key".utf8),
+      "large": [UInt8](repeating: 5, count: 6000),
+      "chunked": [UInt8](repeating: 6, count: 10_000),
+    ]
+    for (key, value) in values { try notes.set(value, for: key, Self.attributes) }
   }
 
   @Test func `a flip of any byte of a record makes a counted miss and never a wrong value`() throws
   {
-    try withEntries { store, notes, values, _ in
-      for (key, value) in values {
-        let count = try notes.record(key).count
-        let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
-        for place in places where place < count {
-          // Makes a new version each time: a large value is verified only at the first read of each version in a second.
-          try notes.set(value, for: key, Self.attributes)
-          try notes.tamper(key) { $0[place] ^= 0x40 }
-          let before = try notes.reads
-          #expect(try notes.bytes(key) == nil, "\(key) \(place)")
-          let after = try notes.reads
-          #expect(after.misses == before.misses + 1 && after.hits == before.hits)
-          // A flip in the times or in the whole key may turn the entry into a miss of another kind.
-          let isOther = (8..<35).contains(place) || key == Self.longKey
-          #expect(isOther || after.damaged == before.damaged + 1)
-          #expect(try notes.entry(for: key) == nil, "\(key) \(place)")
-          #expect(try !notes.contains(key))
-          #expect(try store.faults.isEmpty == false)
-          try notes.set(value, for: key, Self.attributes)
-          #expect(try notes.bytes(key) == value)
-          try #require(try store.verify().faults == [], "\(key) \(place)")
-        }
+    for (key, value) in values {
+      let count = try notes.record(key).count
+      let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
+      for place in places where place < count {
+        // Makes a new version each time: a large value is verified only at the first read of each version in a second.
+        try notes.set(value, for: key, Self.attributes)
+        try notes.tamper(key) { $0[place] ^= 0x40 }
+        let before = try notes.reads
+        #expect(try notes.bytes(key) == nil, "\(key) \(place)")
+        let after = try notes.reads
+        #expect(after.misses == before.misses + 1 && after.hits == before.hits)
+        // A flip in the times or in the whole key may turn the entry into a miss of another kind.
+        let isOther = (8..<35).contains(place) || key == Self.longKey
+        #expect(isOther || after.damaged == before.damaged + 1)
+        #expect(try notes.entry(for: key) == nil, "\(key) \(place)")
+        #expect(try !notes.contains(key))
+        #expect(try store.faults.isEmpty == false)
+        try notes.set(value, for: key, Self.attributes)
+        #expect(try notes.bytes(key) == value)
+        try #require(try store.verify().faults == [], "\(key) \(place)")
       }
     }
   }
 
   @Test func `a record cut short or grown is a miss, whatever its length`() throws {
-    try withEntries { store, notes, values, _ in
-      for (key, value) in values {
-        let record = try notes.record(key)
-        let slot = try notes.slot(key)
-        for count in Array(0..<min(record.count, 120)) + [record.count + 1, record.count + 5000] {
-          try notes.tamper(key) {
-            $0 = Array(($0 + [UInt8](repeating: 9, count: 5000)).prefix(count))
-          }
-          #expect(try notes.bytes(key) == nil, "\(key) \(count)")
-          #expect(try notes.entry(for: key) == nil)
-          _ = try notes.page()
-          #expect(try store.faults.isEmpty == false)
-          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries)
-          }
+    for (key, value) in values {
+      let record = try notes.record(key)
+      let slot = try notes.slot(key)
+      for count in Array(0..<min(record.count, 120)) + [record.count + 1, record.count + 5000] {
+        try notes.tamper(key) {
+          $0 = Array(($0 + [UInt8](repeating: 9, count: 5000)).prefix(count))
         }
-        #expect(try notes.bytes(key) == value)
+        #expect(try notes.bytes(key) == nil, "\(key) \(count)")
+        #expect(try notes.entry(for: key) == nil)
+        _ = try notes.page()
+        #expect(try store.faults.isEmpty == false)
+        try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries)
+        }
       }
+      #expect(try notes.bytes(key) == value)
     }
   }
 
   @Test func `a record that turns up under another key or namespace is no value`() throws {
-    try withEntries { store, notes, values, _ in
-      try store.namespace("other").set("x", for: "short")
-      for key in values.keys {
-        _ = try notes.bytes(key)
-        let record = try notes.record(key)
-        let slots = [
-          try notes.slot("stranger"), try store.namespace("other").slot("stranger"),
-          try notes.slot(Self.longKey + "stranger"),
-        ]
-        for slot in slots {
-          try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries)
-          }
+    try store.namespace("other").set("x", for: "short")
+    for key in values.keys {
+      _ = try notes.bytes(key)
+      let record = try notes.record(key)
+      let slots = [
+        try notes.slot("stranger"), try store.namespace("other").slot("stranger"),
+        try notes.slot(Self.longKey + "stranger"),
+      ]
+      for slot in slots {
+        try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries)
         }
-        #expect(try notes.bytes("stranger") == nil, "\(key)")
-        #expect(try store.namespace("other").bytes("stranger") == nil, "\(key)")
-        #expect(try notes.bytes(Self.longKey + "stranger") == nil, "\(key)")
-        #expect(try store.faults.contains(.damagedEntry))
-        try store.tamper { transaction, _ in
-          for slot in slots { try transaction.remove(slot, from: .entries) }
-        }
+      }
+      #expect(try notes.bytes("stranger") == nil, "\(key)")
+      #expect(try store.namespace("other").bytes("stranger") == nil, "\(key)")
+      #expect(try notes.bytes(Self.longKey + "stranger") == nil, "\(key)")
+      #expect(try store.faults.contains(.damagedEntry))
+      try store.tamper { transaction, _ in
+        for slot in slots { try transaction.remove(slot, from: .entries) }
       }
     }
   }
@@ -108,113 +97,105 @@ import Testing
   @Test func `a large value that was verified before is verified again when its record changed`()
     throws
   {
-    try withEntries { store, notes, values, _ in
-      #expect(try notes.bytes("large") == values["large"])
-      let record = try notes.record("large")
-      for place in 0..<(try notes.header("large").size) {
-        try notes.tamper("large") { $0[place] ^= 1 }
-        #expect(try notes.bytes("large") == nil, "\(place)")
-      }
-      let slot = try notes.slot("large")
-      try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
-      #expect(try notes.bytes("large") == values["large"])
+    #expect(try notes.bytes("large") == values["large"])
+    let record = try notes.record("large")
+    for place in 0..<(try notes.header("large").size) {
+      try notes.tamper("large") { $0[place] ^= 1 }
+      #expect(try notes.bytes("large") == nil, "\(place)")
     }
+    let slot = try notes.slot("large")
+    try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
+    #expect(try notes.bytes("large") == values["large"])
   }
 
   @Test func `a missing, swapped or changed chunk is a miss`() throws {
-    try withEntries { store, notes, values, _ in
-      let chunks = store.engine.indexes.chunks
-      let keys = try store.keys(in: \.chunks)
-      #expect(keys.count == 3)
-      for key in keys {
-        let chunk = try #require(
-          try store.engine.environment.write { transaction in
-            try transaction.value(for: key, in: chunks)?.copied
-          })
-        let changes: [[UInt8]?] = [
-          nil, [], Array(chunk.dropLast()), chunk + [0], chunk.map { $0 ^ 1 },
-        ]
-        for change in changes {
-          try store.tamper { transaction, _ in
-            if let change {
-              try transaction.put(change, for: key, in: chunks)
-            } else {
-              try transaction.remove(key, from: chunks)
-            }
+    let chunks = store.engine.indexes.chunks
+    let keys = try store.keys(in: \.chunks)
+    #expect(keys.count == 3)
+    for key in keys {
+      let chunk = try #require(
+        try store.engine.environment.write { transaction in
+          try transaction.value(for: key, in: chunks)?.copied
+        })
+      let changes: [[UInt8]?] = [
+        nil, [], Array(chunk.dropLast()), chunk + [0], chunk.map { $0 ^ 1 },
+      ]
+      for change in changes {
+        try store.tamper { transaction, _ in
+          if let change {
+            try transaction.put(change, for: key, in: chunks)
+          } else {
+            try transaction.remove(key, from: chunks)
           }
-          #expect(try notes.bytes("chunked") == nil)
-          #expect(try store.faults.contains(.damagedChunks))
-          try notes.scan { entry, _ in
-            #expect(entry.key != Key("chunked"))
-            return true
-          }
-          try store.tamper { transaction, _ in try transaction.put(chunk, for: key, in: chunks) }
         }
+        #expect(try notes.bytes("chunked") == nil)
+        #expect(try store.faults.contains(.damagedChunks))
+        try notes.scan { entry, _ in
+          #expect(entry.key != Key("chunked"))
+          return true
+        }
+        try store.tamper { transaction, _ in try transaction.put(chunk, for: key, in: chunks) }
       }
-      #expect(try notes.bytes("chunked") == values["chunked"])
     }
+    #expect(try notes.bytes("chunked") == values["chunked"])
   }
 
   @Test(arguments: ["set", "setIfAbsent", "remove", "purge", "clear"])
   func `whatever byte is damaged, the next write puts the store in order`(way: String) throws {
-    try withEntries { store, notes, values, clock in
-      let life = EntryAttributes.with(expires: .after(.hours(1)), tags: ["tag", "other"])
-      for (key, value) in values {
+    let life = EntryAttributes.with(expires: .after(.hours(1)), tags: ["tag", "other"])
+    for (key, value) in values {
+      try notes.set(value, for: key, life)
+      let size = try notes.record(key).count
+      // Up to 80 bytes of the header and the fields, and the last byte of the value.
+      let header = try notes.header(key)
+      let places = Array(0..<min(header.payloadStart, 80)) + [size - 1]
+      for place in places where place < size {
         try notes.set(value, for: key, life)
-        let size = try notes.record(key).count
-        // Up to 80 bytes of the header and the fields, and the last byte of the value.
-        let header = try notes.header(key)
-        let places = Array(0..<min(header.payloadStart, 80)) + [size - 1]
-        for place in places where place < size {
+        try notes.tamper(key) { $0[min(place, $0.count - 1)] ^= 0x21 }
+        switch way {
+        case "set": try notes.set(value, for: key, life)
+        case "setIfAbsent":
+          #expect(
+            try notes.putIfAbsent(value.span, for: key, attributes: life), "\(key) \(place)")
+        case "remove":
+          try notes.remove(key)
+          #expect(try notes.entry(for: key) == nil)
+        case "purge":
+          clock.advance(by: .hours(2))
+          try store.purge()
+          // The damaged deadline may hide the entry from the purge, so a write replaces it.
           try notes.set(value, for: key, life)
-          try notes.tamper(key) { $0[min(place, $0.count - 1)] ^= 0x21 }
-          switch way {
-          case "set": try notes.set(value, for: key, life)
-          case "setIfAbsent":
-            #expect(
-              try notes.putIfAbsent(value.span, for: key, attributes: life), "\(key) \(place)")
-          case "remove":
-            try notes.remove(key)
-            #expect(try notes.entry(for: key) == nil)
-          case "purge":
-            clock.advance(by: .hours(2))
-            try store.purge()
-            // The damaged deadline may hide the entry from the purge, so a write replaces it.
-            try notes.set(value, for: key, life)
-          default:
-            try notes.clear()
-            try store.purge()
-          }
-          let faults = try store.verify().faults
-          try #require(faults == [], "\(key.prefix(10)) \(place): \(faults)")
+        default:
+          try notes.clear()
+          try store.purge()
         }
+        let faults = try store.verify().faults
+        try #require(faults == [], "\(key.prefix(10)) \(place): \(faults)")
       }
     }
   }
 
   @Test func `damage in one namespace keeps nobody from the others`() throws {
-    try withStore { store, _ in
-      let bad = store.namespace("bad")
-      let good = store.namespace("good")
-      try bad.set("v", for: "k")
-      try good.set("v", for: "k")
-      let key = MetadataKey.namespace("bad")
-      let record = try NamespaceRecord(id: bad.id, created: 0).record(
-        name: "bad", seal: store.engine.seal)
-      for place in 0..<record.count {
-        var damaged = record
-        damaged[place] ^= 4
-        try store.tamper { transaction, _ in try transaction.put(damaged, for: key, in: .main) }
-        try store.tamperState { $0.generation += 1 }
-        #expect(try bad.text("k") == nil)
-        #expect(failure { try bad.set("w", for: "k") } == .damaged)
-        try good.set("w\(place)", for: "k")
-        #expect(try good.text("k") == "w\(place)")
-        #expect(try store.faults.contains(.metadata))
-      }
-      try store.tamper { transaction, _ in try transaction.put(record, for: key, in: .main) }
+    let bad = store.namespace("bad")
+    let good = store.namespace("good")
+    try bad.set("v", for: "k")
+    try good.set("v", for: "k")
+    let key = MetadataKey.namespace("bad")
+    let record = try NamespaceRecord(id: bad.id, created: 0).record(
+      name: "bad", seal: store.engine.seal)
+    for place in 0..<record.count {
+      var damaged = record
+      damaged[place] ^= 4
+      try store.tamper { transaction, _ in try transaction.put(damaged, for: key, in: .main) }
       try store.tamperState { $0.generation += 1 }
-      #expect(try bad.text("k") == "v")
+      #expect(try bad.text("k") == nil)
+      #expect(failure { try bad.set("w", for: "k") } == .damaged)
+      try good.set("w\(place)", for: "k")
+      #expect(try good.text("k") == "w\(place)")
+      #expect(try store.faults.contains(.metadata))
     }
+    try store.tamper { transaction, _ in try transaction.put(record, for: key, in: .main) }
+    try store.tamperState { $0.generation += 1 }
+    #expect(try bad.text("k") == "v")
   }
 }

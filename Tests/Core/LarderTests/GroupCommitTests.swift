@@ -5,14 +5,9 @@ import Testing
 
 @testable import Larder
 
-struct GroupCommitTests {
-  private let store: Store
-  private let notes: Store.Namespace
-
-  init() throws {
-    store = try Store.patient()
-    notes = store.namespace("notes")
-  }
+struct GroupCommitTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
 
   @Test func `many tasks share a commit, and each entry is there when its write returns`()
     async throws
@@ -28,7 +23,6 @@ struct GroupCommitTests {
     #expect(try notes.count() == 64)
     // At most one commit each for the held batch, the write that began to wait for it, and the group of all other writes.
     #expect(try store.statistics().file.transaction - before <= 4)
-    #expect(try store.verify().faults == [])
   }
 
   @Test(.timeLimit(.minutes(20)))
@@ -73,17 +67,15 @@ struct GroupCommitTests {
   }
 
   @Test func `a version decides whether a value is replaced`() throws {
-    try withNotes { _, notes, clock in
-      #expect(try notes.replace(nil, with: [1], for: "a"))
-      #expect(try !notes.replace(nil, with: [2], for: "a"))
-      let version = try notes.entry(for: "a")!.version
-      #expect(try notes.replace(version, with: [3], for: "a"))
-      #expect(try !notes.replace(version, with: [4], for: "a"))
-      #expect(try notes.bytes("a") == [3])
-      try notes.touch("a", expires: .after(.seconds(1)))
-      clock.advance(by: .seconds(1))
-      #expect(try notes.replace(nil, with: [5], for: "a"))
-    }
+    #expect(try notes.replace(nil, with: [1], for: "a"))
+    #expect(try !notes.replace(nil, with: [2], for: "a"))
+    let version = try notes.entry(for: "a")!.version
+    #expect(try notes.replace(version, with: [3], for: "a"))
+    #expect(try !notes.replace(version, with: [4], for: "a"))
+    #expect(try notes.bytes("a") == [3])
+    try notes.touch("a", expires: .after(.seconds(1)))
+    clock.advance(by: .seconds(1))
+    #expect(try notes.replace(nil, with: [5], for: "a"))
   }
 
   @Test func `concurrent updates lose none`() async throws {

@@ -7,14 +7,9 @@ import Testing
 
 @testable import Larder
 
-@Suite struct `What a group promises its members` {
-  private let store: Store
-  private let notes: Store.Namespace
-
-  init() throws {
-    store = try Store.patient()
-    notes = store.namespace("notes")
-  }
+@Suite struct `What a group promises its members`: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
 
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 
@@ -45,14 +40,11 @@ import Testing
     }
     #expect(stopped.value == 4)
     #expect(try notes.text("log") == "0 2 3 5 6 8 9 11 ")
-    #expect(try store.verify().faults == [])
   }
 
   @Test func `a change that throws leaves nothing, though it changed no size and no count`()
     async throws
   {
-    let store = try Store.patient(clock: ManualClock())
-    let notes = store.namespace("notes")
     try await notes.set("1", for: "a")
     try await whileHeld(store, until: 2) {
       let failing = Task {
@@ -69,7 +61,6 @@ import Testing
     }
     #expect(try notes.text("a") == "1")
     #expect(try notes.text("b") == "3")
-    #expect(try store.verify().faults == [])
   }
 
   @Test
@@ -103,14 +94,13 @@ import Testing
     }
     #expect(runs.value == 2)
     #expect(try notes.keysByPages(of: 10).map(\.description) == ["between"])
-    #expect(try store.verify().faults == [])
   }
 
   @Test(arguments: [Eviction.refuse, .adaptive])
   func `a member that finds no room is told alone, and the others are committed once`(
     _ eviction: Eviction
   ) async throws {
-    let (full, notes) = (store.namespace("full"), store.namespace("notes"))
+    let full = store.namespace("full")
     try store.declare(Rules(limits: Limits(entries: 1), eviction: eviction), for: "full")
     try await full.set("1", for: "a")
     try await full.pin("a")
@@ -134,7 +124,6 @@ import Testing
     }
     #expect(runs.value == 2)
     #expect(try full.count() == 1 && notes.count() == 2)
-    #expect(try store.verify().faults == [])
   }
 
   @Test func `closing waits for the writes that were accepted, and refuses those that come later`()
@@ -234,7 +223,6 @@ import Testing
     #expect(!commits.value.contains(own.value))
     #expect(try notes.count() == 39)
     for key in 0..<20 where key != 7 { #expect(try notes.text(key) == "group") }
-    #expect(try store.verify().faults == [])
   }
 
   @Test func `if another process does not let the writer in, each of a group is told`() async throws

@@ -7,16 +7,14 @@ import Testing
 
 extension IdleTests {
   @Test func `a write that fails loses no use`() throws {
-    try withIdleStore { store, notes, clock, timer in
-      try notes.set("v", for: "k")
-      clock.advance(by: .seconds(1000))
-      #expect(try notes.text("k") == "v")
-      #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
-      #expect(store.engine.leftovers.accesses.queue.count == 1)
-      timer.runOut()
-      clock.advance(by: .seconds(1600))
-      #expect(try notes.contains("k"))
-    }
+    try notes.set("v", for: "k")
+    clock.advance(by: .seconds(1000))
+    #expect(try notes.text("k") == "v")
+    #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
+    #expect(store.engine.leftovers.accesses.queue.count == 1)
+    timer.runOut()
+    clock.advance(by: .seconds(1600))
+    #expect(try notes.contains("k"))
   }
 
   @Test func `the queue is bounded, and a use that finds no room does no harm`() throws {
@@ -66,45 +64,41 @@ extension IdleTests {
   }
 
   @Test func `a hit in memory is use, too`() throws {
-    try withIdleStore { store, notes, clock, timer in
-      let texts = store.cache(TextCodec(), in: "notes")
-      try texts.set("v", for: "set")
-      try notes.set("v", for: "read")
-      for round in 0..<20 {
-        clock.advance(by: .seconds(1600))
-        for key in ["set", "read"] {
-          #expect(try texts.value(for: key) == "v", "\(round)")
-          #expect(try texts.value(for: key) == "v")
-        }
-        // In every second round the store records the uses.
-        if round % 2 == 0 { timer.runOut() }
+    let texts = store.cache(TextCodec(), in: "notes")
+    try texts.set("v", for: "set")
+    try notes.set("v", for: "read")
+    for round in 0..<20 {
+      clock.advance(by: .seconds(1600))
+      for key in ["set", "read"] {
+        #expect(try texts.value(for: key) == "v", "\(round)")
+        #expect(try texts.value(for: key) == "v")
       }
-      timer.runOut()
-      clock.advance(by: .seconds(50))
-      #expect(try texts.value(for: "set") == "v")
-      #expect(timer.delays.isEmpty)
-      clock.advance(by: .seconds(1650))
-      #expect(try texts.value(for: "set") == nil)
+      // In every second round the store records the uses.
+      if round % 2 == 0 { timer.runOut() }
     }
+    timer.runOut()
+    clock.advance(by: .seconds(50))
+    #expect(try texts.value(for: "set") == "v")
+    #expect(timer.delays.isEmpty)
+    clock.advance(by: .seconds(1650))
+    #expect(try texts.value(for: "set") == nil)
   }
 
   @Test func `putting use down keeps the data file within its limit`() throws {
-    try withIdleStore { store, notes, clock, timer in
-      let limit = 4 << 20
-      try store.declare(StoreLimits(disk: limit))
-      let value = [UInt8](repeating: 7, count: 6000)
-      for number in 0..<900 { try notes.set(value, for: number) }
-      let keys = try notes.page(limit: 1000).items.map(\.key)
-      #expect(keys.count < 900)
-      for _ in 0..<3 {
-        clock.advance(by: .seconds(1600))
-        for key in keys { #expect(try notes.bytes(key) == value) }
-        try store.engine.flushAccessTimes()
-        #expect(store.engine.leftovers.accesses.queue.count == 0)
-        #expect(try store.statistics().file.size <= limit)
-      }
-      timer.runOut()
+    let limit = 4 << 20
+    try store.declare(StoreLimits(disk: limit))
+    let value = [UInt8](repeating: 7, count: 6000)
+    for number in 0..<900 { try notes.set(value, for: number) }
+    let keys = try notes.page(limit: 1000).items.map(\.key)
+    #expect(keys.count < 900)
+    for _ in 0..<3 {
+      clock.advance(by: .seconds(1600))
+      for key in keys { #expect(try notes.bytes(key) == value) }
+      try store.engine.flushAccessTimes()
+      #expect(store.engine.leftovers.accesses.queue.count == 0)
+      #expect(try store.statistics().file.size <= limit)
     }
+    timer.runOut()
   }
 
   @Test func `the system's own timer puts a use down while nobody writes`() throws {

@@ -5,147 +5,130 @@ import Testing
 
 @testable import Larder
 
-@Suite struct IdleTests {
-  func withIdleStore(
-    _ interval: Duration = .seconds(1600), stale: Duration = .zero,
-    _ body: (Store, Store.Namespace, ManualClock, ManualTimer) throws -> Void
-  ) throws {
+@Suite struct IdleTests: StoreSuite {
+  let fixture: StoreFixture
+  let timer: ManualTimer
+
+  init() throws {
     let timer = ManualTimer()
-    let clock = ManualClock()
-    var options = Store.Options(clock: clock)
-    options.hooks.timer = timer.start
-    let store = try Store.temporary(options: options)
-    try store.declare(Rules(expires: .afterAccess(interval), stale: stale), for: "notes")
-    try body(store, store.namespace("notes"), clock, timer)
-    #expect(try store.verify().faults == [])
+    self.timer = timer
+    fixture = try StoreFixture { $0.hooks.timer = timer.start }
+    try store.declare(Rules(expires: .afterAccess(.seconds(1600))), for: "notes")
   }
 
   func commits(_ store: Store) throws -> UInt64 { try store.engine.beginRead().id }
 
   @Test func `an entry goes when it was not used for the interval and a sixteenth`() throws {
-    try withIdleStore { store, notes, clock, _ in
-      try notes.set("v", for: "k")
-      let entry = try #require(try notes.entry(for: "k"))
-      #expect(entry.timeToIdle == .seconds(1600))
-      #expect(entry.expires == clock.now.advanced(by: .seconds(1700)))
-      clock.advance(by: .seconds(1700) - .milliseconds(1))
-      #expect(try notes.contains("k"))
-      clock.advance(by: .milliseconds(1))
-      #expect(try notes.text("k") == nil)
-      #expect(try notes.count() == 0)
-    }
+    try notes.set("v", for: "k")
+    let entry = try #require(try notes.entry(for: "k"))
+    #expect(entry.timeToIdle == .seconds(1600))
+    #expect(entry.expires == clock.now.advanced(by: .seconds(1700)))
+    clock.advance(by: .seconds(1700) - .milliseconds(1))
+    #expect(try notes.contains("k"))
+    clock.advance(by: .milliseconds(1))
+    #expect(try notes.text("k") == nil)
+    #expect(try notes.count() == 0)
   }
 
   @Test func `an entry that is used once in each interval stays, though nothing is ever written`()
     throws
   {
-    try withIdleStore { store, notes, clock, timer in
-      try notes.set("v", for: "k")
-      let version = try notes.entry(for: "k")?.version
-      let written = try notes.entry(for: "k")?.written
-      for _ in 0..<50 {
-        clock.advance(by: .seconds(1600))
-        #expect(try notes.text("k") == "v")
-        timer.runOut()
-      }
-      #expect(try notes.entry(for: "k")?.version == version)
-      #expect(try notes.entry(for: "k")?.written == written)
-      clock.advance(by: .seconds(1700))
-      #expect(try notes.text("k") == nil)
+    try notes.set("v", for: "k")
+    let version = try notes.entry(for: "k")?.version
+    let written = try notes.entry(for: "k")?.written
+    for _ in 0..<50 {
+      clock.advance(by: .seconds(1600))
+      #expect(try notes.text("k") == "v")
+      timer.runOut()
     }
+    #expect(try notes.entry(for: "k")?.version == version)
+    #expect(try notes.entry(for: "k")?.written == written)
+    clock.advance(by: .seconds(1700))
+    #expect(try notes.text("k") == nil)
   }
 
   @Test func `use within a sixteenth of the interval costs nothing`() throws {
-    try withIdleStore { store, notes, clock, timer in
-      try notes.set("v", for: "k")
-      let before = try commits(store)
-      clock.advance(by: .seconds(100) - .milliseconds(1))
-      for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
-      #expect(timer.delays.isEmpty && store.engine.leftovers.accesses.queue.count == 0)
-      clock.advance(by: .milliseconds(1))
-      for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
-      #expect(timer.delays == [.seconds(1)] && store.engine.leftovers.accesses.queue.count == 1)
-      #expect(try commits(store) == before)
-      timer.runOut()
-      #expect(try commits(store) == before + 1)
-      #expect(store.engine.leftovers.accesses.queue.count == 0)
-      #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(1700)))
-      for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
-      #expect(timer.delays.isEmpty)
-    }
+    try notes.set("v", for: "k")
+    let before = try commits(store)
+    clock.advance(by: .seconds(100) - .milliseconds(1))
+    for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
+    #expect(timer.delays.isEmpty && store.engine.leftovers.accesses.queue.count == 0)
+    clock.advance(by: .milliseconds(1))
+    for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
+    #expect(timer.delays == [.seconds(1)] && store.engine.leftovers.accesses.queue.count == 1)
+    #expect(try commits(store) == before)
+    timer.runOut()
+    #expect(try commits(store) == before + 1)
+    #expect(store.engine.leftovers.accesses.queue.count == 0)
+    #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(1700)))
+    for _ in 0..<1000 { #expect(try notes.text("k") == "v") }
+    #expect(timer.delays.isEmpty)
   }
 
   @Test func `looking is no use`() throws {
-    try withIdleStore { store, notes, clock, timer in
-      try notes.set("v", for: "k")
-      clock.advance(by: .seconds(1000))
-      let before = try store.statistics().file.transaction
-      _ = try notes.contains("k")
-      _ = try notes.entry(for: "k")
-      _ = try notes.page()
-      _ = try notes.count()
-      _ = try notes.info()
-      _ = try store.statistics()
-      _ = try store.nextExpiries()
-      try notes.scan { _, _ in true }
-      try store.read { moment in
-        _ = try moment.entry(for: "k", in: notes)
-        _ = try moment.contains("k", in: notes)
-      }
-      #expect(try store.statistics().file.transaction == before)
-      _ = try store.write { batch in try batch.entry(for: "k", in: notes) }
-      #expect(try notes.reads == ReadCounters())
-      #expect(timer.delays.isEmpty && store.engine.leftovers.accesses.queue.count == 0)
-      clock.advance(by: .seconds(700))
-      #expect(try !notes.contains("k"))
+    try notes.set("v", for: "k")
+    clock.advance(by: .seconds(1000))
+    let before = try store.statistics().file.transaction
+    _ = try notes.contains("k")
+    _ = try notes.entry(for: "k")
+    _ = try notes.page()
+    _ = try notes.count()
+    _ = try notes.info()
+    _ = try store.statistics()
+    _ = try store.nextExpiries()
+    try notes.scan { _, _ in true }
+    try store.read { moment in
+      _ = try moment.entry(for: "k", in: notes)
+      _ = try moment.contains("k", in: notes)
     }
+    #expect(try store.statistics().file.transaction == before)
+    _ = try store.write { batch in try batch.entry(for: "k", in: notes) }
+    #expect(try notes.reads == ReadCounters())
+    #expect(timer.delays.isEmpty && store.engine.leftovers.accesses.queue.count == 0)
+    clock.advance(by: .seconds(700))
+    #expect(try !notes.contains("k"))
   }
 
-  @Test func `every way to read a value is use`() throws {
-    let cases: [(String, (Store, Store.Namespace) throws -> Bool)] = [
-      ("bytes", { try $1.bytes("k") != nil }),
-      ("text", { try $1.text("k") != nil }),
-      ("lent", { try $1.withValue(for: "k") { $0.count } != nil }),
-      ("moment", { store, notes in try store.read { try $0.value(for: "k", in: notes) != nil } }),
-      ("cache", { store, _ in try store.cache(TextCodec(), in: "notes").value(for: "k") != nil }),
-      (
-        "strict",
-        { store, _ in try store.cache(TextCodec(), in: "notes").strictValue(for: "k") != nil }
-      ),
-      ("batch", { store, notes in try store.write { try $0.value(for: "k", in: notes) != nil } }),
-      ("absent", { try !$1.setIfAbsent("w", for: "k") }),
-    ]
-    for (name, read) in cases {
-      try withIdleStore { store, notes, clock, timer in
-        try notes.set("v", for: "k")
-        clock.advance(by: .seconds(1000))
-        #expect(try read(store, notes), "\(name)")
-        timer.runOut()
-        clock.advance(by: .seconds(1600))
-        #expect(try notes.text("k") == "v", "\(name)")
-      }
-    }
+  @Test(
+    arguments: [
+      { try $1.bytes("k") != nil }, { try $1.text("k") != nil },
+      { try $1.withValue(for: "k") { $0.count } != nil },
+      { store, notes in try store.read { try $0.value(for: "k", in: notes) != nil } },
+      { store, _ in try store.cache(TextCodec(), in: "notes").value(for: "k") != nil },
+      { store, _ in try store.cache(TextCodec(), in: "notes").strictValue(for: "k") != nil },
+      { store, notes in try store.write { try $0.value(for: "k", in: notes) != nil } },
+      { try !$1.setIfAbsent("w", for: "k") },
+    ] as [@Sendable (Store, Store.Namespace) throws -> Bool])
+  func `every way to read a value is use`(
+    read: @Sendable (Store, Store.Namespace) throws -> Bool
+  ) throws {
+    try notes.set("v", for: "k")
+    clock.advance(by: .seconds(1000))
+    let isFound = try read(store, notes)
+    #expect(isFound)
+    timer.runOut()
+    clock.advance(by: .seconds(1600))
+    #expect(try notes.text("k") == "v")
   }
 
-  @Test func `use is put down by the next write, by a purge and by closing`() throws {
-    let ways: [(String, (Store) throws -> Void)] = [
-      ("write", { try $0.namespace("other").set("v", for: "k") }),
-      ("purge", { try $0.purge() }),
-      ("removal", { try $0.namespace("other").remove("k") }),
-    ]
-    for (name, way) in ways {
-      try withIdleStore { store, notes, clock, _ in
-        try notes.set("v", for: "k")
-        clock.advance(by: .seconds(1000))
-        #expect(try notes.text("k") == "v")
-        let used = clock.now
-        clock.advance(by: .seconds(10))
-        try way(store)
-        #expect(
-          try notes.header("k").expires == used.advanced(by: .seconds(1700)).milliseconds, "\(name)"
-        )
-      }
-    }
+  @Test(
+    arguments: [
+      { try $0.namespace("other").set("v", for: "k") }, { try $0.purge() },
+      { try $0.namespace("other").remove("k") },
+    ] as [@Sendable (Store) throws -> Void])
+  func `use is put down by the next write, and by a purge`(
+    write: @Sendable (Store) throws -> Void
+  ) throws {
+    try notes.set("v", for: "k")
+    clock.advance(by: .seconds(1000))
+    #expect(try notes.text("k") == "v")
+    let used = clock.now
+    clock.advance(by: .seconds(10))
+    try write(store)
+    #expect(try notes.header("k").expires == used.advanced(by: .seconds(1700)).milliseconds)
+  }
+
+  @Test func `use is put down by closing`() throws {
     try withTemporaryDirectory { path in
       let clock = ManualClock()
       var store = try Store(at: path + "/s", options: .init(clock: clock))
@@ -164,76 +147,71 @@ import Testing
   func `what was used before its end is there for this process though nobody has written it yet`()
     throws
   {
-    try withIdleStore { store, notes, clock, timer in
-      for number in 0..<200 { try notes.set("v", for: number) }
-      clock.advance(by: .seconds(1650))
-      for number in 0..<200 { #expect(try notes.text(number) == "v") }
-      clock.advance(by: .seconds(1000))
-      for number in 0..<200 {
-        #expect(try notes.contains(number))
-        #expect(try notes.text(number) == "v")
-      }
-      #expect(try notes.page(limit: 1000).items.count == 200)
-      #expect(try store.purge() == RemovalResult())
-      clock.advance(by: .seconds(1699))
-      #expect(try store.purge() == RemovalResult())
-      clock.advance(by: .seconds(1))
-      #expect(try store.purge().entries == 200)
-      _ = timer
+    for number in 0..<200 { try notes.set("v", for: number) }
+    clock.advance(by: .seconds(1650))
+    for number in 0..<200 { #expect(try notes.text(number) == "v") }
+    clock.advance(by: .seconds(1000))
+    for number in 0..<200 {
+      #expect(try notes.contains(number))
+      #expect(try notes.text(number) == "v")
     }
+    #expect(try notes.page(limit: 1000).items.count == 200)
+    #expect(try store.purge() == RemovalResult())
+    clock.advance(by: .seconds(1699))
+    #expect(try store.purge() == RemovalResult())
+    clock.advance(by: .seconds(1))
+    #expect(try store.purge().entries == 200)
   }
 
   @Test func `a timer is set once, sooner for what ends soon, and again after it ran out`() throws {
-    try withIdleStore { store, notes, clock, timer in
-      for number in 0..<100 { try notes.set("v", for: number) }
-      try notes.set("v", for: "short", expires: .afterAccess(.milliseconds(6400)))
-      clock.advance(by: .milliseconds(6000))
-      #expect(try notes.text("short") == "v")
-      #expect(timer.delays == [.milliseconds(100)])
-      timer.runOut()
-      clock.advance(by: .seconds(1690))
-      for number in 0..<100 { _ = try notes.text(number) }
-      // The entries end in 4 s; the longest delay of the timer is a second.
-      #expect(timer.delays == [.seconds(1)])
-      timer.runOut()
-      #expect(store.engine.leftovers.accesses.queue.count == 0)
-    }
+    for number in 0..<100 { try notes.set("v", for: number) }
+    try notes.set("v", for: "short", expires: .afterAccess(.milliseconds(6400)))
+    clock.advance(by: .milliseconds(6000))
+    #expect(try notes.text("short") == "v")
+    #expect(timer.delays == [.milliseconds(100)])
+    timer.runOut()
+    clock.advance(by: .seconds(1690))
+    for number in 0..<100 { _ = try notes.text(number) }
+    // The entries end in 4 s; the longest delay of the timer is a second.
+    #expect(timer.delays == [.seconds(1)])
+    timer.runOut()
+    #expect(store.engine.leftovers.accesses.queue.count == 0)
   }
 
   @Test func `a touch, another lifetime and an overwrite decide anew whether use counts`() throws {
-    try withIdleStore(stale: .seconds(5)) { store, notes, clock, timer in
-      try notes.set("v", for: "k")
-      let stored = try #require(try notes.entry(for: "k")).storedSize
-      clock.advance(by: .seconds(500))
-      #expect(try notes.text("k") == "v")
-      try notes.touch("k", expires: .after(.seconds(10)))
-      var entry = try #require(try notes.entry(for: "k"))
-      // The entry loses the field of the interval, 10 bytes, and the length of all fields, 4 bytes.
-      #expect(entry.timeToIdle == nil && entry.storedSize == stored - 14)
-      #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
-      timer.runOut()
-      #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(10)))
-      try notes.touch("k")
-      entry = try #require(try notes.entry(for: "k"))
-      // The index still has the earlier end, so the header holds the difference in 4 bytes.
-      #expect(entry.timeToIdle == .seconds(1600) && entry.storedSize == stored + 4)
-      #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
-      clock.advance(by: .seconds(500))
-      #expect(try notes.text("k") == "v")
-      // The use was a use of the old value, so it does not extend the new value.
-      try notes.set("w", for: "k", expires: .after(.seconds(20)))
-      timer.runOut()
-      #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(20)))
-      try notes.set("x", for: "zero", expires: .afterAccess(.zero))
-      #expect(try notes.text("zero") == nil)
-      try notes.set("x", for: "ever", expires: .afterAccess(.days(Int.max)))
-      clock.advance(by: .days(10_000))
-      #expect(try notes.text("ever") == "x")
-      for interval in [Duration.zero, .seconds(-1)] {
-        #expect(
-          failure { try store.declare(Rules(expires: .afterAccess(interval)), for: "notes") }
-            == .invalidArgument)
-      }
+    try store.declare(
+      Rules(expires: .afterAccess(.seconds(1600)), stale: .seconds(5)), for: "notes")
+    try notes.set("v", for: "k")
+    let stored = try #require(try notes.entry(for: "k")).storedSize
+    clock.advance(by: .seconds(500))
+    #expect(try notes.text("k") == "v")
+    try notes.touch("k", expires: .after(.seconds(10)))
+    var entry = try #require(try notes.entry(for: "k"))
+    // The entry loses the field of the interval, 10 bytes, and the length of all fields, 4 bytes.
+    #expect(entry.timeToIdle == nil && entry.storedSize == stored - 14)
+    #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
+    timer.runOut()
+    #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(10)))
+    try notes.touch("k")
+    entry = try #require(try notes.entry(for: "k"))
+    // The index still has the earlier end, so the header holds the difference in 4 bytes.
+    #expect(entry.timeToIdle == .seconds(1600) && entry.storedSize == stored + 4)
+    #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
+    clock.advance(by: .seconds(500))
+    #expect(try notes.text("k") == "v")
+    // The use was a use of the old value, so it does not extend the new value.
+    try notes.set("w", for: "k", expires: .after(.seconds(20)))
+    timer.runOut()
+    #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(20)))
+    try notes.set("x", for: "zero", expires: .afterAccess(.zero))
+    #expect(try notes.text("zero") == nil)
+    try notes.set("x", for: "ever", expires: .afterAccess(.days(Int.max)))
+    clock.advance(by: .days(10_000))
+    #expect(try notes.text("ever") == "x")
+    for interval in [Duration.zero, .seconds(-1)] {
+      #expect(
+        failure { try store.declare(Rules(expires: .afterAccess(interval)), for: "notes") }
+          == .invalidArgument)
     }
   }
 }

@@ -3,11 +3,11 @@ import LarderSystem
 import TestSupport
 import Testing
 
-@Suite struct NextExpiryTests {
-  private let clock = ManualClock()
+@Suite struct NextExpiryTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
 
   @Test func `each namespace tells when its next entry ends`() throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
     let start = clock.now
     try store.write { batch in
       for index in 0..<20_000 {
@@ -21,14 +21,11 @@ import Testing
       try store.nextExpiries() == [
         "many": start.advanced(by: .hours(1)), "one": start.advanced(by: .days(2)),
       ])
-    #expect(try store.verify().isSound)
   }
 
   @Test func `however many were refreshed or are waiting for a purge, the answer is exact`() throws
   {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
     let start = clock.now
-    let notes = store.namespace("notes")
     try store.write { batch in
       for index in 0..<15_000 {
         try batch.set([1], for: index, in: notes, expires: .after(.minutes(1)))
@@ -42,13 +39,10 @@ import Testing
     #expect(try store.nextExpiries() == ["notes": start.advanced(by: .hours(2))])
     clock.advance(by: .hours(1))
     #expect(try store.nextExpiries() == [:])
-    #expect(try store.verify().isSound)
   }
 
   @Test func `an entry that may be served stale counts until it stops being fresh`() throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
     let start = clock.now
-    let notes = store.namespace("notes")
     try store.declare(Rules(expires: .after(.minutes(5)), stale: .hours(1)), for: "notes")
     try notes.set("a", for: "a")
     try notes.set("b", for: "b", expires: .after(.minutes(20)))

@@ -3,120 +3,103 @@ import Testing
 
 @testable import Larder
 
-struct OwnerTests {
-  private func withArticles(
-    _ body: (
-      _ store: Store, _ articles: Store.Namespace, _ images: Store.Namespace, _ clock: ManualClock
-    ) throws -> Void
-  ) throws {
-    try withStore { store, clock in
-      try body(store, store.namespace("articles"), store.namespace("images"), clock)
-    }
-  }
+struct OwnerTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
+  private var articles: Store.Namespace { store.namespace("articles") }
+  private var images: Store.Namespace { store.namespace("images") }
 
   @Test(arguments: ["removed", "expired", "evicted", "invalidated"])
   func `what belongs to an entry leaves with it`(how: String) throws {
-    try withArticles { store, articles, images, clock in
-      try store.declare(Rules(limits: Limits(entries: 2), eviction: .fifo), for: "articles")
-      try articles.set([1], for: "1", .with(expires: .after(.seconds(10)), tags: ["user"]))
-      for index in 0..<3 {
-        try images.set(
-          [1, 2, 3], for: "1/\(index)", .with(owners: [Owner(Key("1"), in: "articles")]))
-      }
-      try images.set([4], for: "alone")
-      #expect(try images.entry(for: "1/0")!.owners == [Owner(Key("1"), in: "articles")])
-      switch how {
-      case "removed": #expect(try articles.remove("1"))
-      case "expired":
-        clock.advance(by: .seconds(10))
-        #expect(try store.purge().entries == 1)
-      case "invalidated": #expect(try store.invalidate(tag: "user").entries == 1)
-      default:
-        try articles.set("text", for: "2")
-        try articles.set("text", for: "3")
-      }
-      #expect(try images.keysByPages(of: 10) == [Key("alone")])
-      #expect(try images.removals[.orphaned] == 3)
+    try store.declare(Rules(limits: Limits(entries: 2), eviction: .fifo), for: "articles")
+    try articles.set([1], for: "1", .with(expires: .after(.seconds(10)), tags: ["user"]))
+    for index in 0..<3 {
+      try images.set(
+        [1, 2, 3], for: "1/\(index)", .with(owners: [Owner(Key("1"), in: "articles")]))
     }
+    try images.set([4], for: "alone")
+    #expect(try images.entry(for: "1/0")!.owners == [Owner(Key("1"), in: "articles")])
+    switch how {
+    case "removed": #expect(try articles.remove("1"))
+    case "expired":
+      clock.advance(by: .seconds(10))
+      #expect(try store.purge().entries == 1)
+    case "invalidated": #expect(try store.invalidate(tag: "user").entries == 1)
+    default:
+      try articles.set("text", for: "2")
+      try articles.set("text", for: "3")
+    }
+    #expect(try images.keysByPages(of: 10) == [Key("alone")])
+    #expect(try images.removals[.orphaned] == 3)
   }
 
   @Test func `an image of two articles leaves with the last`() throws {
-    try withArticles { store, articles, images, _ in
-      for key in ["1", "2"] { try articles.set("text", for: key) }
-      let owners = ["1", "2"].map { Owner(Key($0), in: "articles") }
-      try images.set([1], for: "shared", .with(owners: owners))
-      try articles.remove("1")
-      #expect(try images.entry(for: "shared")!.owners == [owners[1]])
-      try store.rename("articles", to: "pages")
-      #expect(try images.entry(for: "shared")!.owners == [Owner(Key("2"), in: "pages")])
-      try store.namespace("pages").remove("2")
-      #expect(try !images.contains("shared"))
-    }
+    for key in ["1", "2"] { try articles.set("text", for: key) }
+    let owners = ["1", "2"].map { Owner(Key($0), in: "articles") }
+    try images.set([1], for: "shared", .with(owners: owners))
+    try articles.remove("1")
+    #expect(try images.entry(for: "shared")!.owners == [owners[1]])
+    try store.rename("articles", to: "pages")
+    #expect(try images.entry(for: "shared")!.owners == [Owner(Key("2"), in: "pages")])
+    try store.namespace("pages").remove("2")
+    #expect(try !images.contains("shared"))
   }
 
   private static let absent = [Owner(Key("1"), in: "articles")]
 
   @Test func `owners must be there, and nothing is changed where one is not`() throws {
-    try withStore { store, _ in
-      let images = store.namespace("images")
-      #expect(failure { try images.set([1], for: "a", .with(owners: Self.absent)) } == .noSuchOwner)
-      let facts = try images.info()
-      #expect(facts == nil)
-      try images.set([1], for: "x")
-      let error = #expect(throws: LarderError.self) {
-        try store.write { _ = try $0.setOwners(Self.absent, of: "x", in: images) }
-      }
-      #expect(error?.code == .noSuchOwner)
-      #expect(try images.entry(for: "x")!.owners == [])
+    #expect(failure { try images.set([1], for: "a", .with(owners: Self.absent)) } == .noSuchOwner)
+    let facts = try images.info()
+    #expect(facts == nil)
+    try images.set([1], for: "x")
+    let error = #expect(throws: LarderError.self) {
+      try store.write { _ = try $0.setOwners(Self.absent, of: "x", in: images) }
     }
+    #expect(error?.code == .noSuchOwner)
+    #expect(try images.entry(for: "x")!.owners == [])
   }
 
   @Test func `an image is never evicted alone: its article leaves with all that is its`() throws {
-    try withArticles { store, articles, images, _ in
-      try store.declare(Rules(limits: Limits(entries: 6), eviction: .fifo), for: "images")
-      for article in 0..<4 {
-        try articles.set("text", for: "\(article)")
-        for index in 0..<3 {
-          try images.set(
-            [1], for: "\(article)/\(index)",
-            .with(owners: [Owner(Key("\(article)"), in: "articles")]))
-        }
+    try store.declare(Rules(limits: Limits(entries: 6), eviction: .fifo), for: "images")
+    for article in 0..<4 {
+      try articles.set("text", for: "\(article)")
+      for index in 0..<3 {
+        try images.set(
+          [1], for: "\(article)/\(index)",
+          .with(owners: [Owner(Key("\(article)"), in: "articles")]))
       }
-      #expect(try articles.keysByPages(of: 9).map(\.description) == ["2", "3"])
-      #expect(try images.count() == 6)
     }
+    #expect(try articles.keysByPages(of: 9).map(\.description) == ["2", "3"])
+    #expect(try images.count() == 6)
   }
 
   @Test func `an image does not push out its own article, nor one that is pinned`() throws {
-    try withArticles { store, articles, images, _ in
-      try store.declare(Rules(limits: Limits(entries: 2)), for: "images")
-      try articles.set("text", for: "1")
-      try articles.set("text", for: "2")
-      let first = Owner(Key("1"), in: "articles")
-      let second = Owner(Key("2"), in: "articles")
-      for index in 0..<2 { try images.set([1], for: "1/\(index)", .with(owners: [first])) }
-      #expect(failure { try images.set([1], for: "1/2", .with(owners: [first])) } == .full)
-      try articles.pin("1")
-      #expect(failure { try images.set([1], for: "2/0", .with(owners: [second])) } == .full)
-      #expect(try images.count() == 2 && articles.count() == 2)
-      try articles.unpin("1")
-      try images.set([1], for: "2/0", .with(owners: [second]))
-      #expect(try images.count() == 1 && articles.count() == 1)
-    }
+    try store.declare(Rules(limits: Limits(entries: 2)), for: "images")
+    try articles.set("text", for: "1")
+    try articles.set("text", for: "2")
+    let first = Owner(Key("1"), in: "articles")
+    let second = Owner(Key("2"), in: "articles")
+    for index in 0..<2 { try images.set([1], for: "1/\(index)", .with(owners: [first])) }
+    #expect(failure { try images.set([1], for: "1/2", .with(owners: [first])) } == .full)
+    try articles.pin("1")
+    #expect(failure { try images.set([1], for: "2/0", .with(owners: [second])) } == .full)
+    #expect(try images.count() == 2 && articles.count() == 2)
+    try articles.unpin("1")
+    try images.set([1], for: "2/0", .with(owners: [second]))
+    #expect(try images.count() == 1 && articles.count() == 1)
   }
 
   @Test func `what belonged to cleared entries leaves when they are reclaimed`() throws {
-    try withArticles { store, articles, images, _ in
-      for article in 0..<100 {
-        try articles.set("text", for: "\(article)")
-        try images.set(
-          [1], for: "\(article)", .with(owners: [Owner(Key("\(article)"), in: "articles")]))
-      }
-      try articles.clear()
-      try articles.set("text", for: "5")
-      try store.purge()
-      #expect(try images.count() == 0)
-      #expect(try articles.count() == 1)
+    for article in 0..<100 {
+      try articles.set("text", for: "\(article)")
+      try images.set(
+        [1], for: "\(article)", .with(owners: [Owner(Key("\(article)"), in: "articles")]))
     }
+    try articles.clear()
+    try articles.set("text", for: "5")
+    try store.purge()
+    #expect(try images.count() == 0)
+    #expect(try articles.count() == 1)
   }
 }

@@ -50,14 +50,20 @@ final class StoreFixture: Sendable {
   let clock = ManualClock()
   let store: Store
 
-  init() throws { store = try Store.patient(clock: clock) }
+  /// Makes a temporary store with a long lock timeout and the changed options.
+  init(_ change: (inout Store.Options) -> Void = { _ in }) throws {
+    var options = Store.Options(clock: clock, lockTimeout: .ample)
+    change(&options)
+    store = try Store.temporary(options: options)
+  }
 
+  // A test may have closed the store.
   deinit {
-    do {
+    do throws(LarderError) {
       let faults = try store.verify().faults
       #expect(faults == [])
     } catch {
-      Issue.record(error)
+      if error.code != .closed { Issue.record(error) }
     }
   }
 }
