@@ -14,7 +14,9 @@ extension Cache {
     let attributes = attributes.expiring(expires)
     let appended = try append(bytes, for: key, attributes)
     let stored =
-      if let appended { appended } else { try write(setting(bytes, for: key, attributes)) }
+      if let appended { appended } else {
+        try namespace.write(setting(bytes, for: key, attributes))
+      }
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 
@@ -25,7 +27,7 @@ extension Cache {
   ) throws(LarderError) -> Bool {
     let bytes = try encode(value)
     try namespace.store.checkWritable()
-    return try write(settingIfAbsent(bytes, for: key, expires))
+    return try namespace.write(settingIfAbsent(bytes, for: key, expires))
   }
 
   /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result, like `update` of
@@ -49,7 +51,7 @@ extension Cache {
 
   /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> Value? {
-    let value = try write(popping(key))
+    let value = try namespace.write(popping(key))
     key.withKeyBytes { forget($0) }
     return value
   }
@@ -76,12 +78,6 @@ extension Cache {
       try namespace.engine.append(bytes.span, for: key, in: namespace.handle, attributes)
     }
   }
-
-  private func write<Result: Sendable>(
-    _ write: SharedWrite<Result>
-  ) throws(LarderError) -> Result {
-    try namespace.engine.typed { try namespace.engine.commit(write) }
-  }
 }
 
 extension Cache where Value: FixedWidthInteger {
@@ -93,7 +89,7 @@ extension Cache where Value: FixedWidthInteger {
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
   ) throws(LarderError) -> Value {
     try namespace.store.checkWritable()
-    let sum = try write(incrementing(key, by: amount, expires))
+    let sum = try namespace.write(incrementing(key, by: amount, expires))
     key.withKeyBytes { forget($0) }
     return sum
   }

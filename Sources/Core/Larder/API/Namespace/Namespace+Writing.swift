@@ -126,7 +126,7 @@ extension Store.Namespace {
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult {
     try store.checkWritable()
-    return try Purge(engine).run(only: name)
+    return try Purge(engine: engine).run(only: name)
   }
 
   /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries, and returns the number.
@@ -149,14 +149,12 @@ extension Store.Namespace {
           for key in keys {
             guard let entry = try batch.entry(for: key, in: self) else { continue }
             if try batch.remove(key, from: self) {
-              removed.entries += 1
-              removed.bytes += entry.size
+              removed += RemovalResult(entries: 1, bytes: entry.size)
             }
           }
           return removed
         }
-        total.entries += removed.entries
-        total.bytes += removed.bytes
+        total += removed
       }
       guard let reached else { return total }
       position = reached

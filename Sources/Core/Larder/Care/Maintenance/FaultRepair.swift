@@ -39,12 +39,7 @@ struct FaultRepair {
   static let perCommit = 500
   let engine: StoreEngine
   let shouldContinue: (_ done: Int) -> Bool
-  private var done = 0
-
-  init(engine: StoreEngine, shouldContinue: @escaping (_ done: Int) -> Bool) {
-    self.engine = engine
-    self.shouldContinue = shouldContinue
-  }
+  var done = 0
 
   /// - Returns: the faults that stay; nil if the repair was stopped.
   mutating func run(
@@ -93,7 +88,7 @@ struct FaultRepair {
     }
     let tagFaults = faults.filter { $0.fault.isOfInvalidatedTags }
     if !tagFaults.isEmpty, try !finishInvalidations() { return false }
-    _ = try Purge(engine).reclaim { shouldContinue(done) }
+    _ = try Purge(engine: engine).reclaim { shouldContinue(done) }
     _ = try RepairJob(engine).run { shouldContinue(done) }
     guard shouldContinue(done) else { return false }
     try engine.commit(.withoutCleanup) { batch in try batch.session.recountStore() }

@@ -115,9 +115,9 @@ extension StoreEngine {
     report.deadReaders = try typed { try environment.readerTable.clearDead() }
     try flush()
     report.repaired = try RepairJob(self).run(while: shouldContinue)
-    report.reclaimed = try Purge(self).reclaim(while: shouldContinue)
+    report.reclaimed = try Purge(engine: self).reclaim(while: shouldContinue)
     if shouldContinue() {
-      report.removed = try Purge(self).removeExpired { _ in shouldContinue() }
+      report.removed = try Purge(engine: self).removeExpired { _ in shouldContinue() }
     }
     if shouldContinue() { try sampleReads() }
     return report

@@ -17,7 +17,7 @@ extension Store {
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try Purge(engine).run()
+    return try Purge(engine: engine).run()
   }
 
   /// Purges one namespace, or all, while `shouldContinue`, called between transactions with the result so far, returns true.
@@ -25,16 +25,14 @@ extension Store {
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try Purge(engine).run(only: namespace?.name, while: shouldContinue)
+    return try Purge(engine: engine).run(only: namespace?.name, while: shouldContinue)
   }
 }
 
 /// Removes expired entries, and entries of cleared namespaces, in bounded transactions.
 struct Purge {
   static let perBatch = 500
-  private let engine: StoreEngine
-
-  init(_ engine: StoreEngine) { self.engine = engine }
+  let engine: StoreEngine
 
   func run(
     only namespace: String? = nil, while shouldContinue: (RemovalResult) -> Bool = { _ in true }

@@ -164,9 +164,7 @@ private struct SalvagePace {
   struct Stopped: Error {}
 
   let shouldContinue: (_ looks: Int) -> Bool
-  private var looks = 0
-
-  init(shouldContinue: @escaping (_ looks: Int) -> Bool) { self.shouldContinue = shouldContinue }
+  var looks = 0
 
   /// Counts a record or a page. After each hundred it calls `shouldContinue`, and throws if the answer is false.
   mutating func look() throws(Stopped) {

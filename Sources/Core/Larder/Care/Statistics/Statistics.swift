@@ -128,7 +128,7 @@ extension Store {
     let buffer = engine.reader.buffer?.statistics
     try engine.flushPending(of: self)
     let transaction = try engine.beginRead()
-    let settings = try engine.metadata.settings(in: transaction)
+    let limits = try engine.metadata.settings(in: transaction).limits
     let format = try StoreFormat(of: engine.environment)
     let memory = engine.memory.statistics
     let namespaces = try engine.metadata.namespaces(in: transaction).map { listed in
@@ -146,7 +146,11 @@ extension Store {
         namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),
         storedSize: Int(clamping: state.stored),
-        usage: usage(state, settings.limits, fileSize: size),
+        usage: Statistics.Usage(
+          entries: Statistics.Tier(used: Int(clamping: state.entries), limit: limits.entries),
+          bytes: Statistics.Tier(used: Int(clamping: state.bytes), limit: limits.bytes),
+          disk: Statistics.Tier(used: size, limit: limits.disk),
+          memory: Statistics.Tier(used: engine.memory.budget.used, limit: limits.memory)),
         file: Statistics.File(
           size: size, pageSize: info.pageSize, pages: info.pages,
           freePages: try transaction.freePages(), transaction: newest),
@@ -155,16 +159,6 @@ extension Store {
             process: reader.process, age: reader.transaction.map { newest &- min($0, newest) })
         }, writeBuffer: buffer)
     }
-  }
-
-  private func usage(
-    _ state: StoreState, _ limits: StoreLimits, fileSize: Int
-  ) -> Statistics.Usage {
-    Statistics.Usage(
-      entries: Statistics.Tier(used: Int(clamping: state.entries), limit: limits.entries),
-      bytes: Statistics.Tier(used: Int(clamping: state.bytes), limit: limits.bytes),
-      disk: Statistics.Tier(used: fileSize, limit: limits.disk),
-      memory: Statistics.Tier(used: engine.memory.budget.used, limit: limits.memory))
   }
 
   /// The mark of the newest write of any process; about 2 ns.

@@ -40,7 +40,6 @@ struct NamespaceRecord: Equatable, Sendable {
     let id = NamespaceID(rawValue: content.halfWord(at: 0))
     return NamespaceID.possible.contains(id) ? id : nil
   }
-
 }
 
 extension NamespaceRecord {

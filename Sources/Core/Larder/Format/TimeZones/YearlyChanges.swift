@@ -44,10 +44,7 @@ struct YearlyChanges: Sendable, Hashable {
         return CalendarDate(number: first + number)
       case .weekday(let month, let week, let weekday):
         let begin = CalendarDate(year: year, month: month, day: 1)
-        let next =
-          month == 12
-          ? CalendarDate(year: year + 1, month: 1, day: 1)
-          : CalendarDate(year: year, month: month + 1, day: 1)
+        let next = CalendarDate(year: year + month / 12, month: month % 12 + 1, day: 1)
         var number = begin.number + (weekday - begin.weekday + 7) % 7 + (week - 1) * 7
         if number >= next.number { number -= 7 }
         return CalendarDate(number: number)
