@@ -148,9 +148,6 @@ final class ChangeFeed: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// How often commits happened while the lease had expired: they may have published nothing.
-  var leaseExpirations: Int { state.withLock { $0.leaseExpirations } }
-
   var lastHealth: StoreHealth { state.withLock { $0.health } }
 
   /// Looks at the store's files if the last check was a second ago or more; returns whether the health changed.

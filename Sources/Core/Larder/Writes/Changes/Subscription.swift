@@ -73,8 +73,9 @@ final class Subscription: Sendable {
   }
 
   private func look() -> Look {
-    let (leaseExpirations, isClosed) = (engine.changes.leaseExpirations, engine.changes.isClosed)
-    let health = engine.changes.lastHealth
+    let (leaseExpirations, isClosed, health) = engine.changes.state.withLock {
+      ($0.leaseExpirations, $0.isClosed, $0.health)
+    }
     return state.withLock { state in
       if state.isOver { return .over }
       if let failure = state.failure {

@@ -190,16 +190,12 @@ struct WindowTarget: Equatable {
     let boost = min(
       max(Self.mostBoost, Self.mostYoungBoost * youth), 1 + Double(run) / Self.doubling)
     let step = max(0.5 * size, Self.leastYoungStep * youth) * ratio * boost
-    move(by: part == .window ? step : -step)
+    share = min(max(share + (part == .window ? step : -step), Self.lowest), Self.highest)
   }
 
   /// A ghost hit in a loop says nothing about the parts: a window above its first target shrinks and leaves main to the loop.
   mutating func relax(share size: Double) {
     if share > Self.first { share = max(share - 0.5 * size, Self.first) }
-  }
-
-  private mutating func move(by step: Double) {
-    share = min(max(share + step, Self.lowest), Self.highest)
   }
 
   mutating func evicted(from part: QueuePart, of entries: UInt64) {

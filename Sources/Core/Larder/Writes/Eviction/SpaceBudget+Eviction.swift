@@ -40,7 +40,16 @@ extension SpaceBudget {
     var sweep = ExpirySweep(of: id, limit: .max)
     try sweep.run(&session) { session in rules.limits.areExceeded(by: id, session) }
     guard rules.limits.areExceeded(by: id, session) else { return }
-    throw LarderError.full(namespace.name, rules, pinned: session.ledger[id].pinned)
+    let refuses = rules.eviction == .refuse
+    throw LarderError(
+      .full,
+      "namespace \(namespace.name) is full (\(rules.limits.words)), and nothing in it may be evicted"
+        + (refuses
+          ? ""
+          : ": \(session.ledger[id].pinned) entries are pinned, and the others own what must stay, or belong to it"),
+      hint: refuses
+        ? "remove entries, raise the limit, or let the namespace evict"
+        : "unpin or remove entries, lower guarantees, or raise the limit")
   }
 
   /// Removes expired entries, then lets the policy of the namespace evict; false if the usage is still over the limits.
@@ -210,19 +219,6 @@ enum LimitWords {
 }
 
 extension LarderError {
-  package static func full(_ name: String, _ rules: Rules, pinned: UInt64 = 0) -> LarderError {
-    let refuses = rules.eviction == .refuse
-    return LarderError(
-      .full,
-      "namespace \(name) is full (\(rules.limits.words)), and nothing in it may be evicted"
-        + (refuses
-          ? ""
-          : ": \(pinned) entries are pinned, and the others own what must stay, or belong to it"),
-      hint: refuses
-        ? "remove entries, raise the limit, or let the namespace evict"
-        : "unpin or remove entries, lower guarantees, or raise the limit")
-  }
-
   package static func tooLarge(_ size: Int, for namespace: String, _ rules: Rules) -> LarderError {
     LarderError(
       .overLimit,

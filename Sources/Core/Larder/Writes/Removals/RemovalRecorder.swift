@@ -65,10 +65,5 @@ extension Store {
 }
 
 extension RemovalReason {
-  var isRemoval: Bool {
-    switch self {
-    case .removed, .invalidated, .orphaned: true
-    default: false
-    }
-  }
+  var isRemoval: Bool { self == .removed || self == .invalidated || self == .orphaned }
 }

@@ -46,12 +46,8 @@ struct Tombstone: Equatable, Sendable {
     in view: borrowing some DatabaseView & ~Copyable, _ seal: RecordSeal
   ) throws(LMDBError) -> [Tombstone] {
     var found: [Tombstone] = []
-    let prefix = MetadataKey.tombstones
-    var cursor = try view.cursor(in: .main)
-    var next = try cursor.seek(prefix.span)
-    while let record = next, record.key.starts(with: prefix.span) {
-      found.append(Tombstone(record.value, at: record.key, seal: seal) ?? .damaged)
-      next = try cursor.next()
+    try view.forEach(in: .main, from: MetadataKey.tombstones) { key, record throws(LMDBError) in
+      found.append(Tombstone(record, at: key, seal: seal) ?? .damaged)
     }
     return found
   }

@@ -6,14 +6,12 @@ struct ChangeRecorder {
   private(set) var pending: PendingChanges?
   /// Whether the batch made changes that were not recorded.
   private(set) var hasUnrecorded = false
-  private let transaction: UInt64
   var time: Timestamp
   /// The names, in this batch, of the namespaces that were already looked up.
   fileprivate var names: [NamespaceID: [UInt8]] = [:]
 
-  init(_ pending: PendingChanges?, transaction: UInt64, at time: Timestamp) {
+  init(_ pending: PendingChanges?, at time: Timestamp) {
     self.pending = pending
-    self.transaction = transaction
     self.time = time
   }
 
@@ -48,7 +46,7 @@ struct ChangeRecorder {
       key: isCut ? Array(key.prefix(Change.longestKey)) : key, isKeyCut: isCut, before: before,
       after: after,
       expires: expires == EntryHeader.never ? nil : Timestamp(milliseconds: expires), time: time,
-      transaction: transaction, process: pending?.feed.process ?? 0)
+      transaction: pending?.transaction ?? 0, process: pending?.feed.process ?? 0)
     pending?.add(record)
   }
 }

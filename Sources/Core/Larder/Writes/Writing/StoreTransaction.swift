@@ -109,11 +109,8 @@ struct StoreTransaction: ~Copyable {
     in database: Database, from prefix: [UInt8], _ body: ([UInt8], Span<UInt8>) -> Void
   ) throws(LarderError) {
     try read { lmdb throws(LMDBError) in
-      var cursor = try lmdb.cursor(in: database)
-      var record = try cursor.seek(prefix.span)
-      while let found = record, found.key.starts(with: prefix.span) {
-        body(found.key.copied, found.value)
-        record = try cursor.next()
+      try lmdb.forEach(in: database, from: prefix) { key, value throws(LMDBError) in
+        body(key.copied, value)
       }
     }
   }

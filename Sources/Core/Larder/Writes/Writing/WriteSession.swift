@@ -23,8 +23,7 @@ struct WriteSession: ~Copyable {
     transaction = StoreTransaction(lmdb, path: engine.environment.path)
     ledger = Ledger(balance)
     removals = RemovalRecorder(engine.removalTable)
-    changes = ChangeRecorder(
-      engine.changes.notes(for: id, in: balance.store), transaction: id, at: now)
+    changes = ChangeRecorder(engine.changes.notes(for: id, in: balance.store), at: now)
   }
 
   /// Gives the batch the time of this call: storing the records of the write buffer takes a while.
