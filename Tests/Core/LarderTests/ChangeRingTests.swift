@@ -5,7 +5,10 @@ import Testing
 
 @testable import Larder
 
-@Suite struct ChangeRingTests {
+@Suite struct ChangeRingTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   private func setAndDie(_ key: String, in store: Store, commits: Bool) throws {
     try store.writeAndDie(commits: commits) { batch in
       try batch.set("v", for: key, in: store.namespace("notes"))
@@ -15,7 +18,6 @@ import Testing
   }
 
   @Test func `what was committed and not published is published by the next writer`() async throws {
-    let store = try Store.temporary()
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: true)
     #expect(store.engine.changes.ring.head == 0)
@@ -29,7 +31,6 @@ import Testing
   }
 
   @Test func `what was prepared and not committed is never shown`() async throws {
-    let store = try Store.temporary()
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: false)
     #expect(store.engine.changes.ring.unpublished != nil)
@@ -43,8 +44,6 @@ import Testing
   }
 
   @Test func `a watch that begins during a write is told that something passed`() async throws {
-    let store = try Store.temporary()
-    let notes = store.namespace("notes")
     // From here on writers look for watchers; this watch has ended, so writers have nothing to do for it.
     _ = store.changes()
     var changes: Changes?
@@ -98,7 +97,6 @@ import Testing
       #expect(ChangeRecord(record.words.dropLast() + [], sealed: seal, at: place) == nil)
       #expect(ChangeRecord([], sealed: 0, at: place) == nil)
     }
-    let store = try Store.temporary()
     var watch = store.changes().makeAsyncIterator()
     for key in 0..<3 { try await store.namespace("notes").set("v", for: key) }
     #expect(await watch.next()?.key == Key(0))
@@ -112,12 +110,10 @@ import Testing
   }
 
   @Test func `the file fits the store and grows with it`() async throws {
-    let store = try Store.temporary()
     let ring = store.engine.changes.ring
     #expect(ring.slots == 0)
     var watch = store.changes().makeAsyncIterator()
     #expect(ring.slots == ChangeRing.fewestSlots)
-    let notes = store.namespace("notes")
     try await notes.set("v", for: "before")
     #expect(await watch.next()?.key == Key("before"))
     let value = [UInt8](repeating: 7, count: 200_000)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Larder
 
-@Suite struct ChangeTests {
+@Suite struct ChangeTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   @Test func `every kind of change is told with what it did`() async throws {
-    let clock = ManualClock()
-    let store = try Store.temporary(options: Store.Options(clock: clock))
-    let notes = store.namespace("notes")
     try await notes.set("before", for: "old")
     let changes = store.changes()
     var watch = changes.makeAsyncIterator()
@@ -42,7 +42,6 @@ import Testing
   @Test func `a watcher of one namespace sees that one, whatever it is called and cleared`()
     async throws
   {
-    let store = try Store.temporary()
     let (a, b) = (store.namespace("a"), store.namespace("b"))
     var watch = a.changes().makeAsyncIterator()
     try await b.set("v", for: 1)
@@ -59,7 +58,6 @@ import Testing
   }
 
   @Test func `of a long key the beginning is told`() async throws {
-    let store = try Store.temporary()
     let notes = store.namespace(String(repeating: "n", count: Store.Namespace.longestName))
     var watch = store.changes().makeAsyncIterator()
     for count in [1, 64, 65, 250, 251, 5000] {
@@ -75,8 +73,6 @@ import Testing
   }
 
   @Test func `writers publish while somebody watches, and no longer`() async throws {
-    let store = try Store.temporary()
-    let notes = store.namespace("notes")
     let feed = store.engine.changes
     #expect(try !store.publishesChanges)
     #expect(!FileManager.default.fileExists(atPath: store.path + "/changes"))
@@ -104,11 +100,9 @@ import Testing
     // Drops a sequence that nobody has iterated.
     _ = store.changes()
     #expect(try !store.publishesChanges)
-    #expect(try store.verify().faults == [])
   }
 
   @Test func `closing the store ends every watch`() async throws {
-    let store = try Store.temporary()
     let watches = (0..<4).map { _ in store.changes() }
     let tasks = watches.map { changes in
       Task {
@@ -188,7 +182,6 @@ import Testing
   }
 
   @Test func `several watchers see the same, whoever writes at the same time`() async throws {
-    let store = try Store.temporary()
     let watches = (0..<3).map { _ in store.changes() }
     let tasks = watches.map { changes in
       Task {

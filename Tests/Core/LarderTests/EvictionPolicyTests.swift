@@ -5,7 +5,10 @@ import Testing
 @testable import Larder
 
 /// Compares the policy with the same rules over linked lists in memory, and checks the properties that always hold.
-@Suite struct EvictionPolicyTests {
+@Suite struct EvictionPolicyTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   /// The pattern in which keys are requested.
   enum Load: CaseIterable {
     case even, skewed, scanning, looping, shifting
@@ -28,28 +31,26 @@ import Testing
   @Test(arguments: Load.allCases)
   func `it decides as the lists do, request by request`(_ load: Load) throws {
     let seed = TestSettings.seed
-    try withStore { store, clock in
-      try withStore { other, _ in
-        var random = SeededRNG(seed: seed)
-        for capacity in [1, 2, 7, 50, 300] {
-          var cache = SimulatedNamespace(capacity: capacity, table: store.engine.access)
-          var lists = ListedPolicy(capacity: capacity, table: other.engine.access)
-          let keys = capacity * 6 + 3
-          for number in 0..<max(4000, 20 * capacity) {
-            let key = load.key(number, of: keys, &random)
-            let hit = try cache.access(key)
-            try #require(
-              hit == lists.access(key),
-              "LARDER_SEED=\(seed), capacity \(capacity), request \(number)")
-            try #require(cache.entries == lists.count && cache.entries <= capacity)
-            try #require(cache.holds(key), "the newest entry left")
-          }
-          for key in 0..<keys {
-            store.engine.access.forget(SimulatedNamespace.hash(key))
-            other.engine.access.forget(SimulatedNamespace.hash(key))
-            _ = store.engine.access.takeGhost(of: SimulatedNamespace.hash(key))
-            _ = other.engine.access.takeGhost(of: SimulatedNamespace.hash(key))
-          }
+    try withStore { other, _ in
+      var random = SeededRNG(seed: seed)
+      for capacity in [1, 2, 7, 50, 300] {
+        var cache = SimulatedNamespace(capacity: capacity, table: store.engine.access)
+        var lists = ListedPolicy(capacity: capacity, table: other.engine.access)
+        let keys = capacity * 6 + 3
+        for number in 0..<max(4000, 20 * capacity) {
+          let key = load.key(number, of: keys, &random)
+          let hit = try cache.access(key)
+          try #require(
+            hit == lists.access(key),
+            "LARDER_SEED=\(seed), capacity \(capacity), request \(number)")
+          try #require(cache.entries == lists.count && cache.entries <= capacity)
+          try #require(cache.holds(key), "the newest entry left")
+        }
+        for key in 0..<keys {
+          store.engine.access.forget(SimulatedNamespace.hash(key))
+          other.engine.access.forget(SimulatedNamespace.hash(key))
+          _ = store.engine.access.takeGhost(of: SimulatedNamespace.hash(key))
+          _ = other.engine.access.takeGhost(of: SimulatedNamespace.hash(key))
         }
       }
     }
@@ -59,51 +60,45 @@ import Testing
     throws
   {
     let seed = TestSettings.seed
-    try withStore { store, _ in
-      var random = SeededRNG(seed: seed)
-      var cache = SimulatedNamespace(capacity: 50_000, table: store.engine.access)
-      cache.countsBytes = true
-      for number in 0..<20_000 {
-        let key = Load.scanning.key(number, of: 2000, &random)
-        cache.sizes[key] = UInt64(1 + key * 7919 % 997)
-        _ = try cache.access(key)
-        try #require(cache.bytes <= 50_000, "LARDER_SEED=\(seed), request \(number)")
-        try #require(cache.holds(key))
-        let (entries, bytes) = cache.recountedWindow
-        try #require(cache.state.windowEntries == entries && cache.state.windowBytes == bytes)
-      }
-      #expect(cache.bytes > 45_000)
-      let most = Double(cache.capacity) * cache.state.policy.target.share
-      #expect(Double(cache.windowCost) <= most + 1000)
+    var random = SeededRNG(seed: seed)
+    var cache = SimulatedNamespace(capacity: 50_000, table: store.engine.access)
+    cache.countsBytes = true
+    for number in 0..<20_000 {
+      let key = Load.scanning.key(number, of: 2000, &random)
+      cache.sizes[key] = UInt64(1 + key * 7919 % 997)
+      _ = try cache.access(key)
+      try #require(cache.bytes <= 50_000, "LARDER_SEED=\(seed), request \(number)")
+      try #require(cache.holds(key))
+      let (entries, bytes) = cache.recountedWindow
+      try #require(cache.state.windowEntries == entries && cache.state.windowBytes == bytes)
     }
+    #expect(cache.bytes > 45_000)
+    let most = Double(cache.capacity) * cache.state.policy.target.share
+    #expect(Double(cache.windowCost) <= most + 1000)
   }
 
   @Test func `a scan does not drive out what is used`() throws {
-    try withStore { store, _ in
-      var cache = SimulatedNamespace(capacity: 100, table: store.engine.access)
-      for _ in 0..<5 { for key in 0..<60 { _ = try cache.access(key) } }
-      var hits = 0
-      for key in 1000..<3000 {
-        _ = try cache.access(key)
-        if try cache.access(key % 60) { hits += 1 }
-      }
-      #expect(hits > 1900)
+    var cache = SimulatedNamespace(capacity: 100, table: store.engine.access)
+    for _ in 0..<5 { for key in 0..<60 { _ = try cache.access(key) } }
+    var hits = 0
+    for key in 1000..<3000 {
+      _ = try cache.access(key)
+      if try cache.access(key % 60) { hits += 1 }
     }
+    #expect(hits > 1900)
   }
 
   @Test func `what may not leave is passed over, and nothing may mean nothing does`() throws {
-    try withStore { store, _ in
-      var cache = SimulatedNamespace(capacity: 10, table: store.engine.access)
-      cache.stays = { $0 < 5 }
-      for key in 0..<1000 { _ = try cache.access(key) }
-      #expect(cache.entries == 10 && (0..<5).allSatisfy { cache.holds($0) })
-      cache.stays = { _ in true }
-      for key in 1000..<1010 { _ = try cache.access(key) }
-      #expect(cache.entries == 20)
-      cache.stays = { _ in false }
-      _ = try cache.access(2000)
-      #expect(cache.entries == 10 && cache.holds(2000))
-    }
+    var cache = SimulatedNamespace(capacity: 10, table: store.engine.access)
+    cache.stays = { $0 < 5 }
+    for key in 0..<1000 { _ = try cache.access(key) }
+    #expect(cache.entries == 10 && (0..<5).allSatisfy { cache.holds($0) })
+    cache.stays = { _ in true }
+    for key in 1000..<1010 { _ = try cache.access(key) }
+    #expect(cache.entries == 20)
+    cache.stays = { _ in false }
+    _ = try cache.access(2000)
+    #expect(cache.entries == 10 && cache.holds(2000))
   }
 
   @Test func `without a table it still makes room`() throws {

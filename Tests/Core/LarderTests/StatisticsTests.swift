@@ -3,33 +3,36 @@ import Testing
 
 @testable import Larder
 
-@Suite struct StatisticsTests {
+@Suite struct StatisticsTests: StoreSuite {
   private let directory: TemporaryDirectory
   private var path: String { directory.path }
-  init() throws { directory = try TemporaryDirectory() }
+  let fixture: StoreFixture
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    fixture = try StoreFixture()
+  }
 
   @Test func `usage stands beside its limit, for namespaces and the store`() throws {
-    try withStore { store, _ in
-      try store.declare(
-        Rules(limits: Limits(entries: 8, bytes: .kilobytes(1))), for: "limited")
-      try store.declare(StoreLimits(entries: 100, bytes: .megabytes(1), disk: .megabytes(16)))
-      for key in 0..<2 {
-        try store.namespace("limited").set([UInt8](repeating: 1, count: 250), for: key)
-        try store.namespace("free").set("v", for: key)
-      }
-      var figures = try store.statistics()
-      #expect(figures.usage.entries == Statistics.Tier(used: 4, limit: 100))
-      #expect(figures.usage.bytes == Statistics.Tier(used: 502, limit: 1_000_000))
-      #expect(figures.usage.disk == Statistics.Tier(used: figures.file.size, limit: 16_000_000))
-      let (free, limited) = (figures.namespaces[0].usage, figures.namespaces[1].usage)
-      #expect(limited.entries.utilization == 0.25 && limited.bytes.utilization == 0.5)
-      #expect(free.entries == Statistics.Tier(used: 2, limit: nil) && free.bytes.utilization == nil)
-      try store.override(StoreLimits(entries: Limits.unlimited, bytes: 1000))
-      try store.override(Rules.Overrides(limits: Limits(bytes: 2000)), for: "limited")
-      figures = try store.statistics()
-      #expect(figures.usage.entries.limit == nil && figures.usage.bytes.limit == 1000)
-      #expect(figures.namespaces[1].usage.bytes.utilization == 0.25)
+    try store.declare(
+      Rules(limits: Limits(entries: 8, bytes: .kilobytes(1))), for: "limited")
+    try store.declare(StoreLimits(entries: 100, bytes: .megabytes(1), disk: .megabytes(16)))
+    for key in 0..<2 {
+      try store.namespace("limited").set([UInt8](repeating: 1, count: 250), for: key)
+      try store.namespace("free").set("v", for: key)
     }
+    var figures = try store.statistics()
+    #expect(figures.usage.entries == Statistics.Tier(used: 4, limit: 100))
+    #expect(figures.usage.bytes == Statistics.Tier(used: 502, limit: 1_000_000))
+    #expect(figures.usage.disk == Statistics.Tier(used: figures.file.size, limit: 16_000_000))
+    let (free, limited) = (figures.namespaces[0].usage, figures.namespaces[1].usage)
+    #expect(limited.entries.utilization == 0.25 && limited.bytes.utilization == 0.5)
+    #expect(free.entries == Statistics.Tier(used: 2, limit: nil) && free.bytes.utilization == nil)
+    try store.override(StoreLimits(entries: Limits.unlimited, bytes: 1000))
+    try store.override(Rules.Overrides(limits: Limits(bytes: 2000)), for: "limited")
+    figures = try store.statistics()
+    #expect(figures.usage.entries.limit == nil && figures.usage.bytes.limit == 1000)
+    #expect(figures.namespaces[1].usage.bytes.utilization == 0.25)
   }
 
   @Test func `bytes that went are counted by the reason`() throws {
@@ -58,57 +61,53 @@ import Testing
   }
 
   @Test func `a reset begins the counts anew and leaves everything else`() throws {
-    try withNotes { store, notes, clock in
-      let other = store.namespace("other")
-      let made = clock.now
-      for namespace in [notes, other] {
-        try namespace.set("v", for: "k")
-        try namespace.set("w", for: "k")
-        _ = try namespace.text("k")
-        _ = try namespace.text("none")
-      }
-      #expect(try store.statistics().since == made)
-      clock.advance(by: .seconds(5))
-      try notes.resetStatistics()
-      _ = try notes.text("k")
-      var figures = try store.statistics()
-      #expect(figures.namespaces.map(\.since) == [clock.now, made])
-      #expect(figures.namespaces[0].reads.hits == 1 && figures.namespaces[0].reads.misses == 0)
-      #expect(figures.namespaces[0].removals == RemovalCounters())
-      #expect(figures.namespaces[1].reads.hits == 1 && figures.namespaces[1].reads.misses == 1)
-      #expect(figures.namespaces[0].info.entries == 1 && figures.entries == 2)
-      clock.advance(by: .seconds(5))
-      try store.resetStatistics()
-      figures = try store.statistics()
-      #expect(figures.since == clock.now && figures.reads == ReadCounters())
-      #expect(figures.removals == RemovalCounters() && figures.entries == 2)
-      // A clear or a rename does not reset the counters of a namespace.
-      try notes.clear()
-      _ = try notes.text("k")
-      try store.rename("notes", to: "renamed")
-      figures = try store.statistics()
-      #expect(figures.namespaces.map(\.info.name) == ["other", "renamed"])
-      #expect(figures.namespaces[1].since == clock.now)
-      #expect(figures.namespaces[1].removals[.cleared] == 1)
-      #expect(figures.namespaces[1].reads.absent == 1)
-      #expect(failure { try store.namespace("none").resetStatistics() } == .noSuchNamespace)
+    let other = store.namespace("other")
+    let made = clock.now
+    for namespace in [notes, other] {
+      try namespace.set("v", for: "k")
+      try namespace.set("w", for: "k")
+      _ = try namespace.text("k")
+      _ = try namespace.text("none")
     }
+    #expect(try store.statistics().since == made)
+    clock.advance(by: .seconds(5))
+    try notes.resetStatistics()
+    _ = try notes.text("k")
+    var figures = try store.statistics()
+    #expect(figures.namespaces.map(\.since) == [clock.now, made])
+    #expect(figures.namespaces[0].reads.hits == 1 && figures.namespaces[0].reads.misses == 0)
+    #expect(figures.namespaces[0].removals == RemovalCounters())
+    #expect(figures.namespaces[1].reads.hits == 1 && figures.namespaces[1].reads.misses == 1)
+    #expect(figures.namespaces[0].info.entries == 1 && figures.entries == 2)
+    clock.advance(by: .seconds(5))
+    try store.resetStatistics()
+    figures = try store.statistics()
+    #expect(figures.since == clock.now && figures.reads == ReadCounters())
+    #expect(figures.removals == RemovalCounters() && figures.entries == 2)
+    // A clear or a rename does not reset the counters of a namespace.
+    try notes.clear()
+    _ = try notes.text("k")
+    try store.rename("notes", to: "renamed")
+    figures = try store.statistics()
+    #expect(figures.namespaces.map(\.info.name) == ["other", "renamed"])
+    #expect(figures.namespaces[1].since == clock.now)
+    #expect(figures.namespaces[1].removals[.cleared] == 1)
+    #expect(figures.namespaces[1].reads.absent == 1)
+    #expect(failure { try store.namespace("none").resetStatistics() } == .noSuchNamespace)
   }
 
   @Test func `a reset that fails changes no count`() throws {
-    try withNotes { store, notes, _ in
-      try notes.set("v", for: "k")
-      for _ in 0..<3 { _ = try notes.text("k") }
-      #expect(throws: Stop.self) {
-        try store.write { batch in
-          try batch.resetStatistics(of: "notes")
-          throw Stop()
-        }
+    try notes.set("v", for: "k")
+    for _ in 0..<3 { _ = try notes.text("k") }
+    #expect(throws: Stop.self) {
+      try store.write { batch in
+        try batch.resetStatistics(of: "notes")
+        throw Stop()
       }
-      #expect(try notes.reads.hits == 3)
-      try store.write { _ in }
-      #expect(try notes.reads.hits == 3)
     }
+    #expect(try notes.reads.hits == 3)
+    try store.write { _ in }
+    #expect(try notes.reads.hits == 3)
   }
 
   @Test func `what the last handle leaves is written when it goes`() throws {

@@ -5,29 +5,30 @@ import Testing
 @testable import Larder
 
 /// Which calls count as a use of an entry, and which processes see the use.
-@Suite struct Use {
+@Suite struct Use: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   private func mark(_ key: String, in notes: Store.Namespace) throws -> AccessStats {
     try notes.engine.access.stats(of: notes.place(of: key))
   }
 
   @Test func `each read of a fresh value is a use, and so is an overwrite`() throws {
-    try withNotes { store, notes, clock in
-      try notes.set("v", for: "k")
-      #expect(try mark("k", in: notes) == AccessStats(frequency: 1, clock: 0))
-      #expect(try notes.text("k") == "v")
-      #expect(try mark("k", in: notes) == AccessStats(frequency: 2, clock: 1))
-      #expect(try store.read { try $0.value(for: "k", in: notes) } != nil)
-      #expect(try mark("k", in: notes) == AccessStats(frequency: 3, clock: 2))
-      try notes.set("w", for: "k")
-      #expect(try mark("k", in: notes) == AccessStats(frequency: 4, clock: 3))
-      #expect(try notes.entry(for: "k")?.lastUsed == store.now)
-      clock.advance(by: .seconds(125))
-      try notes.withValue(for: "k") { _ in }
-      let used = try #require(try notes.entry(for: "k")?.lastUsed)
-      #expect(used <= store.now && used.advanced(by: .seconds(60)) > store.now)
-      try notes.remove("k")
-      #expect(try mark("k", in: notes) == AccessStats())
-    }
+    try notes.set("v", for: "k")
+    #expect(try mark("k", in: notes) == AccessStats(frequency: 1, clock: 0))
+    #expect(try notes.text("k") == "v")
+    #expect(try mark("k", in: notes) == AccessStats(frequency: 2, clock: 1))
+    #expect(try store.read { try $0.value(for: "k", in: notes) } != nil)
+    #expect(try mark("k", in: notes) == AccessStats(frequency: 3, clock: 2))
+    try notes.set("w", for: "k")
+    #expect(try mark("k", in: notes) == AccessStats(frequency: 4, clock: 3))
+    #expect(try notes.entry(for: "k")?.lastUsed == store.now)
+    clock.advance(by: .seconds(125))
+    try notes.withValue(for: "k") { _ in }
+    let used = try #require(try notes.entry(for: "k")?.lastUsed)
+    #expect(used <= store.now && used.advanced(by: .seconds(60)) > store.now)
+    try notes.remove("k")
+    #expect(try mark("k", in: notes) == AccessStats())
   }
 
   @Test func `large values and those with long keys or in chunks are used alike`() throws {
@@ -44,19 +45,17 @@ import Testing
   }
 
   @Test func `looking is no use`() throws {
-    try withNotes { store, notes, clock in
-      try notes.set("v", for: "k")
-      clock.advance(by: .seconds(600))
-      let before = try mark("k", in: notes)
-      let used = try notes.entry(for: "k")?.lastUsed
-      #expect(try notes.contains("k"))
-      #expect(try notes.page(limit: 10).items.map(\.lastUsed) == [used])
-      #expect(try store.read { try $0.entry(for: "k", in: notes)?.lastUsed } == used)
-      _ = try store.statistics()
-      _ = try store.verify()
-      #expect(try mark("k", in: notes) == before)
-      #expect(used == store.now.advanced(by: .seconds(-600)))
-    }
+    try notes.set("v", for: "k")
+    clock.advance(by: .seconds(600))
+    let before = try mark("k", in: notes)
+    let used = try notes.entry(for: "k")?.lastUsed
+    #expect(try notes.contains("k"))
+    #expect(try notes.page(limit: 10).items.map(\.lastUsed) == [used])
+    #expect(try store.read { try $0.entry(for: "k", in: notes)?.lastUsed } == used)
+    _ = try store.statistics()
+    _ = try store.verify()
+    #expect(try mark("k", in: notes) == before)
+    #expect(used == store.now.advanced(by: .seconds(-600)))
   }
 
   @Test func `what is not lent is not used: expired, stale and damaged entries`() throws {
@@ -71,13 +70,11 @@ import Testing
       clock.advance(by: .seconds(100))
       #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
     }
-    try withNotes { _, notes, _ in
-      try notes.set("v", for: "k")
-      let before = try mark("k", in: notes)
-      try notes.tamper("k") { $0[$0.count - 1] ^= 1 }
-      #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
-      try notes.remove("k")
-    }
+    try notes.set("v", for: "k")
+    let before = try mark("k", in: notes)
+    try notes.tamper("k") { $0[$0.count - 1] ^= 1 }
+    #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
+    try notes.remove("k")
   }
 
   @Test func `a read-only handle leaves no notes and makes no table`() throws {
