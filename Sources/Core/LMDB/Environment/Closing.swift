@@ -83,12 +83,7 @@ final class Closing: Sendable {
   /// must not fail.
   private func closeAlone() {
     let locks = handle.locks
-    var isLocked = true
-    do throws(LMDBError) {
-      try locks.opening.wait(lockTimeout: handle.lockTimeout)
-    } catch {
-      isLocked = false
-    }
+    let isLocked = (try? locks.opening.wait(lockTimeout: handle.lockTimeout)) != nil
     if isLocked, isFlushed.load(ordering: .relaxed) { flushIfAlone() }
     unsafe mdb_env_close(handle.pointer)
     locks.open.release()

@@ -48,12 +48,11 @@ extension WriteGuard {
   /// below.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
-    let tree = try tree(of: database)
     guard let place = try place(of: key, in: database) else { return }
     let leaf = place.leaf
     try checkNext(behind: place)
     note(place, added: 0)
-    guard tree.depth > 1 else { return }
+    if place.parent == 0 { return }
     let facts = checkedPages[leaf.number]
     let capacity = pageSize - PageTable.headerSize
     let used = pageSize - leaf.page.upper + 2 * leaf.page.count
@@ -84,16 +83,8 @@ extension WriteGuard {
 
   /// The place of `key`; nil for a tree without pages.
   private func place(of key: PageCheck.Key, in database: Database) throws(PageDamage) -> Place? {
-    let searched = unsafe SearchKey(key.start, count: key.count)
-    let known = unsafe recentPaths.find(searched, in: database, pageSize: pageSize)
-    let index: Int
-    if let known {
-      index = known
-    } else {
-      let tree = try tree(of: database)
-      if tree.isEmpty { return nil }
-      index = try unsafe newPath(to: searched, in: database, tree)
-    }
+    let searched = unsafe key.searched
+    guard let index = try unsafe path(to: searched, in: database) else { return nil }
     let leaf = recentPaths[index].leaf
     let parent = recentPaths[index].tree.depth > 1 ? recentPaths[index].branch.number : 0
     guard let node = leaf.page.node(leaf.index, pageSize: pageSize),
@@ -113,15 +104,14 @@ extension WriteGuard {
   func willMove(
     from key: PageCheck.Key, forward: Bool, in database: Database
   ) throws(PageDamage) {
-    let tree = try tree(of: database)
-    if tree.isEmpty { return }
-    var path = try knownPath(to: key, in: database, tree)
+    guard let known = try unsafe self.path(to: key.searched, in: database) else { return }
+    var path = recentPaths[known]
     let leaf = path.leaf
     try checkValues(of: leaf)
     let facts = checkedPages[leaf.number]
     let isUnchanged = facts.added == 0 && facts.removed == 0
     if isUnchanged, forward, leaf.index < leaf.page.count - 1 { return }
-    if try path.move(forward: forward, at: tree.depth - 1, by: self) {
+    if try path.move(forward: forward, at: path.tree.depth - 1, by: self) {
       try checkValues(of: path.leaf)
     }
   }

@@ -1,21 +1,19 @@
 /// The paths from a tree's root to a record. Each page on a path is checked once.
 extension WriteGuard: PageOpener {
-  /// Takes and remembers a path; returns its number in ``recentPaths``.
-  func newPath(to key: SearchKey, in database: Database, _ tree: Tree) throws(PageDamage) -> Int {
+  /// The number in ``recentPaths`` of the path to the record of `key`, or to the record behind which `key` would be inserted;
+  /// nil for a tree without pages.
+  @inline(__always)
+  func path(to key: SearchKey, in database: Database) throws(PageDamage) -> Int? {
+    if let known = unsafe recentPaths.find(key, in: database, pageSize: pageSize) { return known }
+    return try unsafe newPath(to: key, in: database)
+  }
+
+  private func newPath(to key: SearchKey, in database: Database) throws(PageDamage) -> Int? {
+    let tree = try tree(of: database)
+    if tree.isEmpty { return nil }
     let index = recentPaths.reuseOlder(in: database, tree)
     try unsafe recentPaths[index].seek(key, by: self)
     return index
-  }
-
-  /// The path to the record of `key`, or to the record behind which `key` would be inserted.
-  func knownPath(
-    to key: PageCheck.Key, in database: Database, _ tree: Tree
-  ) throws(PageDamage) -> TreePath {
-    let searched = unsafe SearchKey(key.start, count: key.count)
-    if let known = unsafe recentPaths.find(searched, in: database, pageSize: pageSize) {
-      return recentPaths[known]
-    }
-    return recentPaths[try unsafe newPath(to: searched, in: database, tree)]
   }
 
   /// For a tree that has pages.

@@ -182,8 +182,7 @@ final class WriteGuard: @unchecked Sendable {
     try unsafe nameKeys[index].withUnsafeBufferPointer { (bytes) throws(PageDamage) in
       guard let start = bytes.baseAddress else { return }
       let key = unsafe SearchKey(UnsafeRawPointer(start), count: bytes.count)
-      if unsafe recentPaths.find(key, in: .main, pageSize: pageSize) != nil { return }
-      _ = try unsafe newPath(to: key, in: .main, pages.main)
+      _ = try unsafe path(to: key, in: .main)
     }
     guard let tree = pages.table.tree(named: names[index], in: pages.main) else {
       throw PageDamage(page: pages.main.root, reason: "the record of database \(names[index])")
