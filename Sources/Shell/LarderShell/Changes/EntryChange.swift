@@ -90,13 +90,13 @@ struct EntryChange {
   /// If a filter chose an entry, and the entry then got another value or expiry, the entry stays. `record` gets each effect
   /// after its commit, and returns true if the entry counts as changed.
   mutating func apply<Effect>(
-    removes: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
+    losesValues: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
   ) throws {
     do {
       let walked = try scope.walk { entry, _ in
         entry.withoutExtras
       } _: { entries in
-        if removes {
+        if losesValues {
           try session.undo.read(entries.map { (session.store.namespace($0.namespace), $0.key) })
         }
         let effects = try session.write { batch in

@@ -13,6 +13,9 @@ final class UndoLog {
     let before: (entry: Store.Entry, value: [UInt8]?)?
     var after: Store.Entry?
 
+    /// Whether the command has left the entry as it was.
+    var isUnchanged: Bool { isStill(before?.entry) }
+
     func isStill(_ present: Store.Entry?) -> Bool {
       (present?.version, present?.expires, present?.isPinned)
         == (after?.version, after?.expires, after?.isPinned)
@@ -81,6 +84,7 @@ final class UndoLog {
   }
 
   func add(_ added: [Item]) {
+    let added = added.filter { !$0.isUnchanged }
     guard isRecording, !added.isEmpty else { return }
     if !running.isEmpty {
       forget()

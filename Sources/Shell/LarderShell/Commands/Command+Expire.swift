@@ -24,7 +24,7 @@ extension Command {
       note = "The time is \(clock.distance(to: time)). "
     }
     return try setExpiries(
-      "expire", past: "changed", call, session, isBulk: !note.description.isEmpty, note: note
+      "expire", past: "changed", call, session, isOver: !note.description.isEmpty, note: note
     ) { before in
       let after: Deadline
       switch change {
@@ -69,7 +69,7 @@ extension Command {
       $0.state != .expired
     }
     var report = ExpiryReport()
-    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
+    try change.apply(losesValues: isOver) { batch, namespace, entry -> ExpiryReport.Effect? in
       guard
         try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) }),
         let after = try batch.entry(for: entry.key, in: namespace)
@@ -93,9 +93,11 @@ extension Command {
     try setExpiries("persist", past: "persisted", call, session) { _ in .never }
   }
 
-  /// - Parameter target: Makes the new expiry from the present expiry; nil leaves an entry that never expires as it is.
+  /// - Parameters:
+  ///   - isOver: whether the new expiry has passed, so that no later command finds the entries.
+  ///   - target: makes the new expiry from the present expiry; nil leaves an entry that never expires as it is.
   private static func setExpiries(
-    _ verb: String, past: String, _ call: Invocation, _ session: Session, isBulk: Bool = false,
+    _ verb: String, past: String, _ call: Invocation, _ session: Session, isOver: Bool = false,
     note: SafeText = "", target: (Deadline) throws -> Deadline?
   ) throws {
     var change = try EntryChange(verb, past: past, call, in: session)
@@ -116,8 +118,8 @@ extension Command {
       try !change.isPreview(
         where: { try effect(on: $0).map { report.add($0) } ?? false }, fields: { report.fields })
     else { return }
-    try change.confirm(isBulk: isBulk, note: note) { try effect(on: $0)?.isChange ?? false }
-    try change.apply { batch, namespace, entry -> ExpiryReport.Effect? in
+    try change.confirm(isBulk: isOver, note: note) { try effect(on: $0)?.isChange ?? false }
+    try change.apply(losesValues: isOver) { batch, namespace, entry -> ExpiryReport.Effect? in
       let effect = try effect(on: entry)
       if case .changed(_, let after) = effect {
         let expires = Expiration(Deadline(after))

@@ -132,7 +132,7 @@ extension Command {
     // A pattern or filter also concerns absent keys with a load under way: such a load must not store its value.
     let areListed = change.scope.selection.listsKeys || change.scope.input != nil
     try change.save()
-    try change.apply(removes: true) { batch, namespace, entry in
+    try change.apply(losesValues: true) { batch, namespace, entry in
       if !areListed { batch.refuseEarlierLoads(in: namespace) }
       try batch.remove(entry.key, from: namespace)
       return true

@@ -70,7 +70,7 @@ extension Command {
       try batch.remove(key, from: namespace)
       return true
     }
-    guard present?.version == before.version else {
+    guard let present, present.version == before.version, present.state != .expired else {
       guard let value else { return false }
       var attributes = EntryAttributes(keeping: before, expires: nil)
       attributes.written = before.written
@@ -79,10 +79,10 @@ extension Command {
       try batch.set(value, for: key, in: namespace, attributes)
       return true
     }
-    if present?.expires != before.expires {
+    if present.expires != before.expires {
       try batch.touch(key, in: namespace, expires: before.expires.map { .at($0) } ?? .never)
     }
-    if present?.isPinned != before.isPinned {
+    if present.isPinned != before.isPinned {
       _ =
         try before.isPinned
         ? batch.pin(key, in: namespace) : batch.unpin(key, in: namespace)
