@@ -278,7 +278,8 @@ import ExampleTesting
     let run = try #require(begun)
     // An iteration does not raise the priority, but a wait for the result does.
     for await _ in run {}
-    #expect(network.sent.all.count == 1 + 3 + 3 * 2)
+    let (lists, articles, images) = (1, 3, 6)
+    #expect(network.sent.all.count == lists + articles + images)
     for (path, priority) in network.sent.all {
       let isLow = isAutomatic || path.hasPrefix("/img")
       #expect(priority == (isLow ? .background : .utility), "\(path)")
