@@ -97,7 +97,10 @@ final class Subscription: Sendable {
       while state.index < position.head {
         guard position.head - state.index <= UInt64(ring.slots), let record = ring.read(state.index)
         else {
-          return .change(Change(.missed(skip(&state, ring))))
+          // The skipped changes are overwritten or soon will be.
+          let (head, first) = (ring.head, state.index)
+          state.index = head
+          return .change(Change(.missed(Int(clamping: head >= first ? head - first : 0))))
         }
         state.index += 1
         if filter.map({ record.concerns($0) }) ?? true { return .change(record.change) }
@@ -108,13 +111,6 @@ final class Subscription: Sendable {
       }
       return .nothing(position, health)
     }
-  }
-
-  /// Continues at the head; returns the number of skipped changes, which are overwritten or soon will be.
-  private func skip(_ state: inout State, _ ring: ChangeRing) -> Int {
-    let head = ring.head
-    defer { state.index = head }
-    return Int(clamping: head >= state.index ? head - state.index : 0)
   }
 }
 

@@ -23,12 +23,10 @@ final class FairShare: Sendable {
   }
   private let times = Mutex(Times())
 
-  func members(at generation: UInt64) -> [Member]? {
-    times.withLock { $0.generation == generation ? $0.members : nil }
-  }
-
-  func guarantees(at generation: UInt64) -> [NamespaceID: UInt64]? {
-    times.withLock { $0.generation == generation ? $0.guarantees : nil }
+  func known(
+    at generation: UInt64
+  ) -> (members: [Member], guarantees: [NamespaceID: UInt64])? {
+    times.withLock { $0.generation == generation ? ($0.members, $0.guarantees) : nil }
   }
 
   func remember(_ members: [Member], at generation: UInt64) {

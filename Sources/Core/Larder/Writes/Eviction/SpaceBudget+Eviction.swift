@@ -119,7 +119,7 @@ extension SpaceBudget {
 
   func members(_ session: inout WriteSession) throws(LarderError) -> [FairShare.Member] {
     let fairShare = session.engine.writes.fairShare
-    if let known = fairShare.members(at: session.state.generation) { return known }
+    if let known = fairShare.known(at: session.state.generation) { return known.members }
     var members: [FairShare.Member] = []
     for name in try session.namespaceNames() {
       guard let namespace = try session.namespace(name) else { continue }
@@ -135,9 +135,8 @@ extension SpaceBudget {
   }
 
   func guarantees(_ session: inout WriteSession) throws(LarderError) -> [NamespaceID: UInt64] {
-    let fairShare = session.engine.writes.fairShare
-    if let known = fairShare.guarantees(at: session.state.generation) { return known }
-    return try members(&session).guarantees
+    let known = session.engine.writes.fairShare.known(at: session.state.generation)
+    return if let known { known.guarantees } else { try members(&session).guarantees }
   }
 
   @discardableResult

@@ -46,7 +46,8 @@ struct SpaceBudget {
   func checkGuarantees(
     of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
   ) throws(LarderError) {
-    guard let most = mostGuaranteed(pageSize: session.engine.pageSize) else { return }
+    let usableDisk = limits.usableDisk(pageSize: session.engine.pageSize)
+    guard let most = [limits.bytes, usableDisk].compactMap({ $0 }).min() else { return }
     var sum = guaranteed
     for name in try session.namespaceNames() where !name.isExactly(changed) {
       let own = try session.namespace(name)?.rules.limits.guaranteed ?? 0
@@ -57,11 +58,6 @@ struct SpaceBudget {
       .invalidArgument,
       "\(sum) bytes would be guaranteed to namespaces, but \(session.engine.environment.path) may hold \(most) bytes",
       hint: "guarantee less, or raise the store's limits")
-  }
-
-  /// The bytes that entries may use under the limits of bytes and disk; nil without these limits.
-  private func mostGuaranteed(pageSize: Int) -> Int? {
-    [limits.bytes, limits.usableDisk(pageSize: pageSize)].compactMap { $0 }.min()
   }
 }
 

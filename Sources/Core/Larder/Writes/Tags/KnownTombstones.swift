@@ -15,19 +15,20 @@ final class KnownTombstones: Sendable {
     let id = transaction.id
     if id != 0, quiet.load(ordering: .relaxed) == id { return [] }
     // If the state is damaged, the records themselves are read, and nothing is remembered.
-    let state = try transaction.state(seal)
-    if let state, state.tombstones == 0 {
+    guard let state = try transaction.state(seal) else {
+      return try Tombstone.all(in: transaction, seal)
+    }
+    if state.tombstones == 0 {
       quiet.store(id, ordering: .relaxed)
       return []
     }
-    if let state,
-      let known = listed.withLock({ $0?.generation == state.generation ? $0?.tombstones : nil })
-    {
+    let generation = state.generation
+    if let known = listed.withLock({ $0?.generation == generation ? $0?.tombstones : nil }) {
       return known
     }
     var tombstones = try Tombstone.all(in: transaction, seal)
-    if let state, tombstones.count < state.tombstones { tombstones.append(.damaged) }
-    if let state { listed.withLock { $0 = (state.generation, tombstones) } }
+    if tombstones.count < state.tombstones { tombstones.append(.damaged) }
+    listed.withLock { $0 = (generation, tombstones) }
     return tombstones
   }
 }

@@ -15,15 +15,12 @@ struct Tombstone: Equatable, Sendable {
   /// Whether the record of the tombstone cannot be read: nobody knows which entries the tombstone hides.
   private(set) var isDamaged = false
 
-  static let damaged = {
-    var tombstone = Tombstone(tags: [], horizon: [:])
-    tombstone.isDamaged = true
-    return tombstone
-  }()
+  static let damaged = Tombstone(tags: [], horizon: [:], isDamaged: true)
 
-  init(tags: [[UInt8]], horizon: [NamespaceID: UInt64]) {
+  init(tags: [[UInt8]], horizon: [NamespaceID: UInt64], isDamaged: Bool = false) {
     self.tags = tags
     self.horizon = horizon
+    self.isDamaged = isDamaged
   }
 
   /// Nil if the record under `key` is damaged.

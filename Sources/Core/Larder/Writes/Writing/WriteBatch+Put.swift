@@ -119,9 +119,7 @@ extension WriteBatch {
     _ key: Span<UInt8>, in name: String, _ attributes: EntryAttributes
   ) throws(LarderError) {
     try Key.validate(count: key.count, in: name)
-    if !attributes.tags.isEmpty {
-      for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
-    }
+    for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
     guard attributes.awaitsOwners else { return }
     for owner in attributes.owners {
       try Key.validate(count: owner.key.bytes.count, in: owner.namespace)

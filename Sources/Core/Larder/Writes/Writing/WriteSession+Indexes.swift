@@ -89,9 +89,7 @@ extension WriteSession {
     _ before: EntryFields, with after: EntryFields, of entryKey: [UInt8]
   ) throws(LarderError) {
     let (old, new) = (before.tagKeys(of: entryKey), after.tagKeys(of: entryKey))
-    for key in old where !new.contains(key) {
-      try transaction.remove(key, from: engine.indexes.tags)
-    }
+    try transaction.remove(old.filter { !new.contains($0) }, from: engine.indexes.tags)
     for key in new where !old.contains(key) {
       try transaction.put([], for: key, in: engine.indexes.tags)
     }
