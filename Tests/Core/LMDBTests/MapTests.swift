@@ -150,7 +150,6 @@ import Testing
   }
 }
 
-/// A flag that one thread sets once, and that other threads read.
 final class Flag: @unchecked Sendable {
   private let lock = NSLock()
   private var value = false

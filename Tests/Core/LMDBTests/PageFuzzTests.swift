@@ -202,7 +202,6 @@ import Testing
     #expect(records == expected)
   }
 
-  /// Reads the first and the last byte.
   @unsafe private func touch(_ start: UnsafeRawPointer, _ count: Int) {
     guard count > 0 else { return }
     let sum =

@@ -25,7 +25,6 @@ import Testing
     for _ in 0..<20 { try environment.set([5], [UInt8](repeating: value, count: 5000)) }
   }
 
-  /// Copies files of a store as they are now.
   private func copy(_ files: [String], from store: String = "store", to target: String) throws {
     let path = directory.path + "/" + target
     if !FileManager.default.fileExists(atPath: path) { try makePrivateDirectory(path) }

@@ -74,7 +74,6 @@ import Testing
     try expectRefusal(.foreign)
   }
 
-  /// The description of the refusal.
   private func words() throws -> String {
     let error = #expect(throws: OpenError.self) { try Fixture.open(store).close() }
     return error.map { "\($0) (\($0.recoverySuggestion))" } ?? ""

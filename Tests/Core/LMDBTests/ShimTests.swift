@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The header through which Swift sees LMDB.
 @Suite struct `The shim of LMDB` {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }

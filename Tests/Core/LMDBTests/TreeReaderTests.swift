@@ -149,6 +149,5 @@ import Testing
 }
 
 extension Cursor.Record {
-  /// The record as one array.
   fileprivate var joined: [UInt8] { Fixture.bytes(key.count) + key.array + value.array }
 }

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-/// The methods of a cache beyond reads and writes of one value.
 @Suite struct CacheVerbTests: StoreSuite {
   private struct Color: Codable, Equatable, Sendable { var name: String }
 

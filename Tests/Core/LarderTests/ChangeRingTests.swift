@@ -100,7 +100,6 @@ import Testing
     var watch = store.changes().makeAsyncIterator()
     for key in 0..<3 { try await store.namespace("notes").set("v", for: key) }
     #expect(await watch.next()?.key == Key(0))
-    // The word lies in the second slot.
     let words = store.engine.changes.ring.words
     let word = 512 + ChangeRecord.slotCount + 4
     words.view.store(words.view.wide(word) ^ 1, wide: word)

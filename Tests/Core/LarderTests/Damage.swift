@@ -50,7 +50,6 @@ extension Store {
     } catch is Stop {}
   }
 
-  /// The kinds of fault that a walk finds.
   var faults: Set<Verification.Inconsistency.Kind> {
     get throws { Set(try verify().faults.map(\.kind)) }
   }
@@ -88,7 +87,6 @@ extension Store.Namespace {
 }
 
 extension ReadTransaction {
-  /// Every key of a database.
   func keys(in database: Database) throws -> [[UInt8]] {
     var keys: [[UInt8]] = []
     var cursor = try cursor(in: database)

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// Reads of an entry and its value in one lookup.
 @Suite struct EntryReadingTests {
   private func read(_ notes: Store.Namespace, _ key: String) throws -> [UInt8]? {
     try notes.withEntry(for: key) { entry, value in

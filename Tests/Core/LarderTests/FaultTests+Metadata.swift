@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-// Damage of counters, of the state, and of the records of namespaces.
 extension FaultTests {
   private static func counters(
     _ name: String, like fault: Fault,

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-// Damage of entries and of the records of indexes.
 extension FaultTests {
   /// Changes the first record of a database for which `isWanted` returns true, or adds the changed record beside it.
   static func change(

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// The bytes of headers, fields and index records.
 @Suite struct FormatTests {
   private static let never = EntryHeader.never
 

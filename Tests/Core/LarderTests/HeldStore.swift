@@ -57,7 +57,6 @@ func whileHeld(
 }
 
 extension WriteQueue {
-  /// Waits until `count` writes wait.
   func waitForWaiting(_ count: Int) async throws {
     try await waitUntil { waitingCount >= count }
   }

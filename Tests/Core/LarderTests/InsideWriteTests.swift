@@ -152,7 +152,6 @@ import Testing
       #expect(error?.message.contains("100 ms") == true, "\(error?.message ?? "")")
       #expect(error?.hint?.contains("inside `write`") == true)
     }
-    // The store still works.
     try notes.set("later", for: "k")
     #expect(try notes.text("k") == "later" && notes.text("outer") == "outer")
     #expect(try store.verify().faults == [])

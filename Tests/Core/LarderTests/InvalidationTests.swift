@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-/// Tags, and the entries that an invalidation hides and removes.
 @Suite struct InvalidationTests: StoreSuite {
   let fixture: StoreFixture
   init() throws { fixture = try StoreFixture() }

@@ -28,7 +28,6 @@ import Testing
   }
 }
 
-/// The encoding of values of other types as keys.
 @Suite struct KeyEncodingTests {
   private enum Station: String, StoreKey { case thun, bern }
   private enum Line: Int, StoreKey { case one = 1 }

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// A timer that runs out when a test calls `runOut`.
 final class ManualTimer: Sendable {
   private let waiting = Mutex<[(delay: Duration, body: @Sendable () -> Void)]>([])
 

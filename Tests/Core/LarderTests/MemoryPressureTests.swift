@@ -55,7 +55,6 @@ import Testing
     clock.advance(by: .seconds(1))
     try fill(cache, 112..<120)
     #expect(cache.memory?.usage.entries == 14)
-    // Every value is still in the store.
     for index in 0..<120 { #expect(try cache.value(for: "\(index)") == "v") }
     #expect(try store.verify().faults == [])
   }

@@ -72,7 +72,6 @@ import Testing
   }
 
   @Test func `another codec gives what it would read, not what was written`() throws {
-    /// Drops the fraction of a number.
     struct Whole: Codec {
       let id = CodecID(rawValue: 202)
       func encode(_ value: Double) -> [UInt8] { Array(String(Int(value)).utf8) }

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// Changes of the metadata and the owners of an entry without a change of its value.
 struct MetadataTests {
   @Test(arguments: [1, 5_000, 30_000], [nil, 1_000])
   func `what is kept beside a value changes without it being written anew`(

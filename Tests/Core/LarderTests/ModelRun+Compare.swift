@@ -45,7 +45,6 @@ extension ModelRun {
     #expect(found.map { StoredKey($0.span).bytes } == order)
   }
 
-  /// Compares everything in the store with the model.
   mutating func compare() throws {
     let statistics = try store.statistics()
     model.settle()

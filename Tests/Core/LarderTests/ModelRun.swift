@@ -22,7 +22,6 @@ import Testing
   }
 }
 
-/// A random run of the store and its model.
 struct ModelRun {
   private let path: String
   private let options: Store.Options

@@ -22,7 +22,6 @@ import Testing
   }
 }
 
-/// A place in the store: the name of a namespace, and a key.
 private struct Place: Hashable {
   var name: String
   var key: Key

@@ -2,7 +2,6 @@ import TestSupport
 
 @testable import Larder
 
-/// Changes a store at random, by every kind of change.
 struct RandomWriter {
   let store: Store
   let clock: ManualClock

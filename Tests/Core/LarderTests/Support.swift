@@ -159,7 +159,6 @@ func inTasks(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Voi
   }
 }
 
-/// A count that several threads raise.
 final class Tally: Sendable {
   private let count = Atomic(0)
 

@@ -6,9 +6,7 @@ import Testing
 
 @testable import Larder
 
-/// Values that transforms change on their way into the store.
 @Suite struct TransformTests {
-  /// A transform that shortens values of one repeated byte.
   private struct Runs: ValueTransform {
     var id = TransformID(rawValue: 201)
     func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (

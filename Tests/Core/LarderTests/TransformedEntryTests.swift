@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// A transform that refuses values of more than one byte.
 private struct Refusal: ValueTransform {
   let id = TransformID(rawValue: 201)
 
@@ -34,7 +33,6 @@ private struct Refusal: ValueTransform {
     return options
   }
 
-  /// Writes a store with the entry `k` of `notes`, and closes it.
   private func write(at path: String) throws {
     let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
     try store.namespace("notes").set(

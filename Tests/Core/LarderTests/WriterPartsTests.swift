@@ -6,7 +6,6 @@ import Testing
 
 @testable import Larder
 
-/// Tests of the parts of a write batch, each alone.
 @Suite struct WriterPartsTests {
   private let one = NamespaceID(rawValue: 1)
   private let two = NamespaceID(rawValue: 2)

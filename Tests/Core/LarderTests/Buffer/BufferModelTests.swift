@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-/// Walks all orders of the steps of ``BufferModel``.
 @Suite struct BufferModelTests {
   /// The number of states; nil if one of them has a read with a wrong value.
   private func walk(_ start: BufferModel, _ fault: BufferModel.Fault? = nil) -> Int? {

@@ -6,9 +6,7 @@ import Testing
 
 @testable import Larder
 
-/// Compares stores with a write buffer and stores without a buffer.
 @Suite struct WriteBufferModelTests {
-  /// Makes the same writes to a store with a buffer and to a store without a buffer.
   @Test func `the buffer changes no value, version or counter`() throws {
     var random = SeededRNG(seed: TestSettings.seed)
     for _ in 0..<4 * TestSettings.trials {

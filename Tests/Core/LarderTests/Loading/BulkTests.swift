@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// Loads of many keys by one call of the loader.
 @Suite struct BulkTests {
   private let clock = ManualClock()
   private let origin = Origin()
@@ -243,8 +242,6 @@ import Testing
       }
     }
   }
-
-  // MARK: Several processes
 
   @Test func `processes that ask for the same keys at once ask for each of them once`()
     async throws

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// Values that are returned before they are committed.
 @Suite struct LoadCommitTests {
   private let clock = ManualClock()
   private let origin = Origin()

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// Loads that wait for themselves.
 @Suite(.timeLimit(.minutes(20))) struct LoadCycleTests {
   private let clock = ManualClock()
   private let boards: Larder.Cache<String>

@@ -70,14 +70,12 @@ final class Origin: Sendable {
     try await cache.result(for: key, options: options) { try await self.text() }
   }
 
-  /// Asks in a task of its own.
   func startAsking(
     _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
   ) -> Task<CacheResult<String>, any Error> {
     Task { try await ask(cache, options, for: key) }
   }
 
-  /// Waits until `count` loads have begun.
   func waitForLoads(_ count: Int) async throws { try await waitUntil { loads >= count } }
 }
 

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// When a load serves a stale value, and which callers learn that the value is stale.
 @Suite struct StaleTests {
   private let clock = ManualClock()
   private let origin = Origin()

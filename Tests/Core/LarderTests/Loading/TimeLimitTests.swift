@@ -54,8 +54,6 @@ import Testing
     try await boards.settle()
   }
 
-  // MARK: Soft limits
-
   private let soft = LoadOptions(
     stale: Staleness(onError: .hours(1)), softTimeout: .milliseconds(300), waitsForCommit: true)
 
@@ -125,8 +123,6 @@ import Testing
     #expect(try await first.value.value == "load 1")
     try await boards.settle()
   }
-
-  // MARK: Refresh ahead
 
   @Test(arguments: [10, 20])
   func

@@ -44,7 +44,6 @@ import TestSupport
       FileManager.default.isWritableFile(atPath: "/dev/shm")
       ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path
 
-    /// Makes a store from an image.
     @discardableResult
     static func place(
       _ image: [String: [UInt8]], _ store: String
