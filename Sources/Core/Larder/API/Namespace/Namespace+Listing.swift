@@ -20,7 +20,6 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   /// The cursor with the text `text`. For a malformed text, ``Store/Namespace/page(limit:after:prefix:)`` throws.
   public init(_ text: String) { description = text }
 
-  /// - Parameter entryKey: the entry key of the last listed entry.
   init(store: [UInt8], entryKey: [UInt8]) {
     let body = [Self.layout] + store.prefix(8) + entryKey
     var bytes = body

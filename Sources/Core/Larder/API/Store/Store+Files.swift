@@ -131,6 +131,5 @@ extension Store {
   /// Whether a process was killed while it made a store at `path`. A new store can still be made there.
   package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
 
-  /// Whether the store was closed, through this handle or another handle.
   package var isClosed: Bool { !engine.environment.isOpen }
 }

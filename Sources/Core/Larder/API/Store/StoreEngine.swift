@@ -97,7 +97,6 @@ final class StoreEngine: Sendable {
   var access: AccessTable { reader.access }
   var leftovers: ReadLeftovers { reader.leftovers }
 
-  /// The engine that this process already has for the store at `path`, or a new engine.
   static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreEngine {
     guard options.transforms.count <= TransformSteps.most else {
       throw LarderError(

@@ -28,7 +28,6 @@ struct ExpirySweep {
 
   private let id: NamespaceID?
   private var left: Int
-  /// The position behind which the sweep continues; nil at the start.
   private(set) var position: Position?
   /// Whether the sweep has seen all due entries. Some stay due: entries that must stay for the current write, and entries after
   /// `shouldContinue` has returned false.
@@ -55,7 +54,6 @@ struct ExpirySweep {
     return removal
   }
 
-  /// Looks at the next indexed entries, at most `limit`, and removes the expired entries.
   mutating func runStep(
     limit: Int, _ session: inout WriteSession,
     while shouldContinue: (borrowing WriteSession) -> Bool = { _ in true }

@@ -21,7 +21,6 @@ extension NamespaceRepair {
     for key in entry.tagKeys { try session.transaction.put([], for: key, in: indexes.tags) }
   }
 
-  /// Whether an intact record is consistent and has its whole value.
   private func isWhole(
     _ entry: StoredEntry, _ record: Span<UInt8>, in view: borrowing WriteTransaction
   ) throws(LMDBError) -> Bool {
@@ -62,7 +61,6 @@ extension Fault {
     }
   }
 
-  /// The key of the record that the fault concerns, in the database of `part`.
   func record(in part: NamespaceRepair.Part) -> [UInt8]? {
     switch (part, self) {
     case (.entries, .shortKey(let key)), (.deadlines, .damagedDeadline(let key)),

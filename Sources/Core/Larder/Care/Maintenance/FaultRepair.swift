@@ -95,7 +95,6 @@ struct FaultRepair {
     return true
   }
 
-  /// Mends an entry, or drops an index record, and marks the namespace for ``RepairJob``.
   private func mend(
     _ key: [UInt8], in part: NamespaceRepair.Part, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -155,14 +154,12 @@ struct FaultRepair {
 }
 
 extension WriteSession {
-  /// Lists an id as cleared, so that its entries are reclaimed.
   fileprivate mutating func listAsCleared(_ id: NamespaceID) throws(LarderError) {
     let key = MetadataKey.garbage(id)
     try transaction.put(engine.seal.seal([], for: key), for: key, in: .main)
     ledger.updateStore { $0.garbage &+= 1 }
   }
 
-  /// Counts the facts in the state of the store again: the sums of its namespaces, and the records of some kinds.
   fileprivate mutating func recountStore() throws(LarderError) {
     try saveCounters()
     let seal = engine.seal

@@ -6,7 +6,6 @@ enum GarbageCollector {
   /// The number of entries that a write removes beside its own work.
   static let perWrite = 32
 
-  /// Removes up to `limit` entries; returns the number of removed entries.
   @discardableResult
   static func reclaim(limit: Int, _ session: inout WriteSession) throws(LarderError) -> Int {
     var reclaimed = 0

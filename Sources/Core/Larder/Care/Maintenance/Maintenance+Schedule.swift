@@ -36,7 +36,6 @@ extension Maintenance {
     }
   }
 
-  /// The time until a run is due, according to the store's record of the last run.
   private func remaining() throws(LarderError) -> Duration {
     let engine = store.engine
     let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }

@@ -16,7 +16,6 @@ struct NamespaceRepair {
 
   /// The entries of the namespace, counted in one snapshot or write.
   struct Survey {
-    /// The amounts by which the counters must be corrected.
     var correction = NamespaceCounters()
     /// How often damage was found before the survey.
     var events: UInt64 = 0

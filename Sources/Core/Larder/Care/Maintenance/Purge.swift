@@ -29,7 +29,6 @@ extension Store {
   }
 }
 
-/// Removes expired entries, and entries of cleared namespaces, in bounded transactions.
 struct Purge {
   static let perBatch = 500
   let engine: StoreEngine
@@ -60,7 +59,6 @@ struct Purge {
     return total
   }
 
-  /// Removes the entries of cleared namespaces; returns the number of removed entries.
   func reclaim(while shouldContinue: () -> Bool) throws(LarderError) -> Int {
     var total = 0
     while true {

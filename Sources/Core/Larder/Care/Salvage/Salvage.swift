@@ -174,7 +174,6 @@ private struct SalvagePace {
 }
 
 struct SalvageMetadata {
-  /// The settings; nil if their record is lost.
   private(set) var settings: StoreSettings?
   private(set) var namespaces: [(name: String, record: NamespaceRecord)] = []
   private var names: [NamespaceID: String] = [:]

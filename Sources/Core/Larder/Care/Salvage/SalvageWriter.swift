@@ -150,7 +150,6 @@ struct SalvageWriter {
 /// The records that killed processes have left in the write buffer of a store.
 struct SalvagedRecords {
   let contents: BufferContents
-  /// The commit on which the records lie.
   let commit: UInt64
 
   /// Reads the records and changes nothing in the store; nil without records. They are lost if the store cannot be opened.

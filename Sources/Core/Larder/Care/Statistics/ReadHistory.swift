@@ -72,7 +72,6 @@ extension Store {
 }
 
 extension StoreEngine {
-  /// Adds a sample in the first run of each hour.
   func sampleReads() throws(LarderError) {
     guard try metadata.readHistory(in: beginRead()).isDue(at: clock.now) else { return }
     try commit(.withoutCleanup) { batch in try batch.sampleReads() }

@@ -34,7 +34,6 @@ public struct Verification: Sendable {
     /// The contradiction or the damage, in one sentence.
     public var detail: String { fault.description }
 
-    /// The key of the entry in the database of entries.
     var entryKey: [UInt8]?
 
     init(_ fault: Fault, namespace: String? = nil) {

@@ -4,7 +4,6 @@ import LarderSystem
 // The entries: each must be readable, intact, and in every index at the place that it states.
 
 extension Verifier {
-  /// Checks that every entry is readable, intact and indexed, and counts the entries for other checks.
   mutating func checkEntries(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: .entries) { key, record throws(LMDBError) in
       if key.count > 4 {
@@ -90,7 +89,6 @@ extension Verifier {
     }
   }
 
-  /// Checks that the expiry index and the queue have the entry at the place that its header states.
   private mutating func checkIndexed(
     _ entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {

@@ -4,7 +4,6 @@ import LarderSystem
 // The indexes: each record must lead to an entry with the same facts.
 
 extension Verifier {
-  /// Checks that every record of the expiry index leads to an entry, and is not earlier than the state of the store allows.
   mutating func checkDeadlines(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let next = try transaction.state(engine.seal).map { Int64(clamping: $0.nextDue) } ?? 0
     try transaction.forEach(in: engine.indexes.deadlines) { key, record throws(LMDBError) in
@@ -34,7 +33,6 @@ extension Verifier {
     }
   }
 
-  /// Checks that every record of the queue leads to an entry with that position.
   mutating func checkQueue(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: engine.indexes.queue) { key, record throws(LMDBError) in
       if let queued = QueueRecord(key, record) {

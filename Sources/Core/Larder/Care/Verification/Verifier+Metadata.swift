@@ -13,7 +13,6 @@ extension Verifier {
     }
   }
 
-  /// Checks that every namespace has a readable record and an id of its own.
   mutating func checkNamespaces(_ transaction: borrowing ReadTransaction) throws(LarderError) {
     for (name, bytes) in try engine.metadata.namespaceRecords(in: transaction) {
       let record: NamespaceRecord
@@ -33,7 +32,6 @@ extension Verifier {
     result.namespaces = names.count
   }
 
-  /// Checks that no namespace in use is listed as cleared.
   mutating func checkGarbage(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: .main, from: MetadataKey.garbage) {
       key, record throws(LMDBError) in
@@ -55,7 +53,6 @@ extension Verifier {
     }
   }
 
-  /// Checks that the record of every invalidated tag is readable, and that the number of these records is right.
   private mutating func checkTombstones(
     _ state: StoreState, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
@@ -112,7 +109,6 @@ extension Verifier {
     }
   }
 
-  /// Checks the totals of the store, the number of cleared ids, and that the count of entries with owners is not too low.
   private mutating func checkTotals(_ state: StoreState) {
     if namespaces.count == names.count {
       var totals = NamespaceCounters()

@@ -16,7 +16,6 @@ struct KeyCounts {
 
   mutating func remove(_ key: [UInt8]) { counts[Self.place(key)] -= 1 }
 
-  /// Whether some added keys were not removed.
   var hasRest: Bool { counts.contains { $0 != 0 } }
 
   /// Whether `key` may be an added key that was not removed.

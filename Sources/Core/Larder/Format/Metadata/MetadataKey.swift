@@ -13,13 +13,11 @@ enum MetadataKey {
   // The LMDB target uses "D" for the durability, which it needs before the first write.
   /// The limits of the store.
   static let settings = key("S")
-  /// The record of ``StoreState``.
   static let state = key("G")
 
   static let namespaces = key("N")
   static func namespace(_ name: String) -> [UInt8] { namespaces + Array(name.utf8) }
 
-  /// The counters of all namespaces.
   static let allCounters = key("C")
   static func counters(_ id: NamespaceID) -> [UInt8] { allCounters + id.prefix }
 
@@ -49,7 +47,6 @@ enum MetadataKey {
   /// Invalidated tags that entries still carry.
   static let tombstones = key("T")
 
-  /// The record of ``ReadHistory``.
   static let readHistory = key("H")
 
   /// Namespaces with damage that are to be repaired.

@@ -26,7 +26,6 @@ struct MetadataReader: Sendable {
     return try NamespaceRecord(bytes.span, name: name, seal: seal)
   }
 
-  /// The counters of a namespace; zeros without counters.
   func counters(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> NamespaceCounters {
@@ -58,7 +57,6 @@ struct MetadataReader: Sendable {
     }
   }
 
-  /// Every namespace, in the order of names.
   func namespaces(
     in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [ListedNamespace] {

@@ -30,7 +30,6 @@ struct NamespaceCounters: Equatable {
   /// How many numbers were given: for each write, and each removed pin. A recount after damage skips at least 2^40 numbers.
   var numbersGiven: UInt64 { next - 1 }
 
-  /// Nil if the record of the namespace is damaged or has impossible numbers.
   init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
     let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
     guard let content = seal.open(record, seed: seed) else { return nil }

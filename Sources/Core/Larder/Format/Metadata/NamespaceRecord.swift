@@ -14,14 +14,12 @@ struct NamespaceRecord: Equatable, Sendable {
   var created: Int64
   var rules = RuleSet()
 
-  /// The rules that code declared, and an operator's overrides of them.
   struct RuleSet: Codable, Equatable, Sendable {
     var declared = Rules()
     var overrides = Rules.Overrides()
 
     var effective: Rules { overrides.applied(to: declared) }
 
-    /// Replaces the declared rules, unless the declared rules have a higher version.
     mutating func declare(_ rules: Rules) {
       if rules.version >= declared.version { declared = rules }
     }

@@ -3,12 +3,10 @@ import LarderSystem
 /// Seals the store's own records: each begins with a checksum over the store's identity, the record's key and its bytes. A
 /// damaged record, a record under another key, and a record from another store do not open.
 struct RecordSeal: Sendable {
-  /// Bytes of the checksum in front of every record.
   static let size = 8
 
   private let salt: UInt64
 
-  /// - Parameter identity: the 16 random bytes of the store.
   init(identity: [UInt8]) { salt = Checksum.of(identity.span, seed: 5) }
 
   func seed(for key: Span<UInt8>) -> UInt64 { Checksum.of(key, seed: salt) }

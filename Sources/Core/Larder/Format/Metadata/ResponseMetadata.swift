@@ -63,6 +63,5 @@ package struct ResponseMetadata {
     }
   }
 
-  /// The value of the last note with the name `name`, or nil.
   package func note(_ name: String) -> String? { notes.last { $0.name == name }?.value }
 }

@@ -63,7 +63,6 @@ extension NamespaceCounters {
 }
 
 extension WriteTransaction {
-  /// The state of the store; rebuilt if its record is damaged.
   func stateOrRebuilt(_ seal: RecordSeal) throws(LMDBError) -> StoreState {
     if let state = try state(seal) { return state }
     return try StoreState.rebuilt(in: self, seal: seal)

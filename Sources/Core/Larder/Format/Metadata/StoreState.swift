@@ -8,11 +8,9 @@ struct StoreState: Equatable {
   var nextID: UInt64 = 1
   /// The number of tombstones. Stored entries may still carry their tags.
   var tombstones: UInt64 = 0
-  /// The number of entries in all namespaces, including expired entries.
+  // The sums of the same counters of all namespaces; see ``NamespaceCounters``.
   var entries: UInt64 = 0
-  /// Bytes of the entries' values.
   var bytes: UInt64 = 0
-  /// Bytes of the entries' headers, fields and values.
   var stored: UInt64 = 0
   /// The time of the last write or purge with a trusted clock, in milliseconds since 1970.
   var lastStamp: UInt64 = 0
@@ -35,7 +33,6 @@ struct StoreState: Equatable {
 
   init() {}
 
-  /// Nil if the record is damaged or has impossible numbers.
   init?(_ record: Span<UInt8>, seal: RecordSeal) {
     guard let content = seal.open(record, for: MetadataKey.state) else { return nil }
     var words = WordReader(content)
@@ -85,7 +82,6 @@ struct StoreState: Equatable {
     [UInt8](count: Self.recordSize) { write(to: &$0, seal: seal) }
   }
 
-  /// Whether the expiry index may have a due record.
   func mayBeDue(at now: Timestamp) -> Bool { Int64(clamping: nextDue) <= now.milliseconds }
 }
 

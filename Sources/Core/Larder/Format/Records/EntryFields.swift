@@ -42,7 +42,6 @@ struct EntryFields: Equatable, Sendable {
     guard reader.isAtEnd else { return nil }
   }
 
-  /// The stored form, which ``init(_:)`` reads.
   func encoded() -> [UInt8] {
     var bytes: [UInt8] = []
     for field in all {

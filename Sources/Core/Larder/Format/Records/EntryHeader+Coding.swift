@@ -161,7 +161,6 @@ extension EntryHeader {
     if fieldsCount > 0 { record.append(number: UInt64(fieldsCount), isLong: false) }
   }
 
-  /// Writes the checksum into a complete record.
   static func seal(_ record: inout OutputSpan<UInt8>, keyHash: UInt64) {
     let checksum = checksum(of: record.span, keyHash: keyHash)
     record.replaceWord(at: 0, with: checksum)

@@ -31,7 +31,6 @@ struct EntryHeader: Equatable {
 
   var flags: Flags
   var codec: UInt8
-  /// Bytes of the fields that follow the header.
   var fieldsCount: UInt32
   /// The checksum in the record; see ``isIntact(_:keyHash:)``.
   var checksum: UInt64
@@ -74,7 +73,6 @@ struct EntryHeader: Equatable {
     return own == other
   }
 
-  /// The offset of the payload in the record that the header was read from.
   @inline(__always)
   var payloadStart: Int { size &+ Int(fieldsCount) }
 

@@ -27,7 +27,6 @@ enum IndexKey {
     QueuePosition.append(block.number, to: &bytes)
   }
 
-  /// The key under which the expiry index has an entry with this header, if it has the entry.
   static func deadline(of header: EntryHeader, entry: [UInt8]) -> [UInt8] {
     deadline(header.deadline, position: header.sequence, entry: entry)
   }
@@ -106,7 +105,6 @@ enum QueuePosition {
   /// Positions and versions stay below this number.
   static let limit: UInt64 = 1 << 61
 
-  /// The number of bytes behind the first byte.
   @inline(__always)
   private static func following(_ position: UInt64) -> Int {
     (UInt64.bitWidth &- position.leadingZeroBitCount &+ 2) &>> 3

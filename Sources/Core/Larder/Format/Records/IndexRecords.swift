@@ -142,7 +142,6 @@ struct IndexedEntry {
 /// A record of the queue: a position, and its entry.
 struct QueueRecord {
   let position: UInt64
-  /// The entry's key in the database of entries.
   let entryKey: [UInt8]
 
   init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {

@@ -28,7 +28,6 @@ struct PlainRecord {
     }
   }
 
-  /// The value of a record with a plain header.
   @inline(__always)
   @_lifetime(copy record)
   static func payload(of record: Span<UInt8>) -> Span<UInt8> {

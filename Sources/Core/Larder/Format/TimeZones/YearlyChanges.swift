@@ -100,7 +100,6 @@ extension YearlyChanges {
   }
 }
 
-/// The text of a rule; it is read from the front.
 private struct POSIXText {
   private var rest: ArraySlice<UInt8>
 

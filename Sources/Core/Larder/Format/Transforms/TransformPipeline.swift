@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// A value that transforms have changed, ready to be stored.
 struct TransformedValue {
   /// Bytes of the value before the transforms.
   var size: Int
@@ -16,7 +15,6 @@ struct TransformPipeline: Sendable {
   let transforms: [any ValueTransform]
   var isEmpty: Bool { transforms.isEmpty }
   let hasRequired: Bool
-  /// Whether a required transform changes metadata.
   let requiresMetadata: Bool
 
   init(_ transforms: [any ValueTransform]) {
@@ -25,7 +23,6 @@ struct TransformPipeline: Sendable {
     requiresMetadata = transforms.contains { $0.isRequired && $0.coversMetadata }
   }
 
-  /// The value and the metadata of an entry in the form to be stored.
   func apply(
     to value: Span<UInt8>, _ attributes: EntryAttributes, of entry: TransformContext
   ) throws(LarderError) -> TransformedValue {

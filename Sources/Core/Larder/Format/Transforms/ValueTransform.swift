@@ -129,7 +129,6 @@ extension TransformContext {
     }
   }
 
-  /// Whether a transform keeps the entry for itself.
   package var isOfTransforms: Bool {
     get throws {
       try reader.identify(reader.transformStorage, in: reader.beginRead()).rawValue == namespace

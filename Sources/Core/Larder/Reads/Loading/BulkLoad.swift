@@ -76,7 +76,6 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     callNext()
   }
 
-  /// Calls the source for the keys that wait, unless a call is under way.
   private func callNext() {
     let members = state.withLock { state -> [Member] in
       if state.isCalling || state.waiting.isEmpty { return [] }
@@ -98,7 +97,6 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Calls the source, queues the writes of all outcomes together, and returns the outcome of each key.
   private func call(_ members: [Member]) async -> [Result<LoadedValue<Value>, any Error>] {
     let outcomes: Result<[Key: Loaded<Value>], any Error>
     do {

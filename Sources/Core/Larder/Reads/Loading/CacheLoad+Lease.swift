@@ -2,11 +2,9 @@ import LarderSystem
 
 /// Lets the processes of a machine run one load of a key at a time.
 extension CacheLoad {
-  /// The begin of a load.
   struct Turn {
     var lookup: CacheLookup<Value>
     var moment: RemovalTable.Mark
-    /// The lease of the load; nil if it runs without a lease.
     var lease: LoadLease?
     /// Whether the lookup found the outcome of another process's load, so that this load is not needed.
     var isAnswered = false

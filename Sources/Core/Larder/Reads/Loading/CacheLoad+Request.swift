@@ -13,7 +13,6 @@ extension CacheLoad {
     case entered(Result<Place, any Error>, after: CacheLookup<Value>?, isFallback: Bool)
   }
 
-  /// Checks whether the stored value is sufficient, and joins or starts a load otherwise.
   func begin(after lookup: CacheLookup<Value>?) throws -> Request {
     guard let lookup else {
       return .entered(Result { try enter(after: nil) }, after: nil, isFallback: false)
@@ -135,7 +134,6 @@ extension CacheLoad {
       than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now)
   }
 
-  /// Loads in the background, unless the table has a load that may be shared.
   private func refresh(after lookup: CacheLookup<Value>) {
     if let load: InFlight = engine.loads.running.load(named: name), mayShare(load, after: lookup) {
       return

@@ -100,7 +100,6 @@ extension CacheLoad {
 }
 
 extension StoreEngine {
-  /// The hashes of the tags and owners of a new value, and of the tags of the entry that it replaces.
   fileprivate func removalHashes(
     of attributes: EntryAttributes, replacing entry: CachedEntry?
   ) throws(LarderError) -> [UInt64] {

@@ -140,7 +140,6 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// The attributes that a load gave, completed from the options.
   func merged(_ attributes: EntryAttributes) -> EntryAttributes {
     var merged = attributes
     let usual = options.attributes(codec: cache.codecID)
@@ -154,7 +153,6 @@ struct CacheLoad<Value: Sendable>: Sendable {
 }
 
 extension LarderError {
-  /// The error of a load that calls its value unchanged, although the load got no stored value.
   package static func unchanged(_ key: Key) -> LarderError {
     LarderError(
       .failed, "the load of \(key) says that the value is unchanged, but none was stored",

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// One lookup of a cache: the entry, and whether memory has its value.
 struct EntryLookup {
   /// The entry; nil if the key has no entry, or an entry that cannot be decoded.
   var entry: CachedEntry?
@@ -141,7 +140,6 @@ package enum StoredResult<Value: Sendable> {
   case needsLoad(after: CacheLookup<Value>?)
 }
 
-/// Whether a request uses the stored value, loads, or both.
 enum LoadDecision: Equatable {
   case use
   case useAndRefresh

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// An entry, fresh or stale, as a load sees it.
 struct CachedEntry {
   var id: NamespaceID
   var header: EntryHeader

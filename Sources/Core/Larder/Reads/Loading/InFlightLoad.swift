@@ -13,7 +13,6 @@ protocol AnyInFlightLoad: AnyObject, Sendable {
 /// when its last caller gives up.
 package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
-    /// The number of joined callers, whether or not they wait yet.
     var callers = 0
     var outcome: Result<Outcome, any Error>?
     var cancel: (@Sendable () -> Void)?

@@ -166,7 +166,6 @@ struct MemoryGhosts {
 }
 
 extension Int {
-  /// The smallest power of two that is not smaller than this number.
   var nextPowerOfTwo: Int {
     self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
   }

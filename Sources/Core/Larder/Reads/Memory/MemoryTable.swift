@@ -40,7 +40,6 @@ struct MemoryTable {
     return nil
   }
 
-  /// Inserts an item, and returns the former item of its key.
   mutating func put(_ item: MemoryItem) -> MemoryItem? {
     if let index = index(of: item) {
       let previous = slots[index].item

@@ -15,7 +15,6 @@ struct ChunkedPayload {
     checksum = Checksum.of(value, seed: Self.seed)
   }
 
-  /// Nil if the payload is damaged.
   init?(_ payload: Span<UInt8>) {
     guard payload.count == Self.size, payload.word(at: 0) <= UInt64(Rules.largestPossibleValue)
     else { return nil }
@@ -32,7 +31,6 @@ struct ChunkedPayload {
 }
 
 struct ChunkAssembly {
-  /// The first bytes of the keys of the value's chunks.
   let prefix: [UInt8]
   private let expected: ChunkedPayload
   private var value: [UInt8] = []
@@ -64,7 +62,6 @@ struct ChunkAssembly {
 }
 
 extension EntryReader {
-  /// The value of an entry in chunks; nil if the value is damaged.
   func assemble(
     _ payload: Span<UInt8>, id: NamespaceID, version: UInt64,
     in transaction: borrowing ReadTransaction

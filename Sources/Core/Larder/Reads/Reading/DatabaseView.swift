@@ -6,7 +6,6 @@ protocol DatabaseView: ~Copyable {
   @_lifetime(borrow self)
   func cursor(in database: Database) throws(LMDBError) -> Cursor
 
-  /// The value of `key`; nil if the key is absent.
   @_lifetime(borrow self)
   func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
 }

@@ -2,7 +2,6 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// The namespace's id in a snapshot; ``NamespaceID/store`` if the namespace does not exist.
   @inline(__always)
   func identify(
     _ handle: NamespaceHandle, in transaction: borrowing ReadTransaction
@@ -14,7 +13,6 @@ extension EntryReader {
     }
   }
 
-  /// Whether a fresh value is under `key`; does not count as a read.
   func hasFresh(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Bool {

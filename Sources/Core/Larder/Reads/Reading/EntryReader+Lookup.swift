@@ -11,7 +11,6 @@ struct Lookup: ~Escapable {
     case stale
     /// A negative entry that has not expired: its key has no value.
     case negative
-    /// An expired entry that is still stored.
     case expired
     /// The key has no entry, or an invalidated tag hides the entry.
     case absent

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// A record that a scan visits.
 struct ScannedRecord: ~Escapable {
   let entryKey: Span<UInt8>
   let record: Span<UInt8>
@@ -108,7 +107,6 @@ extension EntryReader {
         header, record: found.record, keyHash: Checksum.keyHash(of: found.key, in: id))
   }
 
-  /// Visits a record that was not verified with its run, if the record is a fresh entry.
   @inline(never)
   private func visitOther(
     _ found: ScannedRecord, of namespace: Store.Namespace, _ id: NamespaceID, _ prefix: [UInt8],

@@ -13,7 +13,6 @@ final class EntryReader: Sendable {
   let metadata: MetadataReader
   let clock: StoreClock
   let transforms: TransformPipeline
-  /// The access table, with the accesses of all processes.
   let access: AccessTable
   let leftovers: ReadLeftovers
   /// The size of a chunk: a page without LMDB's header, so that chunks need no consecutive pages.
@@ -123,7 +122,6 @@ final class EntryReader: Sendable {
 }
 
 extension Store.Entry {
-  /// The facts that every entry has.
   fileprivate init(
     _ header: EntryHeader, key: Key, namespace: String, size: Int, storedSize: Int,
     lastUse: Timestamp?, at now: Timestamp
