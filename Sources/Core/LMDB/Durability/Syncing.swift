@@ -41,7 +41,7 @@ struct Syncing: Sendable {
     try handle.withWriter { () throws(LMDBError) in
       try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
       defer { handle.locks.write.release() }
-      if let scratch { try scratch.flush() } else { try handle.sync() }
+      if let scratch { try scratch.flush() } else { try unsafe syncFile(of: handle.pointer) }
     }
   }
 
@@ -81,7 +81,7 @@ struct Syncing: Sendable {
   func flushForReplacing() throws(LMDBError) {
     if level == .temporary { return }
     guard let recovery, let record = cleanRecord(of: handle.meta.stamp) else {
-      return try handle.sync()
+      return try unsafe syncFile(of: handle.pointer)
     }
     try handle.sync(recovery)
     try recovery.write(record)

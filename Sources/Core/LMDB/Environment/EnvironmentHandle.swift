@@ -108,9 +108,6 @@ import Synchronization
     }
   }
 
-  /// At a level without a file `recovery`.
-  func sync() throws(LMDBError) { try unsafe syncFile(of: pointer) }
-
   /// At a level with a file `recovery`. A failed sync of any process ends the use of the environment: pages that this process
   /// reads may be lost.
   func sync(_ recovery: RecoveryFile) throws(LMDBError) {

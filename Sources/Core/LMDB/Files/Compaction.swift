@@ -12,17 +12,16 @@ struct Compaction {
   func copy(to path: String, _ shouldContinue: Progress) throws(OpenError) {
     let unfinished = try UnfinishedStore(for: path)
     let data = unfinished.path + "/data.mdb"
-    do throws(LMDBError) {
-      try write(to: data, shouldContinue)
-      if let record = environment.syncing.cleanRecord(of: try DataStamp(of: data)) {
-        try RecoveryFile.create(unfinished.path + "/recovery", record)
-      }
-    } catch {
-      let cause = error.explained(writing: data)
-      unfinished.remove()
-      throw OpenError(.notCreated, path: unfinished.place, cause: cause)
-    }
     do throws(OpenError) {
+      do throws(LMDBError) {
+        try write(to: data, shouldContinue)
+        if let record = environment.syncing.cleanRecord(of: try DataStamp(of: data)) {
+          try RecoveryFile.create(unfinished.path + "/recovery", record)
+        }
+      } catch {
+        let cause = error.explained(writing: data)
+        throw OpenError(.notCreated, path: unfinished.place, cause: cause)
+      }
       try unfinished.finish()
     } catch {
       unfinished.remove()

@@ -86,7 +86,6 @@ import LarderSystem
       guard known.count == 8 else { throw .inputOutput }
       try file.write([UInt8](littleEndian: known.u64(0) + shift), at: offset)
     }
-    let descriptor = file.number
-    try checkErrno { fsync(descriptor) }
+    try checkErrno { fsync(file.number) }
   }
 }

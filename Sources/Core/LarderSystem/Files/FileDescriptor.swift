@@ -28,7 +28,6 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// Reads up to `count` bytes; the result is shorter only at the end of the file.
   package func contents(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
-    let number = number
     var failure: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(SystemError) {
@@ -49,7 +48,6 @@ package struct FileDescriptor: ~Copyable, Sendable {
   }
 
   package func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
-    let number = number
     let written = try checkErrno {
       unsafe bytes.withUnsafeBytes {
         unsafe pwrite(number, $0.baseAddress, $0.count, off_t(offset))
@@ -64,12 +62,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
   }
 
   package func truncate(_ length: Int) throws(SystemError) {
-    let number = number
     try checkErrno { ftruncate(number, off_t(length)) }
   }
 
   package func sync() throws(SystemError) {
-    let number = number
     try checkErrno { larder_sync(number) }
   }
 }

@@ -41,7 +41,6 @@ package struct FileLock: Sendable {
   package func take(shared: Bool = false) throws(SystemError) -> Bool {
     if index == nil { return true }
     let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
-    let descriptor = descriptor
     do throws(SystemError) {
       try checkErrno { larder_flock(descriptor, operation) }
       return true

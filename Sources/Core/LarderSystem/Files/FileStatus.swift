@@ -67,8 +67,7 @@ package enum FileStatus {
   /// Flushes changes of a directory's entries to the disk.
   package static func syncDirectory(_ path: String) throws(SystemError) {
     let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
-    let number = directory.number
-    try checkErrno { fsync(number) }
+    try checkErrno { fsync(directory.number) }
   }
 
   /// Flushes the entry of `directory` in its parent directory, even if the process may not open the parent.
@@ -77,8 +76,7 @@ package enum FileStatus {
       try syncDirectory(directory + "/..")
     } catch SystemError(code: EACCES) {
       let within = try FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY)
-      let number = within.number
-      try checkErrno { larder_sync_file_system(number) }
+      try checkErrno { larder_sync_file_system(within.number) }
     }
   }
 }

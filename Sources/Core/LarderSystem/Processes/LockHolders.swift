@@ -37,17 +37,9 @@ package enum LockHolders {
     }
   #endif
 
-  /// For a file in `/proc`, whose size reads as 0.
+  /// For a file in `/proc`, whose size reads as 0. Without a readable file the message only lacks the text.
   private static func text(of path: String) -> String? {
-    var bytes: [UInt8] = []
-    do throws(SystemError) {
-      let file = try FileDescriptor(opening: path, O_RDONLY)
-      while case let part = try file.contents(at: bytes.count, count: 65_536), !part.isEmpty {
-        bytes += part
-      }
-    } catch {
-      return nil
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    let bytes = try? FileDescriptor(opening: path, O_RDONLY).contents(at: 0, count: 16 << 20)
+    return bytes.map { String(decoding: $0, as: UTF8.self) }
   }
 }
