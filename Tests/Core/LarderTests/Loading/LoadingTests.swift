@@ -104,10 +104,8 @@ import Testing
   @Test func `a load that takes too long has failed, and what it brings later is not stored`()
     async throws
   {
-    origin.close()
     let options = LoadOptions(timeout: .seconds(15), waitsForCommit: true)
-    let task = origin.startAsking(boards, options)
-    try await origin.waitForLoads(1)
+    let task = try await origin.startHeld(boards, options)
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .seconds(14))
     #expect(boards.namespace.engine.loads.running.count == 1)
@@ -123,10 +121,8 @@ import Testing
     try await boards.set("old", for: "thun", expires: .after(.seconds(1)))
     clock.advance(by: .seconds(1))
     for key in ["thun", "bern"] {
-      origin.close()
       let started = origin.loads
-      let task = origin.startAsking(boards, for: key)
-      try await origin.waitForLoads(started + 1)
+      let task = try await origin.startHeld(boards, for: key)
       try await boards.set("written", for: key)
       origin.open()
       let loaded = try await task.value
@@ -162,9 +158,7 @@ import Testing
 
   @Test func `a reload begins a load of its own, and what that brings stays`() async throws {
     let second = Origin()
-    origin.close()
-    let usual = origin.startAsking(boards)
-    try await origin.waitForLoads(1)
+    let usual = try await origin.startHeld(boards)
     let reloaded = try await boards.result(
       for: "thun", options: LoadOptions(policy: .reload, waitsForCommit: true)
     ) {

@@ -76,6 +76,17 @@ final class Origin: Sendable {
     Task { try await ask(cache, options, for: key) }
   }
 
+  /// Like `startAsking`, but holds the load back. Returns once the load has begun.
+  func startHeld(
+    _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
+  ) async throws -> Task<CacheResult<String>, any Error> {
+    close()
+    let next = loads + 1
+    let task = startAsking(cache, options, for: key)
+    try await waitForLoads(next)
+    return task
+  }
+
   func waitForLoads(_ count: Int) async throws { try await waitUntil { loads >= count } }
 }
 

@@ -47,10 +47,8 @@ extension RemovedDuringLoadTests {
       try PeerProcess("commands", store.path)
     )
     #expect(loader.line() == "loading" && remover.line() == "open")
-    origin.close()
     let options = LoadOptions(policy: .reload, tags: ["all"], waitsForCommit: true)
-    let mine = origin.startAsking(boards, options)
-    try await origin.waitForLoads(1)
+    let mine = try await origin.startHeld(boards, options)
     #expect(try remover.ask(command) == "done")
     let later = origin.startAsking(boards, LoadOptions(tags: ["all"], waitsForCommit: true))
     // This process does not know the tags of the other process's load, so a caller waits for that load.
@@ -102,10 +100,7 @@ extension RemovedDuringLoadTests {
     try await boards.set("other", for: "bern")
     _ = try await origin.ask(boards)
     try await boards.remove("thun")
-    origin.close()
-    let loaded = origin.loads
-    let first = origin.startAsking(boards)
-    try await origin.waitForLoads(loaded + 1)
+    let first = try await origin.startHeld(boards)
     let path = boards.namespace.store.path + "/removals"
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
     // The word number `index` after the header. Place 7 stands for the word of the key.
@@ -133,9 +128,8 @@ extension RemovedDuringLoadTests {
     try FileManager.default.removeItem(atPath: path)
     #expect(try await origin.ask(boards).isCommitted)
     // A user deletes the file while a load runs, and another process makes a new file.
-    origin.close()
-    let first = origin.startAsking(boards, LoadOptions(policy: .reload, waitsForCommit: true))
-    try await origin.waitForLoads(3)
+    let first = try await origin.startHeld(
+      boards, LoadOptions(policy: .reload, waitsForCommit: true))
     try FileManager.default.removeItem(atPath: path)
     let other = try PeerProcess("commands", store.path, saying: "open")
     #expect(try other.ask("remove boards thun") == "done")

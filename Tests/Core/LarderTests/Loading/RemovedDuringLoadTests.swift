@@ -73,14 +73,11 @@ import Testing
     var options = LoadOptions(
       policy: .revalidate, tags: ["all"], owners: [Owner(Key("1"), in: "lines")],
       waitsForCommit: true)
-    origin.close()
-    let first = origin.startAsking(boards, options)
-    try await origin.waitForLoads(1)
+    let first = try await origin.startHeld(boards, options)
     try await remove(how, boards)
     #expect(try boards.value(for: "thun") == nil)
     options.owners = []
-    let second = origin.startAsking(boards, options)
-    try await origin.waitForLoads(2)
+    let second = try await origin.startHeld(boards, options)
     origin.open()
     let loaded = try await first.value
     #expect(loaded.value == "load 1" && loaded.source == .loaded && !loaded.isCommitted)
@@ -97,9 +94,7 @@ import Testing
     let boards = boards(of: store)
     try await prepare(.absent, boards)
     var options = LoadOptions(policy: policy, tags: ["all"], owners: [Owner(Key("1"), in: "lines")])
-    origin.close()
-    let first = origin.startAsking(boards, options)
-    try await origin.waitForLoads(1)
+    let first = try await origin.startHeld(boards, options)
     try await remove(how, boards)
     origin.open()
     #expect(try await first.value.value == "load 1")
@@ -127,8 +122,7 @@ import Testing
     try await origin.waitForLoads(1)
     try await boards.remove("thun")
     options.waitsForCommit = true
-    let second = origin.startAsking(boards, options)
-    try await origin.waitForLoads(2)
+    let second = try await origin.startHeld(boards, options)
     origin.open()
     #expect(try await second.value.value == "load 2")
     try await boards.settle()
@@ -164,9 +158,7 @@ import Testing
   @Test func `another removal stops no load`() async throws {
     let boards = boards(of: try store())
     try await boards.set("other", for: "bern")
-    origin.close()
-    let first = origin.startAsking(boards)
-    try await origin.waitForLoads(1)
+    let first = try await origin.startHeld(boards)
     try await boards.remove("bern")
     try boards.namespace.store.invalidate(tag: "other")
     try boards.namespace.store.namespace("others").clear()

@@ -66,9 +66,7 @@ import Testing
     async throws
   {
     try await putStale()
-    origin.close()
-    let first = origin.startAsking(boards, soft)
-    try await origin.waitForLoads(1)
+    let first = try await origin.startHeld(boards, soft)
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .milliseconds(299))
     #expect(boards.namespace.engine.loads.running.callers() == 1)
@@ -92,9 +90,7 @@ import Testing
     var options = soft
     options.refreshTimeout = .seconds(5)
     options.onBackgroundError = { error in errors.withLock { $0.append(error) } }
-    origin.close()
-    let first = origin.startAsking(boards, options)
-    try await origin.waitForLoads(1)
+    let first = try await origin.startHeld(boards, options)
     try await waitUntil { clock.isAwaited }
     clock.advance(by: .milliseconds(300))
     #expect(try await first.value.value == "old")
