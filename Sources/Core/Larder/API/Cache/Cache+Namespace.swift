@@ -54,9 +54,6 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 
   /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or with the entry that takes it to 1 MB.
   public struct Iterator: AsyncIteratorProtocol {
-    private static var largestBatch: Int { 256 }
-    private static var largestBatchSize: Int { 1 << 20 }
-
     private let cache: Cache<Value>
     private let prefix: [UInt8]
     /// The keys and encoded values of a batch in a row. A value is decoded only when its turn comes: the compiler does not
@@ -115,7 +112,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
           bytes.append(contentsOf: value)
           let middle = start + key.count
           pairs.append((key: start..<middle, value: middle..<bytes.count))
-          return pairs.count < Self.largestBatch && bytes.count < Self.largestBatchSize
+          return pairs.count < 256 && bytes.count < 1 << 20
         }
       }
       isAtEnd = position == nil

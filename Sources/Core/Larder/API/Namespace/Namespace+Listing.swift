@@ -21,10 +21,13 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) { description = text }
 
   init(store: [UInt8], entryKey: [UInt8]) {
-    let body = [Self.layout] + store.prefix(8) + entryKey
-    var bytes = body
-    bytes.append(littleEndian: UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4)))
+    var bytes = [Self.layout] + store.prefix(8) + entryKey
+    bytes.append(littleEndian: Self.checksum(of: bytes))
     description = Self.text(of: bytes)
+  }
+
+  private static func checksum(of body: [UInt8]) -> UInt32 {
+    UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4))
   }
 
   private static func text(of bytes: [UInt8]) -> String {
@@ -36,19 +39,13 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
-    guard let data = Data(base64Encoded: text), data.count >= 19 else {
-      throw bad("it is malformed")
-    }
-    let bytes = Array(data)
     // Base64 leaves some bits of the last letter open, so only one spelling is accepted.
-    guard Self.text(of: bytes) == description else { throw bad("it is malformed") }
-    let body = Array(bytes.dropLast(4))
-    let checksum = UInt32(truncatingIfNeeded: Checksum.of(body.span, seed: 4))
-    guard bytes.span.halfWord(at: bytes.count - 4) == checksum, body[0] == Self.layout else {
-      throw bad("it is malformed")
-    }
-    let entryKey = Array(body.dropFirst(9))
-    guard body[1..<9].elementsEqual(store.prefix(8)) else { throw bad("it is of another store") }
+    guard let bytes = Data(base64Encoded: text).map({ Array($0) }), bytes.count >= 19,
+      Self.text(of: bytes) == description, bytes[0] == Self.layout,
+      bytes.u32(bytes.count - 4) == Self.checksum(of: Array(bytes.dropLast(4)))
+    else { throw bad("it is malformed") }
+    let entryKey = Array(bytes[9..<bytes.count - 4])
+    guard bytes[1..<9].elementsEqual(store.prefix(8)) else { throw bad("it is of another store") }
     guard entryKey.span.namespaceID == id else {
       throw bad("it is of another namespace than \(namespace), or that was cleared since")
     }

@@ -12,10 +12,6 @@ extension CacheLoad {
     var awaited: UInt64?
   }
 
-  /// Bounds of the pause between two looks at another process's load, in milliseconds.
-  private static var shortestPause: Int { 10 }
-  private static var longestPause: Int { 100 }
-
   /// Takes the key's lease, unless another process has it, and then looks the key up. `waits` is false inside another load: the
   /// loads of two processes could wait for each other, until a lease ends.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
@@ -36,10 +32,11 @@ extension CacheLoad {
   func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
     guard let hash = first.awaited, let leases = engine.loads.leases else { return first }
     let limit = leases.now + LoadLeases.longest
-    var pause = Self.shortestPause
+    // The time between two looks at the other process's load, in milliseconds.
+    var pause = 10
     while true {
       try await Task.sleep(for: .milliseconds(Int.random(in: pause / 2...pause)))
-      pause = min(2 * pause, Self.longestPause)
+      pause = min(2 * pause, 100)
       let attempt = leases.takeAfterWait(hash)
       let turn = try lookUpAgain(running, attempt.lease, since: first.lookup)
       if !attempt.isHeld || turn.isAnswered || leases.now >= limit { return turn }

@@ -31,7 +31,7 @@ class MemoryItem: @unchecked Sendable {
   private let storedStats = Atomic<UInt8>(0)
   private let storedNumber = Atomic<UInt64>(0)
   /// The place in the policy's queue; it changes only under the policy's lock.
-  private let storedPlace = Atomic<Int>(MemoryQueue.end)
+  final var place = MemoryQueue.end
 
   init(
     key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, id: NamespaceID, header: EntryHeader,
@@ -102,11 +102,6 @@ class MemoryItem: @unchecked Sendable {
   final func isExpired(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
     return expires != EntryHeader.never && now >= expires
-  }
-
-  final var place: Int {
-    get { storedPlace.load(ordering: .relaxed) }
-    set { storedPlace.store(newValue, ordering: .relaxed) }
   }
 
   /// The access statistics of an item, in seven bits: clock, frequency, and whether it was ever used.
