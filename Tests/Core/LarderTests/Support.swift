@@ -49,12 +49,23 @@ func withStoreOnDisk(
 final class StoreFixture: Sendable {
   let clock = ManualClock()
   let store: Store
+  private let directory: TemporaryDirectory?
 
   /// Makes a temporary store with a long lock timeout and the changed options.
   init(_ change: (inout Store.Options) -> Void = { _ in }) throws {
     var options = Store.Options(clock: clock, lockTimeout: .ample)
     change(&options)
+    directory = nil
     store = try Store.temporary(options: options)
+  }
+
+  /// Makes a store in a directory.
+  init(onDisk options: Store.Options) throws {
+    var options = options
+    options.clock = clock
+    let directory = try TemporaryDirectory()
+    self.directory = directory
+    store = try Store(at: directory.path + "/s", options: options)
   }
 
   // A test may have closed the store.
@@ -62,6 +73,7 @@ final class StoreFixture: Sendable {
     do throws(LarderError) {
       let faults = try store.verify().faults
       #expect(faults == [])
+      if directory != nil { try store.close() }
     } catch {
       if error.code != .closed { Issue.record(error) }
     }

@@ -14,12 +14,8 @@ enum BufferedStore {
   }
 
   /// Lends a store whose namespace `notes` is known, so that the next `set` is appended.
-  static func with(
-    clock: any LarderClock = SystemClock(), _ body: (Store, Store.Namespace) throws -> Void
-  ) throws {
-    var options = options()
-    options.clock = clock
-    try withStoreOnDisk(options) { store, notes in
+  static func with(_ body: (Store, Store.Namespace) throws -> Void) throws {
+    try withStoreOnDisk(options()) { store, notes in
       // The first commit makes the namespace; after the second one its rules are known.
       for _ in 0..<2 { try notes.set("first", for: "first") }
       try body(store, notes)

@@ -10,189 +10,177 @@ import Testing
 @testable import Larder
 
 /// Every call treats the entries of the write buffer like all other entries.
-@Suite struct WriteBufferTests {
+@Suite struct WriteBufferTests: StoreSuite {
+  let fixture: StoreFixture
+
+  init() throws {
+    fixture = try StoreFixture(onDisk: BufferedStore.options())
+    // The first commit makes the namespace; after the second one its rules are known.
+    for _ in 0..<2 { try notes.set("first", for: "first") }
+  }
+
   private func isBuffered(_ store: Store) -> Bool { store.engine.reader.buffer!.hasRecords }
 
   @Test func `a set makes no commit, and a read finds it`() throws {
-    try BufferedStore.with { store, notes in
-      let commit = store.engine.environment.lastTransaction
-      for number in 0..<100 { try notes.set("\(number)", for: "key \(number % 10)") }
-      #expect(store.engine.environment.lastTransaction == commit)
-      #expect(isBuffered(store))
-      for key in 0..<10 { #expect(try notes.text("key \(key)") == "\(90 + key)") }
-      #expect(try notes.entry(for: "key 3")?.size == 2)
-      #expect(try notes.contains("key 4"))
-      #expect(isBuffered(store))
-    }
+    let commit = store.engine.environment.lastTransaction
+    for number in 0..<100 { try notes.set("\(number)", for: "key \(number % 10)") }
+    #expect(store.engine.environment.lastTransaction == commit)
+    #expect(isBuffered(store))
+    for key in 0..<10 { #expect(try notes.text("key \(key)") == "\(90 + key)") }
+    #expect(try notes.entry(for: "key 3")?.size == 2)
+    #expect(try notes.contains("key 4"))
+    #expect(isBuffered(store))
   }
 
   @Test func `counts, scans, snapshots and batches have the entries`() throws {
-    try BufferedStore.with { store, notes in
-      try notes.set("one", for: "a")
-      #expect(try notes.count() == 2)
-      try notes.set("two", for: "b")
-      #expect(try store.read { try $0.value(for: "b", in: notes) } == Array("two".utf8))
-      try notes.set("three", for: "c")
-      try store.write { batch in
-        #expect(try batch.value(for: "c", in: notes) == Array("three".utf8))
-        try batch.set("four", for: "d", in: notes)
-      }
-      try notes.set("five", for: "e")
-      #expect(try notes.keys() == ["a", "b", "c", "d", "e", "first"].map { Key($0) })
+    try notes.set("one", for: "a")
+    #expect(try notes.count() == 2)
+    try notes.set("two", for: "b")
+    #expect(try store.read { try $0.value(for: "b", in: notes) } == Array("two".utf8))
+    try notes.set("three", for: "c")
+    try store.write { batch in
+      #expect(try batch.value(for: "c", in: notes) == Array("three".utf8))
+      try batch.set("four", for: "d", in: notes)
     }
+    try notes.set("five", for: "e")
+    #expect(try notes.keys() == ["a", "b", "c", "d", "e", "first"].map { Key($0) })
   }
 
   @Test func `a scan beside a long batch waits for no record`() throws {
-    try BufferedStore.with { store, notes in
-      try notes.set("one", for: "a")
-      let counts = Mutex<[Int]>([])
-      try store.write { batch in
-        try batch.set("two", for: "b", in: notes)
-        let done = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-          do { try counts.withLock { $0 = [try notes.count(), try notes.keys().count] } } catch {}
-          done.signal()
-        }
-        done.wait()
+    try notes.set("one", for: "a")
+    let counts = Mutex<[Int]>([])
+    try store.write { batch in
+      try batch.set("two", for: "b", in: notes)
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        do { try counts.withLock { $0 = [try notes.count(), try notes.keys().count] } } catch {}
+        done.signal()
       }
-      #expect(counts.withLock { $0 } == [2, 2])
-      #expect(try notes.count() == 3)
+      done.wait()
     }
+    #expect(counts.withLock { $0 } == [2, 2])
+    #expect(try notes.count() == 3)
   }
 
   @Test func `after a rollback no record is added before a commit`() throws {
-    try BufferedStore.with { store, notes in
-      try notes.set("one", for: "a")
-      #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
-      let commit = store.engine.environment.lastTransaction
-      try notes.set("two", for: "b")
-      #expect(store.engine.environment.lastTransaction == commit + 1)
-      try notes.set("three", for: "c")
-      #expect(store.engine.environment.lastTransaction == commit + 1)
-      #expect(isBuffered(store))
-    }
+    try notes.set("one", for: "a")
+    #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
+    let commit = store.engine.environment.lastTransaction
+    try notes.set("two", for: "b")
+    #expect(store.engine.environment.lastTransaction == commit + 1)
+    try notes.set("three", for: "c")
+    #expect(store.engine.environment.lastTransaction == commit + 1)
+    #expect(isBuffered(store))
   }
 
   @Test func `removals, touches and clears come behind the entries`() throws {
-    try BufferedStore.with { store, notes in
-      try notes.set("one", for: "a")
-      #expect(try notes.remove("a"))
-      #expect(try notes.text("a") == nil)
-      try notes.set("two", for: "b")
-      #expect(try notes.touch("b", expires: .after(.hours(1))))
-      #expect(try notes.entry(for: "b")?.expires != nil)
-      try notes.set("three", for: "c")
-      try notes.clear()
-      #expect(try notes.text("c") == nil)
-      #expect(try notes.count() == 0)
-      try notes.set("four", for: "d")
-      #expect(try notes.count() == 1)
-    }
+    try notes.set("one", for: "a")
+    #expect(try notes.remove("a"))
+    #expect(try notes.text("a") == nil)
+    try notes.set("two", for: "b")
+    #expect(try notes.touch("b", expires: .after(.hours(1))))
+    #expect(try notes.entry(for: "b")?.expires != nil)
+    try notes.set("three", for: "c")
+    try notes.clear()
+    #expect(try notes.text("c") == nil)
+    #expect(try notes.count() == 0)
+    try notes.set("four", for: "d")
+    #expect(try notes.count() == 1)
   }
 
   @Test func `versions rise, whoever writes`() throws {
-    try BufferedStore.with { store, notes in
-      var last: UInt64 = 0
-      for number in 0..<30 {
-        if number % 3 == 0 {
-          try store.write { try $0.set("v", for: "k", in: notes) }
-        } else {
-          try notes.set("v", for: "k")
-        }
-        let version = try #require(try notes.entry(for: "k")?.version)
-        #expect(version > last)
-        last = version
+    var last: UInt64 = 0
+    for number in 0..<30 {
+      if number % 3 == 0 {
+        try store.write { try $0.set("v", for: "k", in: notes) }
+      } else {
+        try notes.set("v", for: "k")
       }
+      let version = try #require(try notes.entry(for: "k")?.version)
+      #expect(version > last)
+      last = version
     }
   }
 
   @Test func `removals and conditional writes make no commit`() throws {
-    try BufferedStore.with { store, notes in
-      let commit = store.engine.environment.lastTransaction
-      try notes.set("one", for: "a")
-      #expect(try notes.remove("a"))
-      #expect(try !notes.remove("a"))
-      #expect(try notes.text("a") == nil)
-      #expect(try notes.entry(for: "a") == nil)
-      #expect(try notes.setIfAbsent(Array("two".utf8), for: "a"))
-      #expect(try !notes.setIfAbsent(Array("three".utf8), for: "a"))
-      let version = try #require(try notes.entry(for: "a")).version
-      #expect(try !notes.replace(nil, with: [1], for: "a"))
-      #expect(try !notes.replace(version + 1, with: [1], for: "a"))
-      #expect(try notes.replace(version, with: Array("four".utf8), for: "a"))
-      #expect(try notes.remove("first"))
-      #expect(try notes.text("first") == nil)
-      #expect(store.engine.environment.lastTransaction == commit)
-      #expect(try notes.text("a") == "four")
-      #expect(try notes.keys() == [Key("a")])
-      #expect(try notes.count() == 1)
-    }
+    let commit = store.engine.environment.lastTransaction
+    try notes.set("one", for: "a")
+    #expect(try notes.remove("a"))
+    #expect(try !notes.remove("a"))
+    #expect(try notes.text("a") == nil)
+    #expect(try notes.entry(for: "a") == nil)
+    #expect(try notes.setIfAbsent(Array("two".utf8), for: "a"))
+    #expect(try !notes.setIfAbsent(Array("three".utf8), for: "a"))
+    let version = try #require(try notes.entry(for: "a")).version
+    #expect(try !notes.replace(nil, with: [1], for: "a"))
+    #expect(try !notes.replace(version + 1, with: [1], for: "a"))
+    #expect(try notes.replace(version, with: Array("four".utf8), for: "a"))
+    #expect(try notes.remove("first"))
+    #expect(try notes.text("first") == nil)
+    #expect(store.engine.environment.lastTransaction == commit)
+    #expect(try notes.text("a") == "four")
+    #expect(try notes.keys() == [Key("a")])
+    #expect(try notes.count() == 1)
   }
 
   @Test func `an increment makes no commit, and keeps the lifetime`() throws {
-    try BufferedStore.with { store, notes in
-      let numbers = store.cache(of: Int.self, in: "notes")
-      try notes.set("word", for: "word")
-      let commit = store.engine.environment.lastTransaction
-      for sum in 1...20 { #expect(try notes.increment("n", expires: .after(.hours(1))) == sum) }
-      let expires = try notes.entry(for: "n")?.expires
-      #expect(try notes.increment("n", by: -30) == -10)
-      #expect(try notes.entry(for: "n")?.expires == expires && expires != nil)
-      #expect(try numbers.increment("m", by: 5) == 5)
-      #expect(try numbers.increment("m") == 6)
-      #expect(failure { try notes.increment("word") } == .undecodable)
-      #expect(failure { try numbers.increment("m", by: .max) } == .invalidArgument)
-      #expect(store.engine.environment.lastTransaction == commit)
-      #expect(try numbers.value(for: "m") == 6)
-      var attributes = EntryAttributes.with(tags: ["t"])
-      try notes.set(Array("1".utf8), for: "tagged", attributes)
-      #expect(try notes.increment("tagged") == 2)
-      #expect(try notes.entry(for: "tagged")?.tags == ["t"])
-      for key in ["plain", "with a tag"] {
-        attributes.tags = key == "plain" ? [] : ["t"]
-        (attributes.expires, attributes.stale) = (.after(.hours(1)), .days(Int.max))
-        try notes.set(Array("1".utf8), for: key, attributes)
-        let end = try notes.entry(for: key)?.staleUntil
-        #expect(try notes.increment(key) == 2)
-        #expect(try notes.entry(for: key)?.staleUntil == end && end != nil)
-      }
+    let numbers = store.cache(of: Int.self, in: "notes")
+    try notes.set("word", for: "word")
+    let commit = store.engine.environment.lastTransaction
+    for sum in 1...20 { #expect(try notes.increment("n", expires: .after(.hours(1))) == sum) }
+    let expires = try notes.entry(for: "n")?.expires
+    #expect(try notes.increment("n", by: -30) == -10)
+    #expect(try notes.entry(for: "n")?.expires == expires && expires != nil)
+    #expect(try numbers.increment("m", by: 5) == 5)
+    #expect(try numbers.increment("m") == 6)
+    #expect(failure { try notes.increment("word") } == .undecodable)
+    #expect(failure { try numbers.increment("m", by: .max) } == .invalidArgument)
+    #expect(store.engine.environment.lastTransaction == commit)
+    #expect(try numbers.value(for: "m") == 6)
+    var attributes = EntryAttributes.with(tags: ["t"])
+    try notes.set(Array("1".utf8), for: "tagged", attributes)
+    #expect(try notes.increment("tagged") == 2)
+    #expect(try notes.entry(for: "tagged")?.tags == ["t"])
+    for key in ["plain", "with a tag"] {
+      attributes.tags = key == "plain" ? [] : ["t"]
+      (attributes.expires, attributes.stale) = (.after(.hours(1)), .days(Int.max))
+      try notes.set(Array("1".utf8), for: key, attributes)
+      let end = try notes.entry(for: key)?.staleUntil
+      #expect(try notes.increment(key) == 2)
+      #expect(try notes.entry(for: key)?.staleUntil == end && end != nil)
     }
   }
 
   @Test func `a scan inside an update finds the entries that were written before`() throws {
-    try BufferedStore.with { store, notes in
-      let counts = Mutex<[Int]>([])
-      let count: @Sendable ([UInt8]?) throws -> [UInt8]? = { _ in
-        let entries = try notes.count()
-        counts.withLock { $0.append(entries) }
-        return [1]
-      }
-      try notes.set("one", for: "a")
-      #expect(isBuffered(store))
-      try notes.update("b", EntryAttributes(), count)
-      // A group that has a write of another kind, too.
-      try notes.set("two", for: "c")
-      #expect(isBuffered(store))
-      let group: [any QueuedWrite] = [
-        CallerWrite(try notes.popping("none")),
-        CallerWrite(try notes.updating("d", EntryAttributes(), count)),
-      ]
-      store.engine.commit(group)
-      #expect(counts.withLock { $0 } == [2, 4])
-      #expect(try notes.count() == 5)
+    let counts = Mutex<[Int]>([])
+    let count: @Sendable ([UInt8]?) throws -> [UInt8]? = { _ in
+      let entries = try notes.count()
+      counts.withLock { $0.append(entries) }
+      return [1]
     }
+    try notes.set("one", for: "a")
+    #expect(isBuffered(store))
+    try notes.update("b", EntryAttributes(), count)
+    // A group that has a write of another kind, too.
+    try notes.set("two", for: "c")
+    #expect(isBuffered(store))
+    let group: [any QueuedWrite] = [
+      CallerWrite(try notes.popping("none")),
+      CallerWrite(try notes.updating("d", EntryAttributes(), count)),
+    ]
+    store.engine.commit(group)
+    #expect(counts.withLock { $0 } == [2, 4])
+    #expect(try notes.count() == 5)
   }
 
   @Test func `no increment of several threads is lost`() throws {
-    try BufferedStore.with { _, notes in
-      DispatchQueue.concurrentPerform(iterations: 4) { _ in
-        for _ in 0..<2000 {
-          do { try notes.increment("n") } catch { Issue.record(error) }
-        }
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      for _ in 0..<2000 {
+        do { try notes.increment("n") } catch { Issue.record(error) }
       }
-      let sum = try notes.text("n")
-      #expect(sum == "8000")
     }
+    let sum = try notes.text("n")
+    #expect(sum == "8000")
   }
 
   @Test func `a removal keeps an earlier load from storing`() async throws {
@@ -230,27 +218,22 @@ import Testing
   }
 
   @Test func `values in memory are never older than the last set`() throws {
-    try BufferedStore.with { store, _ in
-      let (cache, numbers) = (store.cache(TextCodec(), in: "numbers"), store.namespace("numbers"))
-      for number in 0..<200 {
-        try cache.set("\(number)", for: "n")
-        #expect(try cache.value(for: "n") == "\(number)")
-        try numbers.set("\(-number)", for: "n")
-        #expect(try cache.value(for: "n") == "\(-number)")
-      }
+    let (cache, numbers) = (store.cache(TextCodec(), in: "numbers"), store.namespace("numbers"))
+    for number in 0..<200 {
+      try cache.set("\(number)", for: "n")
+      #expect(try cache.value(for: "n") == "\(number)")
+      try numbers.set("\(-number)", for: "n")
+      #expect(try cache.value(for: "n") == "\(-number)")
     }
   }
 
   @Test func `entries expire to the millisecond`() throws {
-    let clock = ManualClock()
-    try BufferedStore.with(clock: clock) { store, notes in
-      try notes.set("short", for: "a", expires: .after(.milliseconds(500)))
-      #expect(isBuffered(store))
-      clock.advance(by: .milliseconds(499))
-      #expect(try notes.text("a") == "short")
-      clock.advance(by: .milliseconds(1))
-      #expect(try notes.text("a") == nil)
-      #expect(try notes.purge().entries == 1)
-    }
+    try notes.set("short", for: "a", expires: .after(.milliseconds(500)))
+    #expect(isBuffered(store))
+    clock.advance(by: .milliseconds(499))
+    #expect(try notes.text("a") == "short")
+    clock.advance(by: .milliseconds(1))
+    #expect(try notes.text("a") == nil)
+    #expect(try notes.purge().entries == 1)
   }
 }
