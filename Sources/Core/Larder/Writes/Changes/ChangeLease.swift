@@ -4,16 +4,14 @@ struct ChangeLease {
   static let length: UInt64 = 10_000
   static let renewal: UInt64 = 2_500
 
-  private(set) var end: UInt64
+  private(set) var end: UInt64 = 0
   /// The index of the lease's slot; nil if all slots were taken. Without a slot only expiry ends the lease.
   private var index: Int?
 
   static func isLive(_ end: UInt64, at now: UInt64) -> Bool { now < end && end - now <= length }
 
   init(on ring: ChangeRing, at now: UInt64) {
-    end = now + Self.length
-    take(on: ring, at: now)
-    raise(on: ring, at: now)
+    renew(on: ring, at: now)
   }
 
   mutating func renew(on ring: ChangeRing, at now: UInt64) {

@@ -103,25 +103,23 @@ extension EvictionQueue where Self: ~Copyable {
   /// Tries to evict the clock hand's entry, or the window's oldest entry if main is empty. False if no entry may leave.
   mutating func evictOne(sparing spared: Entry?) throws(Failure) -> Bool {
     if let victim = try victim(sparing: spared) {
-      _ = try evict(victim, from: .main)
+      try evict(victim, from: .main)
     } else if let oldest = try oldestInWindow(sparing: spared) {
-      _ = try evict(oldest, from: .window)
+      try evict(oldest, from: .window)
     } else {
       return false
     }
     return true
   }
 
-  @discardableResult
-  mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) -> Bool {
+  mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) {
     let hash = hash(of: entry)
     let frequency = stats(of: entry).frequency
     // Read before the removal, so the number still includes the entry.
     let entries = entries
-    guard try remove(entry) else { return false }
+    guard try remove(entry) else { return }
     putGhost(of: hash, from: part, frequency: frequency, entries: entries)
     policy.evicted(from: part, of: entries)
-    return true
   }
 
   /// While the cache is over its limit, either the promoted entry leaves or the entry that the clock hand finds.

@@ -99,8 +99,7 @@ extension StoreEngine {
     var tries = 0
     while left > 0, tries < 3 {
       let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
-        let done = try batch.flushAccessTimes(
-          entries: Self.usesPerFlush.entries, bytes: Self.usesPerFlush.bytes)
+        let done = try batch.flushAccessTimes(Self.usesPerFlush)
         // Two commits later, pages freed earlier can be used again.
         if done == 0 { batch.forceCommit() }
         return done
@@ -115,19 +114,18 @@ extension WriteBatch {
   /// Near the limit of a data file access times get transactions of their own, so they make no other batch fail.
   mutating func flushSomeAccessTimes() throws(LarderError) {
     guard !budget.hasDiskLimit else { return }
-    let most = StoreEngine.usesPerWrite
-    try flushAccessTimes(entries: most.entries, bytes: most.bytes)
+    try flushAccessTimes(StoreEngine.usesPerWrite)
   }
 
   /// Moves the expirations of used entries; returns the number of looked-up entries. An entry that has expired since its last
   /// use becomes fresh again, unless it was removed.
   @discardableResult
-  mutating func flushAccessTimes(entries: Int, bytes: Int) throws(LarderError) -> Int {
+  mutating func flushAccessTimes(_ most: (entries: Int, bytes: Int)) throws(LarderError) -> Int {
     let engine = session.engine
-    let taken = engine.leftovers.accesses.queue.take(entries)
+    let taken = engine.leftovers.accesses.queue.take(most.entries)
     var size = 0
     var done = 0
-    while done < taken.count, size < bytes {
+    while done < taken.count, size < most.bytes {
       guard let written = try flush(taken[done].item, of: taken[done].key) else { break }
       size += written
       done += 1

@@ -23,7 +23,7 @@ extension Store {
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try TagInvalidation(engine: engine).run(EntryAttributes.validated(all: tags), in: nil)
+    return try TagInvalidation.run(EntryAttributes.validated(all: tags), in: nil, engine)
   }
 }
 
@@ -38,7 +38,7 @@ extension Store.Namespace {
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
-    return try TagInvalidation(engine: engine).run(EntryAttributes.validated(all: tags), in: name)
+    return try TagInvalidation.run(EntryAttributes.validated(all: tags), in: name, engine)
   }
 }
 
@@ -48,8 +48,8 @@ extension Store {
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try TagInvalidation(engine: engine).run(
-      [EntryAttributes.validated(tag)], in: namespace, asOf: horizon)
+    return try TagInvalidation.run(
+      [EntryAttributes.validated(tag)], in: namespace, asOf: horizon, engine)
   }
 
   /// Like ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and blocks no thread.
@@ -71,15 +71,14 @@ extension Store {
 /// Removes the entries that carry all of some tags, in bounded transactions. A tombstone hides the entries that the first
 /// transaction leaves. Later transactions continue at the position in the tombstone, in other processes too if this process is
 /// killed.
-struct TagInvalidation {
+enum TagInvalidation {
   /// The most records of the tag index that a write looks at beside its own work.
   static let perWrite = 32
   static let perBatch = 500
 
-  let engine: StoreEngine
-
-  func run(
-    _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil
+  static func run(
+    _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil,
+    _ engine: StoreEngine
   ) throws(LarderError) -> RemovalResult {
     var (total, tombstone) = try engine.commit(.withoutCleanup) { batch in
       try Self.begin(tags, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.session)
