@@ -8,16 +8,10 @@ import LarderSystem
 @safe public struct RecordRuns: ~Copyable, ~Escapable {
   /// As addresses in the map.
   @safe @usableFromInline struct Record {
-    @usableFromInline let key: UnsafePointer<UInt8>
+    @usableFromInline let key: UnsafeRawPointer
     @usableFromInline let keyCount: Int
-    @usableFromInline let value: UnsafePointer<UInt8>
+    @usableFromInline let value: UnsafeRawPointer
     @usableFromInline let valueCount: Int
-
-    fileprivate init(_ record: TreeCursor.Record) {
-      unsafe key = record.key.assumingMemoryBound(to: UInt8.self)
-      unsafe value = record.value.assumingMemoryBound(to: UInt8.self)
-      (keyCount, valueCount) = (record.keyCount, record.valueCount)
-    }
   }
 
   package static let longest = 64
@@ -53,7 +47,8 @@ import LarderSystem
   @_lifetime(copy self)
   public func key(_ index: Int) -> Span<UInt8> {
     precondition(index >= 0 && index < count)
-    let bytes = unsafe Span(_unsafeStart: records[index].key, count: records[index].keyCount)
+    let start = unsafe records[index].key.assumingMemoryBound(to: UInt8.self)
+    let bytes = unsafe Span(_unsafeStart: start, count: records[index].keyCount)
     return unsafe _overrideLifetime(bytes, copying: self)
   }
 
@@ -61,7 +56,8 @@ import LarderSystem
   @_lifetime(copy self)
   public func value(_ index: Int) -> Span<UInt8> {
     precondition(index >= 0 && index < count)
-    let bytes = unsafe Span(_unsafeStart: records[index].value, count: records[index].valueCount)
+    let start = unsafe records[index].value.assumingMemoryBound(to: UInt8.self)
+    let bytes = unsafe Span(_unsafeStart: start, count: records[index].valueCount)
     return unsafe _overrideLifetime(bytes, copying: self)
   }
 }
@@ -85,7 +81,7 @@ extension TreeCursor {
   @unsafe fileprivate mutating func fill(
     _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
   ) -> Int {
-    unsafe records[0] = RecordRuns.Record(first)
+    unsafe records[0] = first
     if pages.numberKeys { return 1 }
     let (page, table) = (path.leaf.page, pages.table)
     let pageSize = table.pageSize
@@ -100,7 +96,7 @@ extension TreeCursor {
       guard unsafe former.isBefore(key), let record = table.record(of: node, in: page) else {
         break
       }
-      unsafe records[count] = RecordRuns.Record(record)
+      unsafe records[count] = record
       for line in 1...3 { unsafe larder_prefetch(node.start + 64 &* line) }
       unsafe former = unsafe key
       count &+= 1

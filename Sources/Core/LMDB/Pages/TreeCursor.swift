@@ -4,13 +4,7 @@ import LarderSystem
 /// A position in a tree that moves from record to record. Each page is checked before its use. Keys must ascend strictly in a
 /// move forward, and descend strictly in a move back, so a walk through damage always ends.
 @safe struct TreeCursor: ~Copyable {
-  /// As addresses in the map.
-  @safe struct Record {
-    let key: UnsafeRawPointer
-    let keyCount: Int
-    let value: UnsafeRawPointer
-    let valueCount: Int
-  }
+  typealias Record = RecordRuns.Record
 
   let pages: PageReader
   private(set) var path: TreePath

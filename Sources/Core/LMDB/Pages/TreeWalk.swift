@@ -7,7 +7,6 @@ struct TreeWalk {
   private let numberKeys: Bool
   private let tiling = Tiling()
   var damage: [PageDamage]
-  /// The visited pages of trees and of large values.
   private(set) var visited: PageSet
   private var records: UInt64 = 0
   private var pages: UInt64 = 0
@@ -129,17 +128,16 @@ extension ReadTransaction {
   }
 }
 
-extension TreeCursor.Record {
-  /// The bytes of the key; valid until the snapshot ends.
+extension RecordRuns.Record {
   var keyBytes: Span<UInt8> {
-    @_lifetime(borrow self) get {
+    @inline(__always) @_lifetime(borrow self) get {
       let bytes = unsafe UnsafeRawBufferPointer(start: key, count: keyCount)
       return unsafe _overrideLifetime(Span<UInt8>(_unsafeBytes: bytes), borrowing: self)
     }
   }
 
   var valueBytes: Span<UInt8> {
-    @_lifetime(borrow self) get {
+    @inline(__always) @_lifetime(borrow self) get {
       let bytes = unsafe UnsafeRawBufferPointer(start: value, count: valueCount)
       return unsafe _overrideLifetime(Span<UInt8>(_unsafeBytes: bytes), borrowing: self)
     }

@@ -133,10 +133,7 @@ import LarderSystem
   @_lifetime(copy self)
   private func lend(_ found: TreeCursor.Record?) -> Record? {
     guard let found else { return nil }
-    let key = unsafe UnsafeRawBufferPointer(start: found.key, count: found.keyCount)
-    let value = unsafe UnsafeRawBufferPointer(start: found.value, count: found.valueCount)
-    let record = unsafe Record(
-      key: Span<UInt8>(_unsafeBytes: key), value: Span<UInt8>(_unsafeBytes: value))
+    let record = Record(key: found.keyBytes, value: found.valueBytes)
     return unsafe _overrideLifetime(record, copying: self)
   }
 }

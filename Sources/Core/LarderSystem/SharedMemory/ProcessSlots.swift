@@ -35,8 +35,9 @@ package final class ProcessSlots: Sendable {
       all = all.filter { $1.slots != nil }
       // After an error the process works without the write buffer, the only user of the number.
       guard let file = try? FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW),
-        let status = file.status, let slots = ProcessSlots(file)
+        let status = file.status
       else { return nil }
+      guard let slots = ProcessSlots(file) else { return nil }
       all[FileIdentity(status)] = Known(slots: slots)
       return slots
     }

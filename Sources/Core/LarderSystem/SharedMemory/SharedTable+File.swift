@@ -66,16 +66,14 @@ extension SharedTable {
     precondition(count > 0 && count % 2 == 0 && format.accepts(count))
     return maps.withLock { maps in
       guard isSound(&maps, writable: true) else { return false }
-      do throws(SystemError) {
-        return try replacing.withLock(lockTimeout: .milliseconds(100)) { () throws(SystemError) in
-          let old = unsafe maps.all.last!
-          if unsafe old.pointee.isSuperseded { return false }
-          return unsafe install(
-            try make(count, filling: { unsafe fill(Self.view(of: old), $0) }), in: &maps)
-        }
-      } catch {
-        return false
+      let isReplaced = try? replacing.withLock(lockTimeout: .milliseconds(100)) {
+        () throws(SystemError) in
+        let old = unsafe maps.all.last!
+        if unsafe old.pointee.isSuperseded { return false }
+        return unsafe install(
+          try make(count, filling: { unsafe fill(Self.view(of: old), $0) }), in: &maps)
       }
+      return isReplaced ?? false
     }
   }
 
