@@ -60,31 +60,30 @@ import Testing
     #expect(!compares(old, monotonic: 2, wall: 2_000_000))
   }
 
-  /// Each removal comes after writes that trust the last comparison.
+  /// A new environment whose writes trust the last comparison.
+  private func trusting(_ directory: TemporaryDirectory) throws -> Environment {
+    let environment = try Fixture.open(directory.store)
+    let start = ContinuousClock.now
+    while ContinuousClock.now - start < .milliseconds(2 * DirectoryStamp.clockStep) {
+      try environment.set([5], [7])
+    }
+    return environment
+  }
+
   @Test(arguments: ["data.mdb", "lock.mdb", "lock.open", "lock.write", ""])
   func `the first write after a file was removed is refused, and reads go on`(name: String) throws {
     let directory = try TemporaryDirectory()
-    let environment = try Fixture.open(directory.store)
-    let start = ContinuousClock.now
-    var count = UInt8(0)
-    while ContinuousClock.now - start < .milliseconds(2 * DirectoryStamp.clockStep) {
-      count &+= 1
-      try environment.set([5], [count])
-    }
+    let environment = try trusting(directory)
     try FileManager.default.removeItem(atPath: directory.store + "/" + name)
     #expect(failure { try environment.set([5], [1]) } == .replaced)
-    #expect(try environment.value([5]) == [count])
+    #expect(try environment.value([5]) == [7])
     #expect(environment.close())
   }
 
   @Test func `a renamed directory, and a file put in the place of another, are noticed`() throws {
     for isDirectory in [true, false] {
       let directory = try TemporaryDirectory()
-      let environment = try Fixture.open(directory.store)
-      let start = ContinuousClock.now
-      while ContinuousClock.now - start < .milliseconds(2 * DirectoryStamp.clockStep) {
-        try environment.set([5], [1])
-      }
+      let environment = try trusting(directory)
       let path = isDirectory ? directory.store : directory.store + "/data.mdb"
       try FileManager.default.copyItem(atPath: path, toPath: directory.path + "/copy")
       #expect(unsafe rename(path, directory.path + "/moved") == 0)

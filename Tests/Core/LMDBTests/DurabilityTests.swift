@@ -12,15 +12,6 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  func options(
-    _ level: DurabilityLevel?, boot: UInt64 = 1, interval: Duration = .seconds(3600)
-  ) -> EnvironmentOptions {
-    var options = Fixture.options(durability: level)
-    options.boot = BootIdentity(7, boot)
-    options.checkpointInterval = interval
-    return options
-  }
-
   private func readOnly(_ options: EnvironmentOptions) -> EnvironmentOptions {
     var options = options
     options.readOnly = true

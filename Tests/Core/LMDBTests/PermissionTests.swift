@@ -27,6 +27,11 @@ import Testing
       && Process.succeeds(["chown", "-R", "65534:65534", directory.store])
   }
 
+  /// A peer of that user that has read the record.
+  private func reader() throws -> PeerProcess {
+    try PeerProcess("read-without-permission", directory.store, under: user, saying: "read [7]")
+  }
+
   private func rootOptions(lockTimeout: Duration = .seconds(10)) -> EnvironmentOptions {
     var options = Fixture.options(lockTimeout: lockTimeout)
     options.foreignOwner = true
@@ -36,8 +41,7 @@ import Testing
   @Test func `a directory without write permission is read, and nothing in it changes`() throws {
     guard try makeReadableStore() else { return }
     let before = try TemporaryDirectory.listing(directory.store)
-    let peer = try PeerProcess(
-      "read-without-permission", directory.store, under: user, saying: "read [7]")
+    let peer = try reader()
     #expect(peer.line()?.hasPrefix("write ") == true)
     #expect(peer.line() == "health none")
     try peer.endInput()
@@ -60,8 +64,7 @@ import Testing
     where name != "data.mdb" {
       try FileManager.default.removeItem(atPath: directory.store + "/" + name)
     }
-    let peer = try PeerProcess(
-      "read-without-permission", directory.store, under: user, saying: "read [7]")
+    let peer = try reader()
     #expect(peer.line()?.hasPrefix("write ") == true)
     // The reader does not miss the deleted lock files: it never had them.
     #expect(peer.line() == "health none")
@@ -69,8 +72,7 @@ import Testing
 
   @Test func `a directory that can no longer be entered is not reported as missing`() throws {
     guard try makeReadableStore() else { return }
-    let peer = try PeerProcess(
-      "read-without-permission", directory.store, under: user, saying: "read [7]")
+    let peer = try reader()
     #expect(peer.line()?.hasPrefix("write ") == true)
     #expect(peer.line() == "health none")
     #expect(Process.succeeds(["chmod", "0", directory.store]))
@@ -81,8 +83,7 @@ import Testing
 
   @Test func `a writer waits for such a reader, which it names, and succeeds after it`() throws {
     guard try makeReadableStore() else { return }
-    let peer = try PeerProcess(
-      "read-without-permission", directory.store, under: user, saying: "read [7]")
+    let peer = try reader()
     var options = rootOptions(lockTimeout: .milliseconds(50))
     options.readOnly = true
     // Opening the store for reading needs no write lock.
@@ -104,8 +105,7 @@ import Testing
     let peer = try PeerProcess("read-without-permission", directory.store, under: user)
     #expect(peer.lines() == ["refused inUse"])
     writer.close()
-    _ = try PeerProcess(
-      "read-without-permission", directory.store, under: user, saying: "read [7]")
+    _ = try reader()
   }
 
   @Test func `a store on a read-only mount is read`() throws {

@@ -11,13 +11,6 @@ import Testing
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  private func options(_ level: DurabilityLevel?, boot: UInt64 = 1) -> EnvironmentOptions {
-    var options = Fixture.options(durability: level)
-    options.boot = BootIdentity(7, boot)
-    options.checkpointInterval = .seconds(3600)
-    return options
-  }
-
   /// Stores the value under key 5. Makes the store if it does not exist.
   private func write(_ value: UInt8, _ level: DurabilityLevel, to name: String = "store") throws {
     let environment = try Fixture.open(directory.path + "/" + name, options(level))

@@ -11,9 +11,8 @@ extension `Writing over damage` {
   /// The file offset of each record on the path from the root to a key of the second database.
   private func path(to key: Int) throws -> [Int] {
     let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
-    let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
     var name = Array("second".utf8)
-    var page = word(data, newest * Self.pageSize + 128)
+    var page = word(data, newestMeta(data) + 128)
     var path: [Int] = []
     while true {
       let start = page * Self.pageSize
@@ -98,8 +97,7 @@ extension `Writing over damage` {
   /// Replaces one page number on a list of free pages by `page`, and keeps the list sorted.
   private func putOnFreeList(_ page: Int) throws {
     let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
-    let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
-    let root = word(data, newest * Self.pageSize + 80) * Self.pageSize
+    let root = word(data, newestMeta(data) + 80) * Self.pageSize
     try #require(word(data, root + 10, 2) == 2)
     for index in 0..<(word(data, root + 12, 2) - 16) / 2 {
       let node = root + word(data, root + 16 + 2 * index, 2)
@@ -129,8 +127,7 @@ extension `Writing over damage` {
     let parent = references[references.count - 2]
     let leaf = try bytes(at: parent, 6).reversed().reduce(0) { $0 << 8 | Int($1) }
     let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
-    let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
-    let number = page == .leafThatWasRead ? leaf : word(data, newest * Self.pageSize + 128)
+    let number = page == .leafThatWasRead ? leaf : word(data, newestMeta(data) + 128)
     try putOnFreeList(number)
     let environment = try Fixture.open(directory.store)
     defer { environment.close() }

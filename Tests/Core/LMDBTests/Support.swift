@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderPeer
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -34,6 +35,16 @@ func eventually(within limit: Duration = .seconds(120), _ condition: () throws -
     usleep(500)
   }
   return try condition()
+}
+
+/// Options of a store whose checkpoints are an hour apart, on a machine that has started `boot` times.
+func options(
+  _ level: DurabilityLevel?, boot: UInt64 = 1, interval: Duration = .seconds(3600)
+) -> EnvironmentOptions {
+  var options = Fixture.options(durability: level)
+  options.boot = BootIdentity(7, boot)
+  options.checkpointInterval = interval
+  return options
 }
 
 extension Environment {

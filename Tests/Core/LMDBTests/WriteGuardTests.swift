@@ -46,11 +46,15 @@ import Testing
     (0..<count).reduce(0) { $0 | Int(data[offset + $1]) << (8 * $1) }
   }
 
+  /// The file offset of the newest meta page.
+  func newestMeta(_ data: Data) -> Int {
+    word(data, 144) > word(data, Self.pageSize + 144) ? 0 : Self.pageSize
+  }
+
   /// The pages of the second database with these flags, found from the database's record.
   func pages(flags: Int) throws -> [Int] {
     let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
-    let newest = word(data, 144) > word(data, Self.pageSize + 144) ? 0 : 1
-    let main = word(data, newest * Self.pageSize + 128)
+    let main = word(data, newestMeta(data) + 128)
     var pending = [main]
     var found: [Int] = []
     while let page = pending.popLast() {
