@@ -13,18 +13,16 @@ import Testing
   @Test func `a read under way keeps its bytes, and opening anew waits for its end`() throws {
     let environment = try Fixture.open(directory.store, impatient)
     try environment.set([5], [6])
-    try readWhileClosing(environment)
+    do {
+      let read = try environment.beginRead()
+      #expect(!environment.close())
+      #expect(failure { _ = try environment.value([5]) } == .closed)
+      #expect(refusal(directory.store, impatient) == .stillClosing)
+      #expect(try read.copy([5]) == [6])
+    }
     let again = try Fixture.open(directory.store)
     #expect(again !== environment)
     #expect(try again.value([5]) == [6])
-  }
-
-  private func readWhileClosing(_ environment: Environment) throws {
-    let read = try environment.beginRead()
-    #expect(!environment.close())
-    #expect(failure { _ = try environment.value([5]) } == .closed)
-    #expect(refusal(directory.store, impatient) == .stillClosing)
-    #expect(try read.copy([5]) == [6])
   }
 
   @Test func `threads that read, ask and write while the store closes get an answer or closed`()

@@ -18,18 +18,16 @@ import Testing
     let environment = try open(lockTimeout: .milliseconds(100))
     try environment.store([0])
     let before = environment.info.mapSize
-    try limitWhileReading(environment)
+    do {
+      let read = try environment.beginRead()
+      environment.setFileLimit(Self.limit)
+      #expect(failure { try environment.store([1]) } == .mapHeld)
+      #expect(try read.copy(Fixture.bytes(0)) == Fixture.filling(0, count: 65_536))
+      #expect(try environment.isWhole([0]))
+    }
     #expect(environment.info.mapSize == before)
     try environment.store([1])
     #expect(environment.info.mapSize == Self.limit)
-  }
-
-  private func limitWhileReading(_ environment: Environment) throws {
-    let read = try environment.beginRead()
-    environment.setFileLimit(Self.limit)
-    #expect(failure { try environment.store([1]) } == .mapHeld)
-    #expect(try read.copy(Fixture.bytes(0)) == Fixture.filling(0, count: 65_536))
-    #expect(try environment.isWhole([0]))
   }
 
   @Test func `a limit set inside a write holds from the next one on`() throws {
@@ -51,7 +49,13 @@ import Testing
     let environment = try open()
     environment.setFileLimit(Self.limit)
     try environment.store([0])
-    try raiseWhileReading(environment)
+    do {
+      let read = try environment.beginRead()
+      environment.setFileLimit(2 * Self.limit)
+      try environment.store([1])
+      #expect(environment.info.mapSize == Self.limit)
+      #expect(try read.copy(Fixture.bytes(1)) == nil)
+    }
     // A writer looks for a new limit when little room is left, or after a write that found no room.
     for number in 1..<110 {
       if let error = failure({ try environment.store([number]) }) {
@@ -60,14 +64,6 @@ import Testing
       }
     }
     #expect(environment.info.mapSize == 2 * Self.limit)
-  }
-
-  private func raiseWhileReading(_ environment: Environment) throws {
-    let read = try environment.beginRead()
-    environment.setFileLimit(2 * Self.limit)
-    try environment.store([1])
-    #expect(environment.info.mapSize == Self.limit)
-    #expect(try read.copy(Fixture.bytes(1)) == nil)
   }
 
   @Test func `a reader reads all that a process without the limit wrote`() throws {

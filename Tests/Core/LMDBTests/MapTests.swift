@@ -64,18 +64,16 @@ import Testing
   @Test func `a long read delays the growth and stays whole; afterwards the map grows`() throws {
     let environment = try openSmall()
     try environment.store([0])
-    try fillWhileReading(environment)
+    do {
+      let read = try environment.beginRead()
+      let error = failure { try environment.store(1..<100) }
+      #expect(error == .mapFull)
+      #expect(try read.copy(Fixture.bytes(0)) == Fixture.filling(0, count: Self.size))
+      #expect(try environment.isWhole([3]))
+    }
     #expect(environment.info.mapSize == Self.small)
     try environment.store(100..<130)
     #expect(environment.info.mapSize > Self.small)
-  }
-
-  private func fillWhileReading(_ environment: Environment) throws {
-    let read = try environment.beginRead()
-    let error = failure { try environment.store(1..<100) }
-    #expect(error == .mapFull)
-    #expect(try read.copy(Fixture.bytes(0)) == Fixture.filling(0, count: Self.size))
-    #expect(try environment.isWhole([3]))
   }
 
   @Test(arguments: [false, true])
@@ -121,17 +119,15 @@ import Testing
   @Test func `a long read that keeps the map from following another process is named`() throws {
     let environment = try openSmall(lockTimeout: .milliseconds(100))
     let peer = try PeerProcess("grow", directory.store, ["80"])
-    try readWhileGrowing(environment, peer)
+    do {
+      let read = try environment.beginRead()
+      #expect(peer.line() == "grown")
+      #expect(failure { _ = try environment.value([1]) } == .mapHeld)
+      #expect(failure { try environment.set([1], [1]) } == .mapHeld)
+      #expect(try read.copy(Fixture.signature) == [1])
+    }
     #expect(try environment.isWhole([79]))
     try environment.store([80])
-  }
-
-  private func readWhileGrowing(_ environment: Environment, _ peer: PeerProcess) throws {
-    let read = try environment.beginRead()
-    #expect(peer.line() == "grown")
-    #expect(failure { _ = try environment.value([1]) } == .mapHeld)
-    #expect(failure { try environment.set([1], [1]) } == .mapHeld)
-    #expect(try read.copy(Fixture.signature) == [1])
   }
 
   @Test(arguments: [
