@@ -56,8 +56,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    /// The keys and encoded values of a batch in a row. A value is decoded only when its turn comes: the compiler does not
-    /// specialize this type, and an array of values would be slow.
+    /// The keys and encoded values of a batch. An array of decoded values would be slow: this type is not specialized.
     private var bytes: [UInt8] = []
     private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     private var next = 0

@@ -21,8 +21,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of the entries whose lifetime and stale window end by `end`. Nil if the index is damaged, or has more than
-  /// `most` such entries.
+  /// The keys of the entries whose lifetime and stale window end by `end`; nil for a damaged index or more than `most` keys.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot { id, transaction throws(LMDBError) in
       let prefix = id.prefix

@@ -127,9 +127,8 @@ final class NamespaceHandle: Sendable {
   /// Whether the handle must stay: it has unmerged counts, or the list of the rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
-  /// Drops the unmerged counts if commit `epoch` reset the store's counters; the caller read `epoch` in commit `moment`. A
-  /// reset gives the metadata a new generation, so the first read after a reset calls this method. Only reads that other
-  /// threads are making may be lost.
+  /// Drops the unmerged counts if commit `epoch`, as read in commit `moment`, reset the store's counters. A reset gives the
+  /// metadata a new generation, so the first read after a reset calls this method. Only concurrent reads may be lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in

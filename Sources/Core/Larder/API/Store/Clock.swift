@@ -131,8 +131,7 @@ struct StoreClock: LarderClock {
 
   var coarseMinute: Int64 { coarseNow / 60_000 }
 
-  /// Milliseconds of the monotonic clock and the wall clock, for a check with each read. They are never behind the exact times,
-  /// and at most 10 ms ahead of them.
+  /// Times of both clocks in milliseconds, for a check with each read: never behind the exact times, at most 10 ms ahead.
   var roundedUpTimes: (monotonic: Int64, wall: Int64) {
     guard isSystem else { return (monotonic.roundedUpMilliseconds, now.milliseconds) }
     return (

@@ -51,8 +51,7 @@ extension Store {
     _ = try override(overrides, for: name) { true }
   }
 
-  /// Like ``override(_:for:)``, while `shouldContinue` returns true between two transactions. False if the call was stopped;
-  /// then the reached usage becomes the limit in force.
+  /// Like ``override(_:for:)``; false if `shouldContinue` stopped the call: then the reached usage becomes the limit in force.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
@@ -94,9 +93,8 @@ extension Store {
 
   /// The time at which the next entry of each namespace stops being fresh; nothing for a namespace without such an entry.
   ///
-  /// The index has the ends of stale windows. An entry further back in the index may stop being fresh earlier. So the search
-  /// looks at about 10,000 entries, and at more until it finds a fresh entry. Without stale windows the first fresh entry is
-  /// enough.
+  /// The index has the ends of stale windows, so an entry further back may stop being fresh earlier: the search looks at about
+  /// 10,000 entries, and at more until it finds a fresh entry. Without stale windows the first fresh entry is enough.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]
@@ -109,8 +107,7 @@ extension Store {
 }
 
 extension EntryReader {
-  /// The index has an entry at its end or earlier. So without stale windows, no record behind the earliest end found so far can
-  /// lead to an earlier end.
+  /// The index has each entry at its end or earlier: without stale windows, no record behind an end leads to an earlier end.
   fileprivate func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Int64? {

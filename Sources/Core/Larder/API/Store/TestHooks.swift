@@ -9,8 +9,7 @@ package struct TestHooks: Sendable {
   /// Runs a closure once, after a delay, on another thread.
   package var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void =
     PendingAccesses.later
-  /// How many changes the ring of changes holds: a power of two, the same number in every process. Nil for a number that fits
-  /// the store.
+  /// How many changes the ring holds: a power of two, equal in every process; nil for a number that fits the store.
   package var changeSlots: Int?
   /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
   package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }

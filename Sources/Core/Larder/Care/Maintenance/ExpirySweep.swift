@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Removes expired entries in the order of the expiry index. If the end of an entry has moved since the entry was indexed, the
-/// sweep indexes the entry again under its end.
+/// Removes expired entries in the order of the expiry index; indexes an entry whose end has moved under its new end.
 struct ExpirySweep {
   /// The most indexed entries that a write in need of room looks at before it evicts live entries.
   static let perWrite = 256
@@ -29,8 +28,7 @@ struct ExpirySweep {
   private let id: NamespaceID?
   private var left: Int
   private(set) var position: Position?
-  /// Whether the sweep has seen all due entries. Some stay due: entries that must stay for the current write, and entries after
-  /// `shouldContinue` has returned false.
+  /// Whether all due entries were seen. Entries of the current write, and entries after a stop by `shouldContinue`, stay due.
   private(set) var isDone = false
 
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil) {
@@ -121,8 +119,7 @@ struct ExpirySweep {
     return RemovalResult()
   }
 
-  /// The next due entries, and the damaged records that are due or too short to tell their time. At a record that is not due,
-  /// the search skips to the next namespace, or ends in a sweep of one namespace.
+  /// The next due entries, and the damaged records that are due or too short to tell their time.
   func due(limit: Int, _ session: inout WriteSession) throws(LarderError) -> [Due] {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines

@@ -33,8 +33,7 @@ extension Store {
   }
 }
 
-/// Mends each ``Fault``. Other writers may write between the check and the mend, so each write looks at a record again before
-/// it changes the record.
+/// Mends each ``Fault``. Other writers may have changed a record since the check, so each write looks at the record again.
 struct FaultRepair {
   static let perCommit = 500
   let engine: StoreEngine
@@ -138,8 +137,7 @@ struct FaultRepair {
     }
   }
 
-  /// Finishes all invalidations; false if the work was stopped. Until then a damaged or lost record of a tag hides all entries
-  /// with tags.
+  /// Finishes all invalidations; false if stopped. Until then a damaged record of a tag hides all entries with tags.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {

@@ -22,8 +22,7 @@ struct NamespaceRepair {
     var chunks = ChunkOwners()
   }
 
-  /// The versions with values in chunks. A version has one value ever, so a chunk of another version before `next` leads
-  /// nowhere.
+  /// The versions with values in chunks. A chunk of another version before `next` leads nowhere: a version has one value ever.
   struct ChunkOwners {
     var versions: Set<UInt64> = []
     var next: UInt64 = 0

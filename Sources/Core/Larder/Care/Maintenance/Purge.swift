@@ -72,8 +72,7 @@ struct Purge {
 }
 
 extension WriteBatch {
-  /// Removes the expired entries among the next `limit` entries of the expiry index. Also returns the position behind which to
-  /// continue; nil if the purge is done or doubts the clock.
+  /// Purges the next `limit` entries of the expiry index. `reached` is nil if the purge is done or doubts the clock.
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {

@@ -44,8 +44,7 @@ extension Store {
     try salvage(from: path, to: destination, options: options) { _ in true }!
   }
 
-  /// Like ``salvage(from:to:options:)``. Nil if `shouldContinue`, called with the number of looks so far, returned false; then
-  /// no store is at `destination`.
+  /// Like ``salvage(from:to:options:)``; nil, and no store is made, if `shouldContinue` returns false for a number of looks.
   package static func salvage(
     from path: String, to destination: String, options: Options,
     while shouldContinue: @escaping (_ looks: Int) -> Bool
@@ -76,8 +75,7 @@ extension Store {
     }
   }
 
-  /// Makes a store at the free path `path`. The store has another name beside `path` until it is complete and flushed. So an
-  /// error, a kill or a power failure leaves nothing that could keep the next call from making the store.
+  /// Makes a store at the free path `path`: under another name until all is flushed, so no failure leaves a part of the store.
   package static func making<Result>(
     at path: String, _ options: Options, _ fill: (Store) throws -> Result
   ) throws -> Result {

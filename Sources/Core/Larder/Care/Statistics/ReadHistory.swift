@@ -64,8 +64,7 @@ struct ReadHistory: Equatable {
 }
 
 extension Store {
-  /// Samples of the reads of all namespaces, at most one in each hour of the clock, oldest first. If a count is lower than in
-  /// the sample before, the counts were reset in between.
+  /// Samples of all reads, oldest first, at most one in each hour. A count that falls tells that the counts were reset.
   package func readHistory() throws(LarderError) -> [ReadSample] {
     try engine.metadata.readHistory(in: engine.beginRead()).samples
   }

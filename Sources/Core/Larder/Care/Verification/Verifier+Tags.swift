@@ -23,8 +23,7 @@ struct KeyCounts {
 }
 
 extension Verifier {
-  /// Takes the records of the tag index that an entry explains out of ``unexplained``, each once; returns faults for missing
-  /// records.
+  /// Takes the index records that an entry explains out of ``unexplained``, each once; returns faults for missing records.
   mutating func takeTags(
     of entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> [Fault] {
@@ -53,8 +52,7 @@ extension Verifier {
     return false
   }
 
-  /// Checks that entries explain all records of the tag index. Only records that may be unexplained are looked up, because a
-  /// lookup reads all tags of the entry.
+  /// Checks that entries explain all records of the tag index; looks only doubtful records up, because that reads all tags.
   mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let tags = engine.indexes.tags
     try transaction.forEach(in: tags) { key, _ throws(LMDBError) in

@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The keys of the store's own records: namespace id 0 in the main database, then a letter for the kind. Every commit writes a
-/// page of the main database anyway, because LMDB keeps the roots of the other databases there.
+/// The keys of the store's own records in the main database: namespace id 0, then a letter for the kind.
 enum MetadataKey {
   private static func key(_ letter: Unicode.Scalar) -> [UInt8] {
     NamespaceID.store.prefix + [UInt8(ascii: letter)]

@@ -7,8 +7,7 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A namespace: the record `N` with its name. The id is binary, so a read finds it without parsing. The rules are JSON, so a
-/// new rule needs no new format.
+/// A namespace: the record `N`. Reads find the binary id without parsing. The rules are JSON: a new rule needs no new format.
 struct NamespaceRecord: Equatable, Sendable {
   var id: NamespaceID
   var created: Int64

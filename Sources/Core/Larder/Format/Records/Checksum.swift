@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// A 64-bit checksum of the wyhash family: one multiplication for each 16 bytes. It detects damage, not forged records. On
-/// every machine, the result depends only on the bytes and the seed.
+/// A 64-bit checksum of the wyhash family, equal on every machine. It detects damage, not forged records.
 package enum Checksum {
   private static let first: UInt64 = 0xA076_1D64_78BD_642F
   private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB

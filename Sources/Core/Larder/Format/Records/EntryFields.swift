@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The fields of an entry, stored between header and payload: owners, tags, validators, metadata. Each field has a kind, a
-/// length and bytes. A field of an unknown kind is kept, so new kinds need no new format.
+/// The fields of an entry, between header and payload: kind, length, bytes. Fields of unknown kinds are kept for later formats.
 struct EntryFields: Equatable, Sendable {
   /// The kinds of fields. The raw value is the byte in the record.
   enum Kind: UInt8 {

@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The facts in front of every value: everything that a read needs before it lends the bytes. Times are milliseconds since
-/// 1970, UTC. `EntryHeader+Coding.swift` reads and writes the bytes, and `Docs/Internals/FileFormat.md` lists them.
+/// The facts in front of every value, with times in milliseconds since 1970; `Docs/Internals/FileFormat.md` lists the bytes.
 struct EntryHeader: Equatable {
   static let never = Int64.max
 

@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The facts of a record without fields whose header has one of the two most frequent forms: all that a scan needs. To make an
-/// ``EntryHeader`` of each record would take a scan longer than the checksum.
+/// The facts of a record without fields and with a frequent form of the header: a scan is faster without ``EntryHeader``.
 struct PlainRecord {
   let written: Int64
   let expires: Int64

@@ -75,8 +75,7 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// Whether the fields of a record say that transforms changed the value: the field of transforms is the first field, or
-  /// follows the whole key.
+  /// Whether fields say that transforms changed the value: the field of transforms is the first, or follows the whole key.
   static func isTransformed(_ fields: Span<UInt8>) -> Bool {
     var reader = FieldReader(fields)
     guard let first = reader.next() else { return false }

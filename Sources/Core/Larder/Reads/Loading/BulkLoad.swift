@@ -2,9 +2,8 @@ import LarderSystem
 import Synchronization
 
 /// Loads of several keys that one source answers. Each key has a load of its own in the table, which other callers join. Keys
-/// whose turn has come share a call of the source. The source does not wait for a key that another process is loading: if that
-/// process has stored no value, a later call includes the key. Only one call runs at a time, so many such keys share a call,
-/// too.
+/// whose turn has come share a call of the source. A key that another process is loading joins a later call, if that process
+/// has stored no value. Only one call runs at a time, so many such keys share a call.
 final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   /// The keys that are missing or too old, each with its stored value.
   typealias Missing = [(key: Key, stored: CachedValue<Value>?)]

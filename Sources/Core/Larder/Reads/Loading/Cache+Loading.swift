@@ -129,8 +129,7 @@ extension Cache {
     }
   }
 
-  /// The value of a request without a stored result: the loaded value, or the stored value if the load fails or runs in the
-  /// background. Nil if the key has no value.
+  /// The loaded value, or the stored value if the load fails or runs in the background; nil if the key has no value.
   package func result(
     after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>

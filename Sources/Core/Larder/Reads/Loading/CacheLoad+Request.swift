@@ -95,8 +95,7 @@ extension CacheLoad {
     return Place(load: load, isJoined: isJoined)
   }
 
-  /// Waits for the outcome. A load gives tags and owners only at its end. So only then does a caller that joined see whether a
-  /// tag or owner was removed since the load began.
+  /// Waits for the outcome. A load gives tags and owners only at its end: only then does a joined caller see their removal.
   private func outcome(
     _ place: Place, after lookup: CacheLookup<Value>?
   ) async throws -> LoadedValue<Value> {

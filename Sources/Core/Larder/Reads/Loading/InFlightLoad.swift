@@ -9,8 +9,7 @@ protocol AnyInFlightLoad: AnyObject, Sendable {
   var isComplete: Bool { get }
 }
 
-/// One load of one key, and the callers that wait for its outcome. A detached load runs to its end. Any other load is cancelled
-/// when its last caller gives up.
+/// One load of one key and its callers. A load is cancelled when its last caller gives up, unless the load is detached.
 package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
     var callers = 0

@@ -3,8 +3,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The write of a loaded value, for which the callers of the load need not wait. Writes are committed in the order of their
-/// queueing, before every write of this process that begins later.
+/// The write of a loaded value: committed in the order of queueing, before every later write of this process.
 final class LoadWrite: QueuedWrite {
   /// Writes the value, and returns a closure to call after the commit; nil if the value may not be stored.
   typealias Body = @Sendable (inout WriteBatch) throws -> (@Sendable () -> Void)?

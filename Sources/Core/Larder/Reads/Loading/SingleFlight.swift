@@ -1,8 +1,7 @@
 import LarderSystem
 import Synchronization
 
-/// The loads of this process by name, at most one for each name. All callers that ask for a name share its load. The table has
-/// a load while the load runs, and while its value waits for a commit.
+/// The loads of this process, at most one for each name; a load stays in the table until its value is committed.
 package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   private let loads = Mutex<[Name: any AnyInFlightLoad]>([:])
 

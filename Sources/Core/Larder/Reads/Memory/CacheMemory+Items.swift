@@ -75,8 +75,7 @@ extension CacheMemory {
     budget.release(put(item, spare: spare, now: now))
   }
 
-  /// Inserts an item and evicts other items for it. `spare` is the cost that is left in the budget beside the item. Returns the
-  /// total cost of values that are no longer kept, for the budget.
+  /// Inserts an item, with `spare` cost left in the budget beside it; returns the total cost of values that are no longer kept.
   private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
     let size = MemoryUsage(cost: item.cost, entries: 1)
     // These items are released after the lock.

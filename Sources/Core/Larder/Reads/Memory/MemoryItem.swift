@@ -30,7 +30,7 @@ class MemoryItem: @unchecked Sendable {
   /// The access statistics. A hit and the policy may overwrite each other's changes.
   private let storedStats = Atomic<UInt8>(0)
   private let storedNumber = Atomic<UInt64>(0)
-  /// The place in the policy's queue; it changes only under the policy's lock.
+  /// The place in the policy's queue; read and changed only under the policy's lock.
   final var place = MemoryQueue.end
 
   init(

@@ -107,8 +107,7 @@ extension MemoryRegistry {
   /// The least time between two looks at the pressure, in milliseconds.
   private static let pressureInterval: Int64 = 1000
 
-  /// Drops decoded values while memory is scarce, before another value is kept; most calls only compare two numbers. A clock
-  /// that was set back counts as time that has passed.
+  /// Drops decoded values while memory is scarce, before a value is kept. A clock that was set back counts as passed time.
   func trimUnderPressure(at now: Int64) {
     guard let pressure else { return }
     let last = pressureChecked.load(ordering: .relaxed)

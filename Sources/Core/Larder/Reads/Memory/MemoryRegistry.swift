@@ -37,8 +37,7 @@ final class MemoryRegistry: Sendable {
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
-  /// The memory for a cache; nil for ``MemoryLimits/off``. Nil, or limits that were asked for before, leave an existing memory
-  /// as it is.
+  /// The memory for a cache; nil for ``MemoryLimits/off``. Nil, or limits asked for before, leave an existing memory as it is.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> MemoryOwner? {
@@ -128,8 +127,7 @@ extension StoreSettings {
 }
 
 extension StoreEngine {
-  /// Applies a limit that another process has set; a comparison for each decoded value, unless a commit came since the last
-  /// call.
+  /// Applies a limit that another process has set; costs one comparison, unless a commit came since the last call.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
     // A damaged record must not make a read fail: the limit stays, and the next write or `verify` reports the damage.
     guard memory.isNew(snapshot: transaction.id),

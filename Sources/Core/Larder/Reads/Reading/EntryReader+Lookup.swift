@@ -91,8 +91,7 @@ extension EntryReader {
       Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
   }
 
-  /// Looks up keys of more than 250 bytes, values in chunks or changed by transforms, entries with a time to idle or tags,
-  /// negative entries, damaged records, and all entries of a store with a required transform.
+  /// Looks up entries with a flag except `pinned`, damaged records, and all entries of a store with a required transform.
   @inline(never)
   @_lifetime(borrow transaction)
   private func lookUpUncommon(

@@ -108,8 +108,7 @@ extension EntryReader {
   /// Larger values, in bytes, are not kept between two pieces.
   private static let largestPiecewise = 64 << 20
 
-  /// A piece of a value that transforms have changed; nil if the value is damaged. The whole value is restored for the first
-  /// piece. A value of up to 64 MiB then stays in memory until its last piece, or a piece of another such value, is read.
+  /// A piece of a transformed value; nil if the value is damaged. A restored value of up to 64 MiB stays for its next piece.
   fileprivate func transformedPiece(
     of found: borrowing Lookup, _ range: Range<Int>, ofSize size: Int, key: Span<UInt8>,
     in transaction: borrowing ReadTransaction

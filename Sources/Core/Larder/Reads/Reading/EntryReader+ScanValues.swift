@@ -68,8 +68,7 @@ extension EntryReader {
     }
   }
 
-  /// The records of a run that are fresh, intact entries with a plain header: a bit for each record. The loop has a function of
-  /// its own, where no other code needs the registers.
+  /// The fresh, intact entries of a run with a plain header, a bit each. A function of its own has all registers for the loop.
   @inline(never)
   func verifiedEntries(
     in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64

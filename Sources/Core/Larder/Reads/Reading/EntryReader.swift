@@ -2,9 +2,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Finds, checks and lends the entries of a store, in a snapshot that the caller has taken. A read changes nothing in the
-/// store. A read of the application queues work for the next commit of this process in ``leftovers``, and records its access in
-/// the shared table.
+/// Finds, checks and lends the entries of a store, in the caller's snapshot. A read changes nothing in the store: it leaves its
+/// work to the next commit in ``leftovers``, and records its access in the shared table.
 final class EntryReader: Sendable {
   let environment: Environment
   let indexes: Indexes
