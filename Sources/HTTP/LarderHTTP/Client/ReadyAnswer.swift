@@ -47,7 +47,7 @@
     /// The age of the response now, in seconds; nil if only ``HTTPCache/send(_:body:tags:interim:)`` can answer.
     public var age: Int? {
       let now = clock.now
-      guard cache.namespace.store.lastTransaction == transaction, written <= now,
+      guard cache.namespace.store.lastCommit == transaction, written <= now,
         expires.map({ now < $0 }) != false
       else { return nil }
       let freshness = Freshness(lifetime, age: initialAge, at: now)
@@ -85,7 +85,7 @@
     /// ``HTTPCachePolicy/principal`` looks at every request, or if only a read of the store could tell. Call
     /// ``send(_:body:tags:interim:)`` then, and call this method again after a hit.
     public func readyAnswer(to request: HTTPRequest) -> ReadyAnswer? {
-      let transaction = namespace.store.lastTransaction
+      let transaction = namespace.store.lastCommit
       let request = request.withEncodedTarget
       guard request.method == .get, rules.policy.principal == nil,
         request.authority?.utf8.contains(UInt8(ascii: "@")) != true,
@@ -96,7 +96,7 @@
         case .answer(let answer) = rules.decide(
           request, stored: held.map(\.response), at: clock.now),
         answer.reason == .fresh, case .stored(let index) = answer.body,
-        held[index].response.parts == nil, namespace.store.lastTransaction == transaction
+        held[index].response.parts == nil, namespace.store.lastCommit == transaction
       else { return nil }
       return ReadyAnswer(index, of: held, to: request, at: transaction, in: self)
     }

@@ -40,7 +40,7 @@
     func remembered(under key: ResponseKey) -> [StoredVariant]? {
       guard key.bodyDigest == nil else { return nil }
       let store = namespace.store
-      return known.variants(of: key.uri, transaction: store.lastTransaction, at: store.clock.now)
+      return known.variants(of: key.uri, transaction: store.lastCommit, at: store.clock.now)
     }
 
     private func read(under key: ResponseKey, policy: HTTPCachePolicy) throws -> [StoredVariant] {
@@ -57,7 +57,7 @@
           written: entry.written, expires: entry.expires)
       }
       // The condition excludes a write between the first read and the last read.
-      if key.bodyDigest == nil, namespace.store.lastTransaction == transaction {
+      if key.bodyDigest == nil, namespace.store.lastCommit == transaction {
         known.keep(variants, of: key.uri, transaction: transaction, size: size)
       }
       return variants

@@ -189,10 +189,7 @@ public struct Store: Sendable {
   /// Tells the opened store apart from other stores of this process.
   package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
 
-  /// The mark of the newest write of any process, without a read of the store; 0 once the store is closed.
-  package var lastTransaction: UInt64 { engine.reader.moment }
-
-  /// The mark of the newest write that a read sees now. Later reads see the same state while ``lastTransaction`` is this mark.
+  /// The mark of the newest write that a read sees now. Later reads see the same state while ``lastCommit`` is this mark.
   package var snapshotNumber: UInt64 {
     get throws(LarderError) {
       let stamp = engine.reader.buffer?.state.stamp ?? 0

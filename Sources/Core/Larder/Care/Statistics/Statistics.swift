@@ -161,7 +161,7 @@ extension Store {
     }
   }
 
-  /// The mark of the newest write of any process; about 2 ns.
+  /// The mark of the newest write of any process, without a read of the store; 0 once the store is closed.
   package var lastCommit: UInt64 { engine.reader.moment }
 
   /// For each namespace, the count of the numbers given since its creation, and its removals. O(namespaces).
