@@ -181,32 +181,29 @@ extension NamespaceRecord.RuleSet {
   /// Raises each limit that is below the usage to the usage. A change of the overrides must not change the limits that code
   /// declared, so such a change raises the overrides, even if it removes them.
   fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
-    let limits = effective.limits
     var own = overrides.limits ?? Limits()
-    if let limit = limits.entries, limit < entries {
-      Limits.replace(&own.entries, over: &declared.limits.entries, by: entries, inOverrides)
-    }
-    if let limit = limits.bytes, limit < bytes {
-      Limits.replace(&own.bytes, over: &declared.limits.bytes, by: bytes, inOverrides)
-    }
+    Limits.raise(&own.entries, over: &declared.limits.entries, to: entries, inOverrides)
+    Limits.raise(&own.bytes, over: &declared.limits.bytes, to: bytes, inOverrides)
     if own != Limits() { overrides.limits = own }
   }
 }
 
 extension StoreSettings {
   fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?, inOverrides: Bool) {
-    let limits = limits
     if let disk { Limits.replace(&overrides.disk, over: &declared.disk, by: disk, inOverrides) }
-    if let limit = limits.entries, limit < entries {
-      Limits.replace(&overrides.entries, over: &declared.entries, by: entries, inOverrides)
-    }
-    if let limit = limits.bytes, limit < bytes {
-      Limits.replace(&overrides.bytes, over: &declared.bytes, by: bytes, inOverrides)
-    }
+    Limits.raise(&overrides.entries, over: &declared.entries, to: entries, inOverrides)
+    Limits.raise(&overrides.bytes, over: &declared.bytes, to: bytes, inOverrides)
   }
 }
 
 extension Limits {
+  fileprivate static func raise(
+    _ override: inout Int?, over declared: inout Int?, to usage: Int, _ inOverrides: Bool
+  ) {
+    guard let limit = overridden(declared, by: override), limit < usage else { return }
+    replace(&override, over: &declared, by: usage, inOverrides)
+  }
+
   /// Changes the limit in force: the override if it exists or is to be set, otherwise the declared limit.
   fileprivate static func replace(
     _ override: inout Int?, over declared: inout Int?, by limit: Int, _ inOverrides: Bool

@@ -3,28 +3,13 @@ import LarderSystem
 
 /// Collects the changes of a batch for subscribers, while subscriptions exist.
 struct ChangeRecorder {
-  private(set) var pending: PendingChanges?
+  fileprivate(set) var pending: PendingChanges?
   /// Whether the batch made changes that were not recorded.
   private(set) var hasUnrecorded = false
-  var time: Timestamp
   /// The names, in this batch, of the namespaces that were already looked up.
   fileprivate var names: [NamespaceID: [UInt8]] = [:]
 
-  init(_ pending: PendingChanges?, at time: Timestamp) {
-    self.pending = pending
-    self.time = time
-  }
-
-  mutating func recordClear(of id: NamespaceID, _ name: String, bytes: UInt64) {
-    guard wantsNext() else { return }
-    add(.cleared, id: id, name: Array(name.utf8), before: Int(clamping: bytes))
-  }
-
-  mutating func recordRename(of id: NamespaceID, _ old: String, to new: String) {
-    guard wantsNext() else { return }
-    names[id] = Array(new.utf8)
-    add(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
-  }
+  init(_ pending: PendingChanges?) { self.pending = pending }
 
   func prepare() { pending?.prepare() }
 
@@ -35,23 +20,35 @@ struct ChangeRecorder {
     hasUnrecorded = true
     return false
   }
+}
 
-  mutating func add(
+extension WriteSession {
+  mutating func recordClear(of id: NamespaceID, _ name: String, bytes: UInt64) {
+    guard changes.wantsNext() else { return }
+    record(.cleared, id: id, name: Array(name.utf8), before: Int(clamping: bytes))
+  }
+
+  mutating func recordRename(of id: NamespaceID, _ old: String, to new: String) {
+    guard changes.wantsNext() else { return }
+    changes.names[id] = Array(new.utf8)
+    record(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
+  }
+
+  mutating func record(
     _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],
     key: [UInt8] = [], before: Int? = nil, after: Int? = nil, expires: Int64 = EntryHeader.never
   ) {
+    guard let pending = changes.pending else { return }
     let isCut = kind != .renamed && key.count > Change.longestKey
     let record = ChangeRecord(
       kind, reason: reason, id: id, name: name,
       key: isCut ? Array(key.prefix(Change.longestKey)) : key, isKeyCut: isCut, before: before,
       after: after,
-      expires: expires == EntryHeader.never ? nil : Timestamp(milliseconds: expires), time: time,
-      transaction: pending?.transaction ?? 0, process: pending?.feed.process ?? 0)
-    pending?.add(record)
+      expires: expires == EntryHeader.never ? nil : Timestamp(milliseconds: expires), time: now,
+      transaction: pending.transaction, process: pending.feed.process)
+    changes.pending?.add(record)
   }
-}
 
-extension WriteSession {
   mutating func nameForSubscribers(of id: NamespaceID) throws(LarderError) -> [UInt8] {
     if let known = changes.names[id] { return known }
     let name = Array((try name(of: id) ?? "").utf8)

@@ -79,7 +79,7 @@ extension WriteBatch {
       state.bytes &-= before.bytes
       state.stored &-= before.stored
     }
-    session.changes.recordClear(of: record.id, name, bytes: before.bytes)
+    session.recordClear(of: record.id, name, bytes: before.bytes)
     return RemovalResult(entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
   }
 
@@ -104,7 +104,7 @@ extension WriteBatch {
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
     session.known.remove(old)
     try session.store(record, named: new)
-    session.changes.recordRename(of: record.id, old, to: new)
+    session.recordRename(of: record.id, old, to: new)
   }
 
   mutating func resetStatistics(of name: String) throws(LarderError) {

@@ -62,7 +62,7 @@ extension WriteSession {
       removals.record(keyHash)
     }
     if let reason = change.reason, changes.wantsNext() {
-      changes.add(
+      record(
         .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
         key: old.key ?? old.storedKey.bytes, before: old.valueCount)
     }
@@ -87,7 +87,7 @@ extension WriteSession {
     case .touched: kind = .touched
     case .amended, .removed, .reclaimed: return
     }
-    changes.add(
+    record(
       kind, id: new.id, name: try nameForSubscribers(of: new.id), key: new.key.copied,
       before: old?.valueCount, after: new.valueCount, expires: new.header.expires)
   }

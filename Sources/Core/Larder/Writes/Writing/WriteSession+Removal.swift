@@ -30,7 +30,7 @@ extension WriteSession {
     guard changes.wantsNext() else { return }
     let id = entryKey.span.namespaceID
     let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
-    changes.add(
+    record(
       .removed, reason: .damaged, id: id, name: try nameForSubscribers(of: id),
       key: stored.short ?? stored.bytes)
   }

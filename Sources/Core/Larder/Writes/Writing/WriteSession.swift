@@ -23,14 +23,11 @@ struct WriteSession: ~Copyable {
     transaction = StoreTransaction(lmdb, path: engine.environment.path)
     ledger = Ledger(balance)
     removals = RemovalRecorder(engine.removalTable)
-    changes = ChangeRecorder(engine.changes.notes(for: id, in: balance.store), at: now)
+    changes = ChangeRecorder(engine.changes.notes(for: id, in: balance.store))
   }
 
   /// Gives the batch the time of this call: storing the records of the write buffer takes a while.
-  mutating func renewTime() {
-    now = engine.clock.now
-    changes.time = now
-  }
+  mutating func renewTime() { now = engine.clock.now }
 
   var state: StoreState { ledger.store }
 
