@@ -1,7 +1,6 @@
 import CLarderSystem
 
-/// An `errno` value in one word, so throwing functions on the read path stay cheap. The LMDB target adds codes, all negative,
-/// and the description of every code.
+/// An `errno` value in one word, so throwing on the read path stays cheap. The LMDB target adds negative codes and all texts.
 @usableFromInline package struct SystemError: Error, Equatable {
   @usableFromInline package let code: Int32
 

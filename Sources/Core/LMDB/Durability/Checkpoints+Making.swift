@@ -24,8 +24,7 @@ extension Checkpoints {
     try finish(begun, lockTimeout: lockTimeout)
   }
 
-  /// Before each write: makes sure that a pin exists, and that the interval holds even if the timer thread is late. The caller
-  /// owns the writer lock and no lock between processes.
+  /// Before each write: ensures a pin, and the interval if the timer thread is late. The caller owns only the writer lock.
   func prepareWrite(lockTimeout: Duration) throws(LMDBError) {
     let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
     if hasPin {
@@ -52,8 +51,7 @@ extension Checkpoints {
     try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
-  /// In the last process that closes the environment, which is alone. Work is left only if a process was killed before its
-  /// last checkpoint.
+  /// In the last process, which is alone. Work is left only if a process was killed before its last checkpoint.
   func saveNewest() throws(LMDBError) {
     let newest = handle.meta.image(of: handle.meta.lastTransaction)
     if let known = try file.readSynced(), !known.isFailed, known.recoveryPoint == newest { return }

@@ -19,8 +19,7 @@ final class Checkpoints: Sendable {
   let state = Mutex(State())
   let hasCommitted = Atomic(false)
 
-  /// The bytes of freed pages, or of growth of the file, that cause an early checkpoint: while the pin stays, LMDB cannot
-  /// reuse pages freed after it.
+  /// The bytes of growth, or of freed pages, which LMDB cannot reuse while the pin stays, that cause an early checkpoint.
   static let mostUnusable = 16 << 20
 
   struct State: Sendable {
@@ -48,8 +47,7 @@ final class Checkpoints: Sendable {
     self.interval = max(1, interval.waitMilliseconds)
   }
 
-  /// A read transaction that is held only for its slot in LMDB's reader table. The slot belongs to this process, so it stays
-  /// when another process ends.
+  /// A read transaction that is held only for its slot in LMDB's reader table. The slot stays when another process ends.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64
@@ -98,8 +96,7 @@ final class Checkpoints: Sendable {
     if let delay { timer?.schedule(in: delay) }
   }
 
-  /// The bytes by which the file has grown since the last checkpoint, or the bytes of the pages freed since then if they are
-  /// more.
+  /// The bytes by which the file has grown since the last checkpoint, or the bytes of freed pages if these are more.
   private func unusableBytes(since last: State) -> Int {
     max(handle.meta.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
       * handle.meta.pageSize

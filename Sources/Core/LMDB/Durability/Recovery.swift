@@ -70,8 +70,7 @@ struct Recovery {
     return try !isAt(point)
   }
 
-  /// Whether LMDB would choose the recovery point. Then no later commit reached the meta pages, and the pages of the point are
-  /// as they were synced.
+  /// Whether LMDB would choose the recovery point. Then no later commit reached the meta pages or changed the point's pages.
   private func isAt(_ point: MetaImage) throws(LMDBError) -> Bool {
     let file = try FileDescriptor(opening: files.data, O_RDONLY | O_NOFOLLOW)
     let own = try file.contents(at: point.place, count: MetaImage.size)

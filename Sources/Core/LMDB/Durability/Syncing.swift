@@ -121,8 +121,7 @@ final class ScratchMark: Sendable {
     markedAt.withLock { $0 = now }
   }
 
-  /// First gives the file a new stamp: otherwise recovery would take an earlier copy of the file for this file and empty the
-  /// copy. All earlier commits are on the disk.
+  /// First gives the file, which is on the disk, a new stamp: otherwise recovery would empty an earlier copy of the file.
   private func mark() throws(LMDBError) {
     do throws(LMDBError) {
       try file.checkSynced()

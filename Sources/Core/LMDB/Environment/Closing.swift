@@ -79,8 +79,7 @@ final class Closing: Sendable {
     return idle != nil
   }
 
-  /// Closes LMDB's environment while no other process opens it. If `lock.opening` stays busy, closes without the lock: closing
-  /// must not fail.
+  /// Keeps other processes from opening meanwhile. If `lock.opening` stays busy, closes without the lock: closing must not fail.
   private func closeAlone() {
     let locks = handle.locks
     let isLocked = (try? locks.opening.wait(lockTimeout: handle.lockTimeout)) != nil
@@ -99,8 +98,7 @@ final class Closing: Sendable {
     }
   }
 
-  /// Closes the environment and renames a complete new data file over the old file. The caller owns the writer lock, holds
-  /// `lock.opening`, and is alone.
+  /// Renames a complete new data file over the old file. The caller owns the writer lock, holds `lock.opening`, and is alone.
   func replaceData() throws(LMDBError) {
     let paths = files.paths
     let done: Void? = try handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) {

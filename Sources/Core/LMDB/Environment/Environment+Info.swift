@@ -62,8 +62,7 @@ extension Environment {
   /// The first damage that a write of this process found. From then on the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }
 
-  /// Facts that only the environment can add: the processes that hold a lock or fill the reader table, the thread that keeps
-  /// the writer lock, and why a sync failed.
+  /// The processes or the thread that hold a lock, the processes that fill the reader table, or why a sync failed.
   package func details(of error: LMDBError) -> String {
     switch error {
     case .readersFull: readerTable.description
@@ -81,8 +80,7 @@ extension Environment {
   /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
   package func sync() throws(LMDBError) { try syncing.sync() }
 
-  /// Like ``sync()``, at the level checkpointed, and lets LMDB reuse the pages that were freed before. Writers wait only while
-  /// the checkpoint begins.
+  /// Like ``sync()``, at the level checkpointed, and lets LMDB reuse pages freed before. Writers wait only at the beginning.
   package func checkpoint() throws(LMDBError) {
     try syncing.checkpoints?.make(lockTimeout: handle.lockTimeout)
   }

@@ -83,8 +83,7 @@ import Synchronization
     guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
   }
 
-  /// How long one write may keep other writes of this process waiting. Even with a very short lock timeout, threads take turns
-  /// at writes that end.
+  /// How long one write may keep other writes of this process waiting. With a short lock timeout, threads still take turns.
   var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
   /// Begins a read transaction, which takes a slot of LMDB's reader table.
@@ -108,8 +107,7 @@ import Synchronization
     }
   }
 
-  /// At a level with a file `recovery`. A failed sync of any process ends the use of the environment: pages that this process
-  /// reads may be lost.
+  /// A failed sync of any process ends the use of the environment: pages that this process reads may be lost.
   func sync(_ recovery: RecoveryFile) throws(LMDBError) {
     do throws(LMDBError) {
       try unsafe recovery.syncData(of: pointer)

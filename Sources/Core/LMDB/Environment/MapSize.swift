@@ -86,8 +86,7 @@ final class MapSize: Sendable {
     }
   }
 
-  /// Adapts the map to a file that another process has made larger, and to a changed limit. The caller holds the locks between
-  /// processes.
+  /// Adapts the map to a file that another process has made larger, and to a changed limit. The caller holds `lock.write`.
   func fit() throws(LMDBError) {
     guard usedSize > size || size > largestSize else { return }
     try checkUsedSize()
@@ -110,8 +109,7 @@ final class MapSize: Sendable {
     if handle.meta.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
   }
 
-  /// Makes the map hold `wanted` bytes, but no more than the limit. Returns false if the map is unchanged: address space is
-  /// missing, or reads of this process continue.
+  /// The limit bounds `wanted`. Returns false if address space is missing or reads continue; then the map is unchanged.
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
     // LMDB unmaps the file before it maps the file again, and cannot go back.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }

@@ -25,19 +25,17 @@ package final class ReaderTable: Sendable {
   }
 
   package func readers() throws(LMDBError) -> [Reader] {
-    try handle.withMap { () throws(LMDBError) in try list() }
-  }
-
-  private func list() throws(LMDBError) -> [Reader] {
     @safe final class Lines { var text = "" }
     let lines = Lines()
-    let result = unsafe clmdb_reader_list(
-      handle.pointer,
-      { text, context in
-        let lines = unsafe Unmanaged<Lines>.fromOpaque(context!).takeUnretainedValue()
-        if let text = unsafe text { unsafe lines.text += String(cString: text) }
-        return 0
-      }, Unmanaged.passUnretained(lines).toOpaque())
+    let result = try handle.withMap { () throws(LMDBError) in
+      unsafe clmdb_reader_list(
+        handle.pointer,
+        { text, context in
+          let lines = unsafe Unmanaged<Lines>.fromOpaque(context!).takeUnretainedValue()
+          if let text = unsafe text { unsafe lines.text += String(cString: text) }
+          return 0
+        }, Unmanaged.passUnretained(lines).toOpaque())
+    }
     if result < 0 { throw LMDBError(code: result) }
     return lines.text.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")
@@ -67,8 +65,7 @@ package final class ReaderTable: Sendable {
     try handle.withMap { () throws(LMDBError) in try handle.clearDeadReaders() }
   }
 
-  /// See ``Environment/blockingReader()``. Returns a reader only if there was such a reader during all of `time`: short reads
-  /// block nothing.
+  /// See ``Environment/blockingReader()``. Nil unless there was such a reader during all of `time`: short reads block nothing.
   func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
     try clearDead()
     let deadline = ContinuousClock.now + time

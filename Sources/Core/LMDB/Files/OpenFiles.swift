@@ -96,8 +96,7 @@ package final class OpenFiles: Sendable {
 final class DirectoryStamp: Sendable {
   /// In milliseconds.
   static let longestTrust: Int64 = 100
-  /// In milliseconds. The clock of a file system advances every 1 to 10 ms, so a directory that changed less than this time
-  /// ago can change again with the same change time.
+  /// In milliseconds. File system clocks advance every 1 to 10 ms: two changes within this time can have one change time.
   static let clockStep: Int64 = 50
 
   struct Change: Equatable, Sendable {

@@ -71,8 +71,7 @@ final class StoreLocks: Sendable {
     files.contains { !$1.isAt(directory + "/" + $0) }
   }
 
-  /// The other processes that hold the lock for which a call waited too long; empty for other errors, and if the system names
-  /// none.
+  /// The other processes that hold the lock for which a call waited too long; empty if the system names no process.
   static func holders(of error: LMDBError, in directory: String) -> String {
     error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
   }

@@ -43,8 +43,7 @@ import LarderSystem
       ?? .main
   }
 
-  /// Copies as many next records as fit into one transaction, except those with a key in `skipped`. Returns the number of
-  /// records read; 0 at the end.
+  /// Copies the next records that fit into one transaction, except those in `skipped`. Returns the number of records read.
   func append(
     from cursor: inout Cursor, to database: Database, leavingOut skipped: [[UInt8]]
   ) throws(LMDBError) -> Int {

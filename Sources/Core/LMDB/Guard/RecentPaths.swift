@@ -5,7 +5,6 @@ struct RecentPaths {
   /// A bit for each tree; a store has six trees. The bit is set if the second path of the tree is the newer path.
   private var isSecondNewer: UInt64 = 0
 
-  /// Forgets the paths and keeps their memory.
   mutating func forget() {
     for index in paths.indices { paths[index].begin(in: .empty) }
   }
@@ -15,8 +14,7 @@ struct RecentPaths {
     @inline(__always) _modify { yield &paths[index] }
   }
 
-  /// The number of the path to `key`, or to the record behind which `key` would be inserted; nil if neither of the two paths
-  /// leads to the leaf of `key`.
+  /// The number of the path that leads to the leaf of `key`, moved to the last record not after `key`; nil without a path.
   @inline(__always)
   mutating func find(_ key: SearchKey, in database: Database, pageSize: Int) -> Int? {
     let newer = newer(in: database)

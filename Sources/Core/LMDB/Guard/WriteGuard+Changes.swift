@@ -44,8 +44,7 @@ extension WriteGuard {
   private static let sparsePercent = 30
 
   /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record of the
-  /// neighbour to the page. LMDB treats a branch page with one child in the same way, and then also needs the first leaf
-  /// below.
+  /// neighbour to the page. For a branch page with one child, LMDB also needs the first leaf below.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
@@ -63,8 +62,7 @@ extension WriteGuard {
     if mayUnderflow { try willMerge(recentPaths[place.path]) }
   }
 
-  /// Checks the page behind a leaf if a cursor on the record may move to that page: from the last record of the leaf, or from
-  /// any record of a leaf that this write has changed.
+  /// Checks the next leaf. LMDB's cursor may move there from the last record, or from any record of a changed leaf.
   private func checkNext(behind place: Place) throws(PageDamage) {
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]

@@ -1,7 +1,6 @@
 /// The paths from a tree's root to a record. Each page on a path is checked once.
 extension WriteGuard: PageOpener {
-  /// The number in ``recentPaths`` of the path to the record of `key`, or to the record behind which `key` would be inserted;
-  /// nil for a tree without pages.
+  /// The number in ``recentPaths`` of the path to the last record not after `key`; nil for a tree without pages.
   @inline(__always)
   func path(to key: SearchKey, in database: Database) throws(PageDamage) -> Int? {
     if let known = unsafe recentPaths.find(key, in: database, pageSize: pageSize) { return known }

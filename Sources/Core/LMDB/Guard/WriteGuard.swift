@@ -4,8 +4,7 @@ import Synchronization
 /// Checks the pages of the last commit before LMDB touches them for a write, because LMDB does not check them.
 ///
 /// LMDB reads the pages on the path to a key, the neighbours of a page that it may merge, and the lists of free pages. Pages
-/// that this write has made need no check. After damage the environment refuses all further writes of this process. Used only
-/// under the writer lock.
+/// that this write has made need no check. After damage this process refuses all writes. Used only under the writer lock.
 final class WriteGuard: @unchecked Sendable {
   static let rememberedWrites = 256
 

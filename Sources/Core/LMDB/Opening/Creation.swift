@@ -2,8 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Creates a data file under a temporary name and renames it, so that an interruption leaves either no store or a complete
-/// store. The caller holds `lock.opening` and is alone.
+/// Renames a complete new data file, so an interruption leaves no partial store. The caller holds `lock.opening` and is alone.
 struct Creation {
   let files: StoreFiles
   let options: EnvironmentOptions

@@ -60,8 +60,7 @@ extension Opening {
     }
   }
 
-  /// Checks the pages on the paths to the records that LMDB reads. ``QuickCheck`` checks more, for a file that no process has
-  /// open.
+  /// Checks the pages on the paths to the records that LMDB reads. ``QuickCheck`` checks more, in a process that is alone.
   private func checkPaths(_ handle: OpaquePointer) throws(LMDBError) {
     // A writer may be overwriting the meta page during the check. Then the next attempt sees a newer commit.
     for _ in 0..<50 {

@@ -1,10 +1,9 @@
 import CLarderSystem
 import LarderSystem
 
-/// LMDB knows a process by its id, in its lock on lock.mdb and in the reader table. Two processes in different containers may
-/// have the same id.
+/// LMDB knows a process by its id, which two processes in different containers may share.
 extension Opening {
-  /// Refuses this process if another process that has the environment open has the same id. Frees the slots of a dead process
+  /// Refuses this process if another process with its id has the environment open. Otherwise frees the slots of a dead process
   /// with this id: LMDB would never clear them.
   ///
   /// The caller holds `lock.opening`. Never called while this process has the environment open: closing lock.mdb would release

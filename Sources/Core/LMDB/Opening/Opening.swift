@@ -2,8 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// One opening of the environment in a directory. Its files are inspected, locked, recovered or created, and checked, in this
-/// order, before LMDB maps them.
+/// Inspects, locks, recovers or creates, and checks the files, in this order, before LMDB maps the files.
 struct Opening {
   /// Fills a new environment before any process can see it.
   typealias Filling = (inout WriteTransaction) throws(LMDBError) -> Void

@@ -50,7 +50,6 @@ struct QuickCheck {
     check = PageCheck(table: pages.table, numberKeys: false)
   }
 
-  /// Also returns the file's length.
   private static func open(_ path: String) throws(OpenError) -> (map: DataMap, size: Int) {
     let (head, size) = try OpenError.wrapping(path: path) { () throws(LMDBError) in
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -171,8 +170,7 @@ struct QuickCheck {
     }
   }
 
-  /// A file may end before its last page only if all missing pages are free: LMDB does not write a page that one transaction
-  /// both allocates and frees.
+  /// All missing pages must be free: LMDB does not write a page that one transaction both allocates and frees.
   private func checkMissingPages() throws(OpenError) {
     guard pages.lastPage < SnapshotPages.mostPages(inFileOf: filePages) else {
       throw truncated(at: pages.lastPage)

@@ -131,8 +131,7 @@ struct SnapshotSource: Sendable {
     return unsafe loadPages(slot, of: id)
   }
 
-  /// The second commit after a commit overwrites its meta page. If the commit is still the newest commit after its page was
-  /// read, the overwriting has not begun.
+  /// The second commit after a commit overwrites its meta page, so the page of a commit that is still the newest is whole.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     // After an error the slow path repeats the call and throws the error.

@@ -8,9 +8,8 @@ struct PageCheck {
   /// The checks of many pages share this buffer.
   var tiling = Tiling()
 
-  /// Proves that the records lie side by side from `upper` to the end of the page, that their keys ascend and lie from `low`
-  /// on and before `high`, and that their kinds occur in Larder's files. A branch page needs two records, or one in the free
-  /// list's tree.
+  /// Proves that the records lie side by side from `upper` to the end of the page, that their keys ascend from `low` on and
+  /// before `high`, and that their kinds occur in Larder's files. A branch page needs two records, or one in the free list.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {

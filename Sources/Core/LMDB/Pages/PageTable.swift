@@ -1,5 +1,4 @@
-/// The pages that a snapshot may use: all pages up to its last page, as far as the file has them. Bytes outside these pages
-/// are never read, whatever a page contains.
+/// The pages that a snapshot may use: all pages of the file up to its last page. Bytes outside these pages are never read.
 @safe struct PageTable {
   let start: UnsafeRawPointer
   /// One more than the number of the last existing page.
@@ -121,14 +120,12 @@ extension PageTable {
     return first..<first + pages
   }
 
-  /// The number of pages in the shortest run that holds a value of `count` bytes.
   func overflowPages(for count: Int) -> UInt64 {
     UInt64((Self.headerSize + count + pageSize - 1) >> shift)
   }
 
   /// The overflow pages of a leaf's record; empty if its value lies in the leaf, nil for damage. LMDB frees as many pages as
-  /// the header of the run states, and shortens a list of free pages in place: only such a list may have a longer run than it
-  /// needs.
+  /// the header states. Only a list of free pages, which LMDB shortens in place, may have more pages than it needs.
   func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
     guard node.flags & Self.bigValue != 0 else { return 0..<0 }
     let start = unsafe node.key + node.keyCount

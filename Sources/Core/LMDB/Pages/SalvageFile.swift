@@ -47,8 +47,7 @@ package struct SalvageFile: ~Copyable {
   /// In bytes.
   package var size: Int { Int(table.end) << table.shift }
 
-  /// Keeps other processes from writing while `body` reads. If the lock files cannot be written, as on a read-only medium,
-  /// `body` runs without locks.
+  /// Keeps other processes from writing while `body` reads. Without permission to write the lock files, takes no locks.
   package static func hold<Result>(
     _ directory: String, lockTimeout: Duration, _ body: () throws -> Result
   ) throws -> Result {
@@ -86,8 +85,7 @@ extension SalvageFile {
     fileprivate var visited: PageSet
   }
 
-  /// Visits the records that can be reached from the newest commit: of the main database, or of a named database. A walk over
-  /// a named database includes the main database.
+  /// Visits the reachable records of the newest commit, in the main or a named database; always walks over the main database.
   package func forEachRecord(
     in database: String? = nil, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> Walk {

@@ -166,9 +166,8 @@ extension TreePath.Level {
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
-/// Opens pages for reads. If a key in a branch page is damaged, a move from page to page would reach records that no search by
-/// key reaches, and return values that writes by key no longer replace. So each page must be the page that the reference
-/// means.
+/// Opens pages for reads, each only if the reference means that page: past a damaged key in a branch page, a move would return
+/// values that no search by key reaches and no write by key replaces.
 struct PageReader: PageOpener {
   let table: PageTable
   /// As in the free list; see ``Tree/numberKeys``.

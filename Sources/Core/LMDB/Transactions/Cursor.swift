@@ -1,8 +1,7 @@
 import CLMDB
 import LarderSystem
 
-/// A position in a database's key order. A cursor cannot outlive its transaction, and a write transaction cannot change
-/// anything while a cursor exists.
+/// A position in a database's key order. A write transaction cannot change anything while a cursor exists.
 @safe package struct Cursor: ~Copyable, ~Escapable {
   /// Nil in a read transaction.
   private let handle: OpaquePointer?
@@ -47,8 +46,7 @@ import LarderSystem
 
   deinit { if let handle = unsafe handle { unsafe mdb_cursor_close(handle) } }
 
-  /// The last move, if it went beyond the first or last record. LMDB's cursor stays on its record, so a move back would skip
-  /// that record.
+  /// After a move beyond an end, the operation of a move back: LMDB's cursor stays on its record, which a move would skip.
   private var beyond: MDB_cursor_op?
 
   @_lifetime(copy self)
@@ -138,9 +136,8 @@ import LarderSystem
   }
 }
 
-/// The cursors with which a write changes the first four of its databases; most writes need no more. If a cursor is already on
-/// the right leaf, LMDB needs no search from the root. LMDB keeps the cursor valid when another call changes the database, and
-/// closes it with the transaction.
+/// The cursors with which a write changes the first four of its databases; most writes need no more. A cursor on the right leaf
+/// saves LMDB the search from the root. Changes by other calls keep a cursor valid; the end of the transaction closes it.
 struct ChangeCursors {
   @safe struct Place {
     let database: Database

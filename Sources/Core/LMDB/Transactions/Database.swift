@@ -63,8 +63,7 @@ func lookUp(
   throw LMDBError(code: result)
 }
 
-/// The address and length of bytes in LMDB's map. ``ReadTransaction/bytes(of:)`` lends the bytes for the lifetime of the
-/// transaction that found them.
+/// The place of bytes in LMDB's map. ``ReadTransaction/bytes(of:)`` lends the bytes until the transaction ends.
 @safe @usableFromInline package struct Region {
   @usableFromInline let start: UnsafePointer<UInt8>?
   @usableFromInline package let count: Int

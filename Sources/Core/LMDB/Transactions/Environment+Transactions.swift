@@ -3,8 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
-  /// Begins a snapshot. Once the pool of reader slots is filled, this needs no lock, no allocation and no system call. The
-  /// caller keeps the environment alive during the read.
+  /// Needs no lock, allocation or system call once the pool is filled. The caller keeps the environment alive during the read.
   @inline(__always)
   package func beginRead() throws(LMDBError) -> ReadTransaction {
     if !handle.isOpen { throw handle.phaseError }

@@ -145,8 +145,7 @@ struct RunSearch {
     known = PageSet(upTo: fileEnd)
   }
 
-  /// Whether the next list matters. The transaction may need fewer single pages than `singles`. Then LMDB reads no more lists
-  /// than without single pages.
+  /// The transaction may need fewer single pages than `singles`. Then LMDB reads no more lists than without single pages.
   var shouldContinue: Bool { lists < lastList }
 
   mutating func add(_ list: borrowing FreeList) throws(LMDBError) {

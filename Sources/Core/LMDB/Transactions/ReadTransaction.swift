@@ -2,8 +2,7 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// A snapshot of the environment, with a slot of the reader pool. The snapshot ends when the value goes out of scope. The
-/// compiler ties the lent bytes to that lifetime.
+/// A snapshot of the environment, with a slot of the reader pool. Lent bytes cannot outlive the transaction.
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer

@@ -112,8 +112,7 @@ import Synchronization
 }
 
 extension ReaderPool {
-  /// Ends the transactions that were not used since the last sweep, and so frees their slots in LMDB's reader table. Returns
-  /// whether transactions are left.
+  /// Frees the slots of transactions that were not used since the last sweep. Returns whether transactions are left.
   func sweep() -> Bool {
     var anyIsOpen = false
     for index in 0..<Self.slotCount {
@@ -144,8 +143,7 @@ extension ReaderPool {
   }
 
   /// Runs `body` while this process has no read transaction and none can begin; nil if transactions remain after
-  /// `lockTimeout`. Callers take the slots in order, so of two callers one waits at the first slot. Reads outside the pool are
-  /// excluded last, when only one caller is left.
+  /// `lockTimeout`. Of two callers one waits at the first slot, so only one caller excludes the reads outside the pool.
   func withAllIdle<Result, Failure: Error>(
     lockTimeout: Duration, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result? {

@@ -127,8 +127,7 @@ import LarderSystem
     }
   }
 
-  /// Stores `value` under a key greater than all existing keys, without a search. Returns false if an existing key is not
-  /// smaller; then nothing is stored.
+  /// Without a search. Stores nothing and returns false unless the key is greater than all existing keys.
   package mutating func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {

@@ -1,7 +1,6 @@
 import CLarderSystem
 
-/// Integers in arrays of bytes: little-endian in records, big-endian in keys, so that the order of the bytes is the order of
-/// the numbers.
+/// Integers in arrays of bytes: little-endian in records, big-endian in keys, whose bytes then have the order of the numbers.
 extension [UInt8] {
   @inlinable
   package mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {

@@ -37,9 +37,8 @@ public import Synchronization
   }
 }
 
-/// Counters that concurrent reads increment without waiting, in stripes of one cache line. A lock of the caller, such as a
-/// reader slot, protects each of the first 16 stripes, so a plain load and store is exact there. Stripe 17 is atomic, for
-/// callers without a lock.
+/// Counters in stripes of one cache line, for increments without waiting. A lock of the caller, such as a reader slot, protects
+/// each of the first 16 stripes, so a plain load and store is exact there. Stripe 17 is atomic, for callers without a lock.
 @safe package final class StripedCounters: Sendable {
   @inlinable package static var capacity: Int { 8 }
   /// The stripe without a lock.
