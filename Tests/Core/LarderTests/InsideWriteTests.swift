@@ -7,48 +7,47 @@ import Testing
 @testable import Larder
 
 /// A write inside a write of the same thread cannot work: it must be an error, and the outer write must not suffer.
-@Suite struct InsideWriteTests {
+@Suite struct InsideWriteTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   @Test func `every write inside a write throws, and the outer one is committed`() throws {
-    try withNotes { store, notes, _ in
-      let cache = store.cache(of: Int.self, in: "cache", rules: Rules(limits: Limits(entries: 10)))
-      try notes.set("1", for: "k")
-      let calls: [(String, () throws -> Void)] = [
-        ("set", { try notes.set("2", for: "k") }),
-        ("set of a cache", { try cache.set(1, for: "k") }),
-        ("setIfAbsent", { try notes.setIfAbsent("2", for: "j") }),
-        ("update", { try notes.update("k") { $0 } }),
-        ("remove", { try notes.remove("k") }),
-        ("touch", { try notes.touch("k") }),
-        ("pin", { try notes.pin("k") }),
-        ("clear", { try notes.clear() }),
-        ("clear of the store", { try store.clear() }),
-        ("rename", { try store.rename("notes", to: "other") }),
-        ("purge", { try store.purge() }),
-        ("purge of a namespace", { try notes.purge() }),
-        ("invalidate", { try store.invalidate(tag: "t") }),
-        ("declare", { try store.declare(Rules(), for: "notes") }),
-        ("declare of the store", { try store.declare(StoreLimits(entries: 5)) }),
-        ("override", { try store.override(Rules.Overrides(jitter: 0.5), for: "notes") }),
-        ("reset", { try store.resetStatistics() }),
-        ("maintenance", { try Maintenance(of: store).runOnce() }),
-        ("write", { try store.write { _ in } }),
-        ("sync", { try store.sync() }),
-        ("close", { try store.close() }),
-      ]
-      for (name, call) in calls {
-        try store.write { batch in
-          try batch.set(name, for: "last", in: notes)
-          #expect(failure(call) == .insideWrite, "\(name)")
-        }
-        #expect(try notes.text("last") == name)
+    let cache = store.cache(of: Int.self, in: "cache", rules: Rules(limits: Limits(entries: 10)))
+    try notes.set("1", for: "k")
+    let calls: [(String, () throws -> Void)] = [
+      ("set", { try notes.set("2", for: "k") }),
+      ("set of a cache", { try cache.set(1, for: "k") }),
+      ("setIfAbsent", { try notes.setIfAbsent("2", for: "j") }),
+      ("update", { try notes.update("k") { $0 } }),
+      ("remove", { try notes.remove("k") }),
+      ("touch", { try notes.touch("k") }),
+      ("pin", { try notes.pin("k") }),
+      ("clear", { try notes.clear() }),
+      ("clear of the store", { try store.clear() }),
+      ("rename", { try store.rename("notes", to: "other") }),
+      ("purge", { try store.purge() }),
+      ("purge of a namespace", { try notes.purge() }),
+      ("invalidate", { try store.invalidate(tag: "t") }),
+      ("declare", { try store.declare(Rules(), for: "notes") }),
+      ("declare of the store", { try store.declare(StoreLimits(entries: 5)) }),
+      ("override", { try store.override(Rules.Overrides(jitter: 0.5), for: "notes") }),
+      ("reset", { try store.resetStatistics() }),
+      ("maintenance", { try Maintenance(of: store).runOnce() }),
+      ("write", { try store.write { _ in } }),
+      ("sync", { try store.sync() }),
+      ("close", { try store.close() }),
+    ]
+    for (name, call) in calls {
+      try store.write { batch in
+        try batch.set(name, for: "last", in: notes)
+        #expect(failure(call) == .insideWrite, "\(name)")
       }
-      #expect(try notes.text("k") == "1")
+      #expect(try notes.text("last") == name)
     }
+    #expect(try notes.text("k") == "1")
   }
 
   @Test func `a write inside the closure of an update throws, in a task too`() async throws {
-    let store = try Store.temporary()
-    let notes = store.namespace("notes")
     #expect(
       failure {
         try notes.update("k") { _ in
@@ -93,19 +92,16 @@ import Testing
   }
 
   @Test func `a write to another store inside a write is fine`() throws {
-    try withStore { store, _ in
-      try withStore { other, _ in
-        try store.write { batch in
-          try other.namespace("notes").set("1", for: "k")
-          try batch.set("1", for: "k", in: store.namespace("notes"))
-        }
-        #expect(try other.namespace("notes").text("k") == "1")
+    try withStore { other, _ in
+      try store.write { batch in
+        try other.namespace("notes").set("1", for: "k")
+        try batch.set("1", for: "k", in: store.namespace("notes"))
       }
+      #expect(try other.namespace("notes").text("k") == "1")
     }
   }
 
   @Test func `impossible intervals of maintenance are errors`() throws {
-    let store = try Store.temporary()
     for (interval, jitter) in [
       (Duration.zero, 0.1), (.seconds(-1), 0.1), (.seconds(1), -0.1), (.seconds(1), 1.1),
       (.seconds(1), .nan),

@@ -6,7 +6,20 @@ import Testing
 @testable import Larder
 
 /// Metadata records: reads notice damage and still work, and the next write repairs the record.
-@Suite struct SealTests {
+@Suite struct SealTests: StoreSuite {
+  let fixture: StoreFixture
+
+  init() throws {
+    fixture = try StoreFixture()
+    try store.declare(Rules(limits: Limits(entries: 50)), for: "notes")
+    for key in 0..<20 {
+      let attributes = EntryAttributes.with(
+        expires: .after(.hours(1)), tags: ["tag"], isPinned: key % 5 == 0 ? true : nil)
+      try notes.set([UInt8(key)], for: key, attributes)
+    }
+    try store.namespace("boards").set("v", for: "k")
+  }
+
   @Test func `a sealed record opens only as it is, under its key, in its store`() {
     let seal = RecordSeal(identity: [UInt8](repeating: 1, count: 16))
     let other = RecordSeal(identity: [UInt8](repeating: 2, count: 16))
@@ -28,25 +41,10 @@ import Testing
     #expect(opened(seal.seal([], for: [7]), [7]) == [])
   }
 
-  private func store() throws -> (Store, Store.Namespace, ManualClock) {
-    let clock = ManualClock()
-    let store = try Store.temporary(options: Store.Options(clock: clock))
-    try store.declare(Rules(limits: Limits(entries: 50)), for: "notes")
-    let notes = store.namespace("notes")
-    for key in 0..<20 {
-      let attributes = EntryAttributes.with(
-        expires: .after(.hours(1)), tags: ["tag"], isPinned: key % 5 == 0 ? true : nil)
-      try notes.set([UInt8(key)], for: key, attributes)
-    }
-    try store.namespace("boards").set("v", for: "k")
-    return (store, notes, clock)
-  }
-
   /// Damages bytes of one record in turn, and expects that reads still work and a write repairs the record.
   private func damaging(
     counters: Bool, _ check: (Store, Store.Namespace) throws -> Void
   ) throws {
-    let (store, notes, _) = try store()
     let recordKey = counters ? MetadataKey.counters(try notes.id) : MetadataKey.state
     let record = try #require(
       try store.engine.environment.write { transaction in
@@ -69,7 +67,6 @@ import Testing
       try #require(try store.verify().faults == [], "\(place)")
     }
     #expect(try notes.count() == 20 && store.statistics().entries == 21)
-    try store.close()
   }
 
   @Test func `a damaged state is rebuilt by the next write`() throws {
@@ -89,18 +86,14 @@ import Testing
   }
 
   @Test func `a limit holds after the counters were damaged`() throws {
-    let (store, notes, _) = try store()
     let key = MetadataKey.counters(try notes.id)
     try store.tamper { transaction, _ in try transaction.put([1], for: key, in: .main) }
     for number in 100..<200 { try notes.set([1], for: number) }
     #expect(try notes.count() == 50)
     for pinned in stride(from: 0, to: 20, by: 5) { #expect(try notes.contains(pinned)) }
-    #expect(try store.verify().faults == [])
-    try store.close()
   }
 
   @Test func `damage to state and counters at once loses nothing`() throws {
-    let (store, notes, clock) = try store()
     let id = try notes.id
     try store.tamper { transaction, _ in
       try transaction.put([9], for: MetadataKey.state, in: .main)
@@ -112,7 +105,6 @@ import Testing
     #expect(try notes.count() == 21)
     clock.advance(by: .hours(2))
     #expect(try store.purge().entries == 20)
-    try store.close()
   }
 
   @Test func `a damaged record of a cleared namespace has no other namespace reclaimed`() throws {
@@ -132,7 +124,6 @@ import Testing
   }
 
   @Test func `numbers that cannot be are refused, not believed`() throws {
-    let (store, notes, _) = try store()
     let (id, seal) = (try notes.id, store.engine.seal)
     let changes: [(inout NamespaceCounters) -> Void] = [
       { $0.entries = .max }, { $0.bytes = 1 << 63 }, { $0.next = 0 }, { $0.next = .max },
@@ -154,6 +145,5 @@ import Testing
     let record = state.record(seal: seal)
     let read = StoreState(record.span, seal: seal)
     #expect(read == nil)
-    try store.close()
   }
 }

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `the table by namespace finds, changes and drops values in any order`() {
-    var table = ByNamespace(unused: 0)
+    var table = LatestTable<NamespaceID, Int>(unused: 0)
     let ids = (1...5).map { NamespaceID(rawValue: $0) }
     for (index, id) in ids.enumerated() { table[id] = index }
     for (index, id) in ids.enumerated().reversed() {

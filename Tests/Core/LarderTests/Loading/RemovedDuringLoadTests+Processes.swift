@@ -12,7 +12,7 @@ extension RemovedDuringLoadTests {
   {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.path + "/s")
-    let boards = boards(of: store)
+    let boards = store.cache(TextCodec(), in: "boards")
     try await boards.set("other", for: "bern")
     let writer = try PeerProcess("hold-write", store.path, saying: "writing")
     #expect(try await boards.value(for: "thun") { "old" } == "old")
@@ -40,7 +40,7 @@ extension RemovedDuringLoadTests {
     var storeOptions = Store.Options()
     storeOptions.hooks.machineClock = { 1_000_000 }
     let store = try Store(at: directory.path + "/s", options: storeOptions)
-    let boards = boards(of: store)
+    let boards = store.cache(TextCodec(), in: "boards")
     try await boards.set("other", for: "bern")
     let (loader, remover) = (
       try PeerProcess("load", store.path, ["thun", "standard"]),
@@ -66,7 +66,6 @@ extension RemovedDuringLoadTests {
   }
 
   @Test func `a process that is killed during a removal costs a load`() async throws {
-    let boards = boards(of: try store())
     try await boards.set("other", for: "bern")
     let table = boards.namespace.engine.removalTable
     let number = try #require(table.begin())
@@ -78,7 +77,6 @@ extension RemovedDuringLoadTests {
   }
 
   @Test func `a removal that is rolled back costs no later load`() async throws {
-    let boards = boards(of: try store())
     try await boards.set("kept", for: "thun", expires: .after(.minutes(1)))
     #expect(
       failure {
@@ -96,7 +94,6 @@ extension RemovedDuringLoadTests {
   func `a damaged file costs loads and never brings a value back`(place: Int, word: UInt64)
     async throws
   {
-    let boards = boards(of: try store())
     try await boards.set("other", for: "bern")
     _ = try await origin.ask(boards)
     try await boards.remove("thun")
@@ -119,8 +116,6 @@ extension RemovedDuringLoadTests {
   }
 
   @Test func `without the file a load is given and not stored`() async throws {
-    let store = try store()
-    let boards = boards(of: store)
     let path = store.path + "/removals"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     #expect(try await origin.ask(boards).isCommitted == false)

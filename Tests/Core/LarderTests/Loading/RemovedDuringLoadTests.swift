@@ -4,9 +4,15 @@ import Testing
 @testable import Larder
 
 /// A load belongs to the moment of its start: a value that was removed since is not stored, and later callers do not get it.
-@Suite struct RemovedDuringLoadTests {
-  let clock = ManualClock()
+@Suite struct RemovedDuringLoadTests: StoreSuite {
+  let fixture: StoreFixture
+  let boards: Larder.Cache<String>
   let origin = Origin()
+
+  init() throws {
+    fixture = try StoreFixture()
+    boards = fixture.store.cache(TextCodec(), in: "boards")
+  }
 
   /// The entry under the key when the load begins.
   enum Before: String, CaseIterable {
@@ -19,14 +25,8 @@ import Testing
     case remove, pop, update, batch, prefix, tag, clear, clearAll, rename, setAndRemove, owner
   }
 
-  func store() throws -> Store { try Store.temporary(options: Store.Options(clock: clock)) }
-
-  func boards(of store: Store) -> Larder.Cache<String> {
-    store.cache(TextCodec(), in: "boards")
-  }
-
-  private func prepare(_ before: Before, _ boards: Larder.Cache<String>) async throws {
-    try await boards.namespace.store.namespace("lines").set("line", for: "1")
+  private func prepare(_ before: Before) async throws {
+    try await store.namespace("lines").set("line", for: "1")
     if before == .nowhere { return }
     try await boards.set(
       "old", for: before == .absent ? "bern" : "thun",
@@ -36,8 +36,7 @@ import Testing
     if before != .fresh { clock.advance(by: .minutes(1)) }
   }
 
-  private func remove(_ how: RemovalKind, _ boards: Larder.Cache<String>) async throws {
-    let store = boards.namespace.store
+  private func remove(_ how: RemovalKind) async throws {
     switch how {
     case .remove: try await boards.remove("thun")
     case .pop: _ = try await boards.pop("thun")
@@ -65,16 +64,14 @@ import Testing
   func `a removal during a load wins, and later callers begin their own`(
     how: RemovalKind, before: Before
   ) async throws {
-    let store = try store()
-    let boards = boards(of: store)
     // The removal of an owner concerns stored entries only.
     if how == .owner, [.absent, .nowhere].contains(before) { return }
-    try await prepare(before, boards)
+    try await prepare(before)
     var options = LoadOptions(
       policy: .revalidate, tags: ["all"], owners: [Owner(Key("1"), in: "lines")],
       waitsForCommit: true)
     let first = try await origin.startHeld(boards, options)
-    try await remove(how, boards)
+    try await remove(how)
     #expect(try boards.value(for: "thun") == nil)
     options.owners = []
     let second = try await origin.startHeld(boards, options)
@@ -90,12 +87,10 @@ import Testing
   func `what was loaded before a removal is not stored`(how: RemovalKind, policy: RequestPolicy)
     async throws
   {
-    let store = try store()
-    let boards = boards(of: store)
-    try await prepare(.absent, boards)
+    try await prepare(.absent)
     var options = LoadOptions(policy: policy, tags: ["all"], owners: [Owner(Key("1"), in: "lines")])
     let first = try await origin.startHeld(boards, options)
-    try await remove(how, boards)
+    try await remove(how)
     origin.open()
     #expect(try await first.value.value == "load 1")
     try await boards.settle()
@@ -108,7 +103,6 @@ import Testing
 
   @Test(arguments: [true, false])
   func `a load in the background does not bring a removed value back`(isStale: Bool) async throws {
-    let boards = boards(of: try store())
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
     var options = LoadOptions(
       stale: Staleness(whileRevalidating: .hours(1)), refreshAhead: .seconds(1))
@@ -131,8 +125,7 @@ import Testing
 
   @Test(arguments: [RemovalKind.tag, .owner])
   func `tags and owners that a load gives at its end count too`(how: RemovalKind) async throws {
-    let boards = boards(of: try store())
-    try await prepare(.absent, boards)
+    try await prepare(.absent)
     func ask(_ attributes: EntryAttributes) -> Task<String?, any Error> {
       Task {
         try await boards.result(for: "thun") { _ in
@@ -145,7 +138,7 @@ import Testing
     origin.close()
     let first = ask(linked)
     try await origin.waitForLoads(1)
-    try await remove(how, boards)
+    try await remove(how)
     let later = [ask(EntryAttributes()), ask(EntryAttributes())]
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 3 }
     origin.open()
@@ -156,12 +149,11 @@ import Testing
   }
 
   @Test func `another removal stops no load`() async throws {
-    let boards = boards(of: try store())
     try await boards.set("other", for: "bern")
     let first = try await origin.startHeld(boards)
     try await boards.remove("bern")
-    try boards.namespace.store.invalidate(tag: "other")
-    try boards.namespace.store.namespace("others").clear()
+    try store.invalidate(tag: "other")
+    try store.namespace("others").clear()
     let second = origin.startAsking(boards)
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     origin.open()
