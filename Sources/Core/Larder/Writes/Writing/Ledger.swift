@@ -18,10 +18,10 @@ struct Ledger {
   /// The counters that a write leaves to the next write.
   struct Balance: Sendable {
     var store: StoreState
-    var namespaces = ByNamespace(unused: Account.none)
+    var namespaces = LatestTable<NamespaceID, Account>(unused: Account.none)
   }
 
-  private var namespaces: ByNamespace<Account>
+  private var namespaces: LatestTable<NamespaceID, Account>
   private(set) var store: StoreState
   private let committed: StoreState
   /// The entry for which the batch makes room.

@@ -102,7 +102,7 @@ extension WriteBatch {
     // Reads under the old name belong to the namespace.
     try mergeReadCounters()
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
-    session.known.remove(old)
+    session.known[ExactString(old)] = nil
     try session.store(record, named: new)
     session.recordRename(of: record.id, old, to: new)
   }

@@ -5,13 +5,13 @@ import Synchronization
 /// Committed namespaces and settings are cached beyond the batch. A change of the batch itself is not: it may be rolled back.
 extension WriteSession {
   mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
-    if let found = known.find(name) { return found }
+    if let found = known.find(ExactString(name)) { return found }
     let handle = engine.handle(for: name)
     let generation = ledger.hasCommittedGeneration ? ledger.store.generation : nil
     if let generation,
       let found = handle.known.withLock({ $0?.generation == generation ? $0?.namespace : nil })
     {
-      known.add(found)
+      known[ExactString(name)] = found
       return found
     }
     guard let bytes = try transaction.copy(of: MetadataKey.namespace(name), in: .main)
@@ -21,7 +21,7 @@ extension WriteSession {
     let namespace = KnownNamespace(
       try NamespaceRecord(bytes.span, name: name, seal: engine.seal), named: name)
     if let generation { handle.known.withLock { $0 = (generation, namespace) } }
-    known.add(namespace)
+    known[ExactString(name)] = namespace
     return namespace
   }
 
@@ -39,7 +39,7 @@ extension WriteSession {
     let bytes = try record.record(name: name, seal: engine.seal)
     try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
     let namespace = KnownNamespace(record, named: name)
-    known.add(namespace)
+    known[ExactString(name)] = namespace
     ledger.updateStore { $0.generation &+= 1 }
     return namespace
   }
@@ -74,7 +74,7 @@ extension WriteSession {
 
   /// The name of the namespace with the id; nil if that namespace was cleared. O(namespaces).
   mutating func name(of id: NamespaceID) throws(LarderError) -> String? {
-    if let latest = known.latest, latest.id == id { return latest.name }
+    if let last = known.last, last.id == id { return last.name }
     for name in try namespaceNames() where try namespace(name)?.id == id {
       return name
     }

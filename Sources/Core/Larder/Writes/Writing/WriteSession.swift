@@ -7,7 +7,8 @@ struct WriteSession: ~Copyable {
   private(set) var now: Timestamp
   var transaction: StoreTransaction
   var ledger: Ledger
-  var known = KnownNamespaces()
+  /// The namespaces that the batch has looked up.
+  var known = LatestTable<ExactString, KnownNamespace>(unused: .new)
   var deadlines = PendingDeadlines()
   var changes: ChangeRecorder
   var removals: RemovalRecorder

@@ -1,0 +1,72 @@
+/// A small table that finds the last used value without hashing: most batches use only one namespace.
+struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  // Separate from the value, and the value is not optional. So no comparison and no read copies the value.
+  private var latestKey: Key?
+  private var latest: Value
+  private var others: [Key: Value] = [:]
+
+  /// - Parameter unused: any value; it fills the empty table.
+  init(unused: Value) { latest = unused }
+
+  subscript(key: Key) -> Value? {
+    get {
+      if latestKey == key { return latest }
+      return others.isEmpty ? nil : others[key]
+    }
+    set {
+      if latestKey == key {
+        if let newValue { latest = newValue } else { latestKey = nil }
+        return
+      }
+      if !others.isEmpty { others[key] = nil }
+      if let newValue { setLatest(key, newValue) }
+    }
+  }
+
+  /// Lends a value without a copy: values are large.
+  subscript(key: Key, default absent: @autoclosure () -> Value) -> Value {
+    @inline(__always) _read {
+      if latestKey == key { yield latest } else { yield others[key] ?? absent() }
+    }
+  }
+
+  var last: Value? { latestKey == nil ? nil : latest }
+
+  /// The value of a key, which becomes the last value.
+  mutating func find(_ key: Key) -> Value? { makeLatest(key) ? latest : nil }
+
+  /// Changes a value in place; false if the value is absent.
+  mutating func update(_ key: Key, _ change: (inout Value) -> Void) -> Bool {
+    guard makeLatest(key) else { return false }
+    change(&latest)
+    return true
+  }
+
+  mutating func keepLatest(_ change: (inout Value) -> Void) {
+    if !others.isEmpty { others = [:] }
+    if latestKey != nil { change(&latest) }
+  }
+
+  @inline(__always)
+  func contains(_ key: Key) -> Bool {
+    latestKey == key || !others.isEmpty && others[key] != nil
+  }
+
+  func visit<Failure>(_ body: (Key, Value) throws(Failure) -> Void) throws(Failure) {
+    if let latestKey { try body(latestKey, latest) }
+    for (key, value) in others { try body(key, value) }
+  }
+
+  private mutating func makeLatest(_ key: Key) -> Bool {
+    if latestKey == key { return true }
+    guard !others.isEmpty, let value = others.removeValue(forKey: key) else { return false }
+    setLatest(key, value)
+    return true
+  }
+
+  private mutating func setLatest(_ key: Key, _ value: Value) {
+    if let latestKey { others[latestKey] = latest }
+    latestKey = key
+    latest = value
+  }
+}
