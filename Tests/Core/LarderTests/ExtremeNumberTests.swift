@@ -154,7 +154,7 @@ import Testing
       try RepairMark.note(NamespaceID(rawValue: 1), &batch.session.transaction)
     }
     var repaired = 0
-    let seconds = try processorTime { repaired = try RepairJob(store.engine).run() }
+    let seconds = try processorTime { repaired = try RepairJob(engine: store.engine).run() }
     #expect(repaired == 1)
     #expect(try store.verify().faults == [])
     // A repair that reads all tags for each record takes minutes.

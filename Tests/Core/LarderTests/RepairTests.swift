@@ -102,7 +102,7 @@ import Testing
       var random = SeededRNG(seed: TestSettings.seed)
       for steps in [0, 1, 3, 100] {
         var left = steps
-        _ = try RepairJob(store.engine).run {
+        _ = try RepairJob(engine: store.engine).run {
           left -= 1
           do {
             let key = "\(random.next(in: 0..<Self.entries * 2))"
@@ -126,7 +126,7 @@ import Testing
     try withDamagedStore { store, notes in
       try removeDamaged(notes)
       var isFirst = true
-      _ = try RepairJob(store.engine).run {
+      _ = try RepairJob(engine: store.engine).run {
         if isFirst {
           isFirst = false
           #expect(throws: Never.self) {
@@ -175,7 +175,7 @@ import Testing
       try store.engine.commit { batch in
         try RepairMark.note(id, &batch.session.transaction)
       }
-      #expect(try RepairJob(store.engine).run() == 1)
+      #expect(try RepairJob(engine: store.engine).run() == 1)
     }
     #expect(atOnce.0.entries == 55 && atOnce.0.removals[.damaged] == 5)
     #expect(atOnce.0.entries == inSteps.0.entries && atOnce.0.bytes == inSteps.0.bytes)

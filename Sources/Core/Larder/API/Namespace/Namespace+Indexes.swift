@@ -70,7 +70,6 @@ extension Store.Namespace {
     return prefix[..<last] + [prefix[last] + 1]
   }
 
-  /// Runs `look` in one snapshot; returns no keys for a namespace that does not exist.
   private func inSnapshot(
     _ look: (NamespaceID, borrowing ReadTransaction) throws(LMDBError) -> [[UInt8]]?
   ) throws(LarderError) -> [[UInt8]]? {

@@ -161,7 +161,6 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of at most 500 entries, and the position to continue from; nil at the end.
   private func keys(
     prefix: [UInt8], behind position: [UInt8]?
   ) throws(LarderError) -> (keys: [Key], next: [UInt8]?) {

@@ -92,7 +92,6 @@ final class NamespaceHandle: Sendable {
 
   func countUndecodable() { count(.undecodable, stripe: StripedCounters.shared) }
 
-  /// Adds the counters of a memory tier that counts its hits for this handle.
   func add(_ counters: StripedCounters) {
     memory.withLock { $0.add(counters) }
     list()
@@ -140,12 +139,10 @@ final class NamespaceHandle: Sendable {
     }
   }
 
-  /// Records that the store's counters now include the reads in `counts`.
   func recordMerge(of counts: ReadCounters) {
     merged.withLock { $0.counts = $0.counts + counts }
   }
 
-  /// Records the failure of the write that was to add the reads in `counts` to the store's counters.
   func revertMerge(of counts: ReadCounters) {
     merged.withLock { $0.counts = $0.counts - counts }
   }

@@ -23,10 +23,8 @@ extension StoreEngine {
     try settle(.standard(lockTimeout: lockTimeout))
   }
 
-  /// How long the deinitializer of the last handle waits for other writers.
   static let lastLockTimeout = Duration.milliseconds(100)
 
-  /// Does the writes of ``close()`` for a store that was not closed.
   func flushLast() {
     guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
       return

@@ -88,7 +88,7 @@ struct FaultRepair {
     let tagFaults = faults.filter { $0.fault.isOfInvalidatedTags }
     if !tagFaults.isEmpty, try !finishInvalidations() { return false }
     _ = try Purge(engine: engine).reclaim { shouldContinue(done) }
-    _ = try RepairJob(engine).run { shouldContinue(done) }
+    _ = try RepairJob(engine: engine).run { shouldContinue(done) }
     guard shouldContinue(done) else { return false }
     try engine.commit(.withoutCleanup) { batch in try batch.session.recountStore() }
     return true

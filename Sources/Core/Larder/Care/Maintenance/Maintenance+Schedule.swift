@@ -113,7 +113,7 @@ extension StoreEngine {
     // Dead readers keep pages from being reused, and the rest of the run may need the pages.
     report.deadReaders = try typed { try environment.readerTable.clearDead() }
     try flush()
-    report.repaired = try RepairJob(self).run(while: shouldContinue)
+    report.repaired = try RepairJob(engine: self).run(while: shouldContinue)
     report.reclaimed = try Purge(engine: self).reclaim(while: shouldContinue)
     if shouldContinue() {
       report.removed = try Purge(engine: self).removeExpired { _ in shouldContinue() }

@@ -39,7 +39,7 @@ struct Purge {
     let total = try removeExpired(only: namespace, while: shouldContinue)
     guard shouldContinue(total) else { return total }
     _ = try reclaim { shouldContinue(total) }
-    if namespace == nil { _ = try RepairJob(engine).run { shouldContinue(total) } }
+    if namespace == nil { _ = try RepairJob(engine: engine).run { shouldContinue(total) } }
     return total
   }
 

@@ -8,9 +8,7 @@ struct RepairJob {
   private static let dropsPerCommit = 500
   private static let attempts = 3
 
-  private let engine: StoreEngine
-
-  init(_ engine: StoreEngine) { self.engine = engine }
+  let engine: StoreEngine
 
   /// Repairs every marked namespace and returns their number. A namespace stays marked if `shouldContinue` ends its repair.
   func run(while shouldContinue: () -> Bool = { true }) throws(LarderError) -> Int {

@@ -10,7 +10,6 @@ enum MetadataKey {
   /// The mark of a Larder store, and the version of its format.
   static let format = key("F")
   // The LMDB target uses "D" for the durability, which it needs before the first write.
-  /// The limits of the store.
   static let settings = key("S")
   static let state = key("G")
 

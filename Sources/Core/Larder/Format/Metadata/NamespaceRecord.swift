@@ -76,7 +76,6 @@ extension NamespaceRecord {
   }
 }
 
-/// The rule for names of namespaces, and the error for an absent namespace.
 enum NamespaceName {
   static let longest = 100
 

@@ -72,13 +72,9 @@ struct ExpiryBlock: Hashable, Comparable {
   let deadline: Int64
   /// The positions without their low 5 bits.
   let number: UInt64
+}
 
-  init(id: NamespaceID, deadline: Int64, number: UInt64) {
-    self.id = id
-    self.deadline = deadline
-    self.number = number
-  }
-
+extension ExpiryBlock {
   @inline(__always)
   init(_ deadline: Int64, position: UInt64, in id: NamespaceID) {
     self.init(id: id, deadline: deadline, number: position &>> Self.shift)

@@ -13,19 +13,12 @@ struct ZoneRules: Sendable, Hashable {
   static let possibleOffsets: ClosedRange<Int64> = -89_999...93_599
 
   /// The moments of changes, in seconds since 1970, in order.
-  private let changes: [Int64]
+  let changes: [Int64]
   /// The offset before the first change, and the offset after each change.
-  private let offsets: [Int64]
-  private let later: YearlyChanges?
+  let offsets: [Int64]
+  let later: YearlyChanges?
 
   static let utc = ZoneRules(changes: [], offsets: [0], later: nil)
-
-  /// - Precondition: there is one more offset than changes, and the changes are in order.
-  init(changes: [Int64], offsets: [Int64], later: YearlyChanges?) {
-    self.changes = changes
-    self.offsets = offsets
-    self.later = later
-  }
 
   func offset(at moment: Int64) -> Int64 {
     if let later, changes.last.map({ $0 <= moment }) ?? true { return later.offset(at: moment) }

@@ -87,7 +87,6 @@ final class LoadWrite: QueuedWrite {
     if isComplete { lease.end() }
   }
 
-  /// Suspends until the write is committed or has failed.
   func value() async throws {
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in

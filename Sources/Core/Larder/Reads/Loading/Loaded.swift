@@ -56,7 +56,6 @@ public struct Loaded<Value: Sendable>: Sendable {
     outcome = .value(value, attributes)
   }
 
-  /// This outcome; throws the error of a load that failed.
   var checked: Loaded {
     get throws {
       if case .failed(let error) = outcome { throw error }

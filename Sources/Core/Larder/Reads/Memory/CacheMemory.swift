@@ -20,14 +20,12 @@ public final class CacheMemory: Sendable {
   let reader: EntryReader
   let clock: StoreClock
   let keyHash = KeyHash()
-  /// The tables for lookups, each with its own lock.
   let shards: LockStripes<MemoryTable>
   /// The policy and the limits. A change of the shards' tables holds this lock, and inside it the lock of a shard.
   let state: Mutex<State>
 
   /// The policy's ``MemoryPolicy/firstRecent``, for hits.
   let firstRecent = Atomic<UInt64>(0)
-  /// The number of caches that use this memory.
   let owners = Atomic<Int>(0)
 
   struct State {
@@ -63,7 +61,6 @@ public final class CacheMemory: Sendable {
 
   var usage: MemoryUsage { state.withLock { $0.policy.usage } }
 
-  /// Whether no cache uses the memory and it keeps no value.
   var isUnused: Bool { owners.load(ordering: .relaxed) == 0 && usage.entries == 0 }
 
   /// The usage, the limits, and the counts of reads and evictions since this memory was made.
@@ -103,7 +100,6 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// Removes an item, unless another item has replaced it.
   func remove(_ item: MemoryItem) {
     change { policy, leaving in
       guard item.place != MemoryQueue.end else { return }

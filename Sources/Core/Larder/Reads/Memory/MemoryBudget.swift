@@ -5,7 +5,6 @@ import Synchronization
 /// an equal share or more, otherwise the largest. So a scan through one cache takes from others at most their excess over an
 /// equal share.
 final class MemoryBudget: Sendable {
-  /// The limit of a store that declares no limit.
   static let defaultLimit = 64_000_000
 
   private struct State {
@@ -28,7 +27,6 @@ final class MemoryBudget: Sendable {
     }
   }
 
-  /// Evicts values until all caches together cost at most `cost`.
   func trim(to cost: Int) {
     while true {
       let excess = used - cost

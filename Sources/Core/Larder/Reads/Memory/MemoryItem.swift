@@ -68,7 +68,6 @@ class MemoryItem: @unchecked Sendable {
     stamp.load(ordering: .relaxed) >= transaction
   }
 
-  /// Notes that the entry still had this value in a snapshot, and its times there.
   final func confirm(_ header: EntryHeader, snapshot: UInt64) {
     guard snapshot > self.snapshot else { return }
     expires.store(Swift.min(header.expires, end), ordering: .relaxed)
@@ -128,7 +127,6 @@ class MemoryItem: @unchecked Sendable {
     self.word = next
   }
 
-  /// Takes over the age and the statistics of the value that this value replaces.
   final func inherit(from other: MemoryItem) {
     word = other.word
     number = other.number

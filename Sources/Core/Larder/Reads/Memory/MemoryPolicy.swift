@@ -13,7 +13,6 @@ struct MemoryPolicy: EvictionQueue {
 
   // Valid during one operation.
   private var capacity = MemoryUsage(cost: .max, entries: .max)
-  /// The size of an item that is about to be inserted.
   private var pending = MemoryUsage()
   private var now: Int64 = 0
   private var leaving: [MemoryItem] = []
@@ -51,7 +50,6 @@ struct MemoryPolicy: EvictionQueue {
     return end()
   }
 
-  /// Evicts until the present items fit into `capacity`; returns the evicted items.
   mutating func makeRoom(capacity: MemoryUsage, now: Int64) -> [MemoryItem] {
     begin(capacity, now)
     makeRoom()
@@ -71,7 +69,6 @@ struct MemoryPolicy: EvictionQueue {
     return end()
   }
 
-  /// Removes an item without a ghost; returns it.
   mutating func remove(_ item: MemoryItem) -> [MemoryItem] {
     _ = remove(item.place)
     return end()

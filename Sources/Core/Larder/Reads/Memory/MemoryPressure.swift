@@ -12,7 +12,6 @@ package enum MemoryPressure: Int, Sendable, Comparable {
 
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-  /// The fraction of the decoded values to keep; nil for all values.
   var keptFraction: Double? {
     switch self {
     case .normal: nil

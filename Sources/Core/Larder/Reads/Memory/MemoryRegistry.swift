@@ -7,7 +7,6 @@ final class MemoryRegistry: Sendable {
   let budget = MemoryBudget()
   /// Tells how scarce memory is; nil if the memory tier does not trim itself.
   let pressure: (@Sendable () -> MemoryPressure)?
-  /// The time of the last look at the pressure, by the store's clock.
   let pressureChecked = Atomic<Int64>(0)
 
   private struct Place: Hashable {
