@@ -84,7 +84,11 @@ struct CheckedPages {
 
   @inline(never)
   private mutating func visitFirst(_ page: UInt64, through reference: UInt) -> Visit {
-    if count * 2 >= slots.count { grow() }
+    if count * 2 >= slots.count {
+      let former = slots
+      slots = [Facts](repeating: Facts(), count: former.count * 2)
+      for facts in former where facts.page != 0 { slots[self.place(of: facts.page)] = facts }
+    }
     let place = place(of: page)
     let former = slots[place]
     slots[place] = Facts(page: page, write: write, isCompared: hasLists, reference: reference)
@@ -105,11 +109,5 @@ struct CheckedPages {
     if slots[place].added == 0, slots[place].removed == 0 { changed += 1 }
     slots[place].added &+= Int32(clamping: added)
     slots[place].removed &+= Int32(clamping: removed)
-  }
-
-  private mutating func grow() {
-    let former = slots
-    slots = [Facts](repeating: Facts(), count: former.count * 2)
-    for facts in former where facts.page != 0 { slots[place(of: facts.page)] = facts }
   }
 }

@@ -85,11 +85,13 @@ struct KnownFreePages {
     while let found = record, case let list = try FreeList(found.keyBytes, found.valueBytes),
       list.transaction <= commit
     {
-      while let oldest = oldestCommit, oldest < list.transaction { remove(popOldest().pages[...]) }
+      while let oldest = oldestCommit, oldest < list.transaction {
+        remove(old.removeLast().pages[...])
+      }
       if oldestCommit == list.transaction {
         isUnchanged = list.hasSameEnds(as: old[old.count - 1].pages)
         if isUnchanged { break }
-        var rest = popOldest()
+        var rest = old.removeLast()
         let from = list.commonCount(with: rest.pages)
         remove(rest.pages[from...])
         rest.replace(from: from, by: list)
@@ -100,7 +102,7 @@ struct KnownFreePages {
       }
       record = try cursor.next()
     }
-    while !isUnchanged, oldestCommit != nil { remove(popOldest().pages[...]) }
+    while !isUnchanged, oldestCommit != nil { remove(old.removeLast().pages[...]) }
     // A page may have moved between lists, so all pages are removed before any page is inserted.
     while let (list, from) = changed.popLast() {
       insert(list.pages[from...])
@@ -117,8 +119,6 @@ struct KnownFreePages {
       return old.last?.commit
     }
   }
-
-  private mutating func popOldest() -> List { old.removeLast() }
 
   private mutating func insert(_ added: ArraySlice<UInt64>) {
     for page in added { _ = pages.insert(page) }

@@ -56,9 +56,9 @@ public import Synchronization
     unsafe UnsafeMutableRawPointer(words).deallocate()
   }
 
-  /// Adds one to `counter`. The caller holds the lock of `stripe`.
+  /// Adds one to `counter`. The caller holds the lock of `stripe`, if the stripe has a lock.
   @inlinable @inline(__always)
-  package func count(_ counter: Int, stripe: Int) {
+  package func count(_ counter: Int, stripe: Int = StripedCounters.shared) {
     let word = unsafe words + (stripe &* Self.capacity &+ counter)
     if stripe < Self.shared {
       let value = unsafe word.pointee.load(ordering: .relaxed)
@@ -66,10 +66,6 @@ public import Synchronization
     } else {
       unsafe word.pointee.add(1, ordering: .relaxed)
     }
-  }
-
-  package func count(_ counter: Int) {
-    count(counter, stripe: Self.shared)
   }
 
   package func add(_ amount: UInt64, to counter: Int) {

@@ -76,7 +76,11 @@ import Synchronization
         unsafe pthread_cond_broadcast(condition)
         return false
       }
-      sleep(until: end)
+      if let end {
+        _ = unsafe larder_cond_wait_until(condition, mutex, end)
+      } else {
+        unsafe pthread_cond_wait(condition, mutex)
+      }
     }
     waiting.removeFirst()
     return own()
@@ -95,13 +99,5 @@ import Synchronization
     owner.store(threadIdentity, ordering: .relaxed)
     turns &+= 1
     return true
-  }
-
-  private func sleep(until end: Int64?) {
-    if let end {
-      _ = unsafe larder_cond_wait_until(condition, mutex, end)
-    } else {
-      unsafe pthread_cond_wait(condition, mutex)
-    }
   }
 }
