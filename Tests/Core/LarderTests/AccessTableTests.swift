@@ -110,8 +110,9 @@ extension AccessTable {
   let fixture: StoreFixture
   init() throws { fixture = try StoreFixture() }
 
+  private var table: AccessTable { store.engine.access }
+
   @Test func `a mark rises with each use up to a bound, and is lowered and forgotten`() throws {
-    let table = store.engine.access
     let now = clock.now.milliseconds / 60_000
     #expect(table.stats(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
     for use in 1...5 as ClosedRange<UInt32> {
@@ -127,7 +128,6 @@ extension AccessTable {
   }
 
   @Test func `uses of the newest of the window change their time alone`() throws {
-    let table = store.engine.access
     let now = clock.now.milliseconds / 60_000
     let id = NamespaceID(rawValue: 5)
     func use(_ number: Int, _ sequence: UInt64, _ id: NamespaceID) -> AccessStats {
@@ -159,7 +159,6 @@ extension AccessTable {
   }
 
   @Test func `the last use is known to the minute, and a lowered clock is no use`() throws {
-    let table = store.engine.access
     let start = clock.now.milliseconds / 60_000
     table.touch(hash(1), in: start + 90)
     table.lowerClock(of: hash(1))
@@ -171,7 +170,6 @@ extension AccessTable {
   }
 
   @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
-    let table = store.engine.access
     let start = clock.now.milliseconds / 60_000
     // Ten tags in one bucket.
     let hashes = (1...10).map { UInt64($0) }
@@ -188,7 +186,6 @@ extension AccessTable {
   }
 
   @Test func `a ghost is taken once, and the oldest of a full bucket gives way`() throws {
-    let table = store.engine.access
     let hashes = (1...5).map { UInt64($0) }
     #expect(table.takeGhost(of: hashes[0]) == nil)
     for (index, hash) in hashes.enumerated() {
@@ -204,7 +201,6 @@ extension AccessTable {
   }
 
   @Test func `frequencies are halved a few words at a time, each once in a round`() throws {
-    let table = store.engine.access
     let now = clock.now.milliseconds / 60_000
     for number in 0..<200 {
       table.setStats(AccessStats(frequency: 12, clock: 2), of: hash(number), in: now)
@@ -228,7 +224,6 @@ extension AccessTable {
   @Test func `a table whose clock has come to its end goes on with a new one, and all it knows`()
     throws
   {
-    let table = store.engine.access
     let start = clock.now.milliseconds / 60_000
     table.touch(hash(1), in: start + 100)
     table.touch(hash(2), in: start + 50_000)
@@ -246,7 +241,6 @@ extension AccessTable {
   }
 
   @Test func `a table that grows goes on with all it knows`() throws {
-    let table = store.engine.access
     let start = clock.now.milliseconds / 60_000
     for number in 0..<200 {
       table.setStats(AccessStats(frequency: 5, clock: 2), of: hash(number), in: start + 7)

@@ -7,6 +7,10 @@ import Testing
 @testable import Larder
 
 @Suite struct CompactionTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path }
+  init() throws { directory = try TemporaryDirectory() }
+
   private func contents(_ store: Store) throws -> [Store.Entry: [UInt8]] {
     var contents: [Store.Entry: [UInt8]] = [:]
     for facts in try store.namespaces() {
@@ -38,94 +42,87 @@ import Testing
   }
 
   @Test func `a compacted store holds the same, and everything agrees`() throws {
-    try withTemporaryDirectory { path in
-      var options = Store.Options()
-      options.hooks.chunksAbove = 8000
-      var store = try Store(at: path + "/s", options: options)
-      try fill(store)
-      let (before, statistics) = (try contents(store), try store.statistics())
-      try store.close()
-      let compaction = try #require(try Store.compact(at: path + "/s"))
-      #expect(compaction.before == statistics.file.size)
-      #expect(compaction.after < compaction.before * 2 / 3)
-      store = try Store(at: path + "/s", options: options)
-      #expect(try contents(store) == before)
-      #expect(try store.verify().faults == [])
-      let after = try store.statistics()
-      #expect(after.file.size == compaction.after)
-      #expect(after.reads == statistics.reads && after.removals == statistics.removals)
-      // Reads still count after the compaction, although the stored counts name commits, and the numbers of commits begin anew.
-      let _: [UInt8]? = try store.namespace("b").value(for: "k1")
-      #expect(try store.statistics().reads.hits == statistics.reads.hits + 1)
-      try store.namespace("a").set("new", for: "new", expires: .after(.hours(1)))
-      #expect(try store.verify().faults == [])
-      try store.close()
-    }
+    var options = Store.Options()
+    options.hooks.chunksAbove = 8000
+    var store = try Store(at: path + "/s", options: options)
+    try fill(store)
+    let (before, statistics) = (try contents(store), try store.statistics())
+    try store.close()
+    let compaction = try #require(try Store.compact(at: path + "/s"))
+    #expect(compaction.before == statistics.file.size)
+    #expect(compaction.after < compaction.before * 2 / 3)
+    store = try Store(at: path + "/s", options: options)
+    #expect(try contents(store) == before)
+    #expect(try store.verify().faults == [])
+    let after = try store.statistics()
+    #expect(after.file.size == compaction.after)
+    #expect(after.reads == statistics.reads && after.removals == statistics.removals)
+    // Reads still count after the compaction, although the stored counts name commits, and the numbers of commits begin anew.
+    let _: [UInt8]? = try store.namespace("b").value(for: "k1")
+    #expect(try store.statistics().reads.hits == statistics.reads.hits + 1)
+    try store.namespace("a").set("new", for: "new", expires: .after(.hours(1)))
+    #expect(try store.verify().faults == [])
+    try store.close()
   }
 
   @Test func `it names the processes that are in the way`() throws {
-    try withTemporaryDirectory { path in
-      let store = try Store(at: path + "/s")
-      try store.namespace("a").set("v", for: 1)
-      func refusal() -> LarderError? {
-        do throws(LarderError) {
-          _ = try Store.compact(at: path + "/s")
-          return nil
-        } catch {
-          return error
-        }
+    let store = try Store(at: path + "/s")
+    try store.namespace("a").set("v", for: 1)
+    func refusal() -> LarderError? {
+      do throws(LarderError) {
+        _ = try Store.compact(at: path + "/s")
+        return nil
+      } catch {
+        return error
       }
-      #expect(refusal()?.message.contains("this process") == true)
-      try store.close()
-      let peers = try (0..<2).map { _ in
-        let peer = try PeerProcess("commands", path + "/s", saying: "open")
-        return peer
-      }
-      let names = peers.map(\.identifier).sorted().map(String.init).joined(separator: ", ")
-      #expect(refusal()?.code == .busy)
-      #expect(refusal()?.message.hasPrefix("processes \(names) have ") == true)
-      peers[0].kill()
-      #expect(refusal()?.message.hasPrefix("process \(peers[1].identifier) has ") == true)
-      try peers[1].endInput()
-      #expect(peers[1].line() == "closed")
-      #expect(refusal() == nil)
     }
+    #expect(refusal()?.message.contains("this process") == true)
+    try store.close()
+    let peers = try (0..<2).map { _ in
+      let peer = try PeerProcess("commands", path + "/s", saying: "open")
+      return peer
+    }
+    let names = peers.map(\.identifier).sorted().map(String.init).joined(separator: ", ")
+    #expect(refusal()?.code == .busy)
+    #expect(refusal()?.message.hasPrefix("processes \(names) have ") == true)
+    peers[0].kill()
+    #expect(refusal()?.message.hasPrefix("process \(peers[1].identifier) has ") == true)
+    try peers[1].endInput()
+    #expect(peers[1].line() == "closed")
+    #expect(refusal() == nil)
   }
 
   @Test(arguments: Durability.allCases)
   func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
     durability: Durability
   ) throws {
-    try withTemporaryDirectory { path in
-      func options(_ boot: UInt64) -> Store.Options {
-        var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
-        options.hooks.boot = BootIdentity(3, boot)
-        return options
-      }
-      // The commits that the last checkpoint names lie elsewhere in the new file.
-      var store = try Store(at: path + "/s", options: options(1))
-      try fill(store)
-      try store.sync()
-      try store.namespace("a").set("last", for: "last")
-      #expect(try store.copyCompacted(to: path + "/copy") != nil)
-      try store.close()
-      #expect(try Store.compact(at: path + "/s", options: options(1)) != nil)
-      for name in ["s", "copy"] {
-        for boot in UInt64(2)...3 {
-          store = try Store(at: path + "/" + name, options: options(boot))
-          #expect(store.durability == durability)
-          #expect(try store.namespace("a").text("last") == "last")
-          #expect(try store.verify().faults == [])
-          try store.namespace("a").set("\(boot)", for: "boot")
-          try store.close()
-        }
+    func options(_ boot: UInt64) -> Store.Options {
+      var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
+      options.hooks.boot = BootIdentity(3, boot)
+      return options
+    }
+    // The commits that the last checkpoint names lie elsewhere in the new file.
+    var store = try Store(at: path + "/s", options: options(1))
+    try fill(store)
+    try store.sync()
+    try store.namespace("a").set("last", for: "last")
+    #expect(try store.copyCompacted(to: path + "/copy") != nil)
+    try store.close()
+    #expect(try Store.compact(at: path + "/s", options: options(1)) != nil)
+    for name in ["s", "copy"] {
+      for boot in UInt64(2)...3 {
+        store = try Store(at: path + "/" + name, options: options(boot))
+        #expect(store.durability == durability)
+        #expect(try store.namespace("a").text("last") == "last")
+        #expect(try store.verify().faults == [])
+        try store.namespace("a").set("\(boot)", for: "boot")
+        try store.close()
       }
     }
   }
 
   @Test func `changes are seen across a compaction`() async throws {
-    let path = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = directory.path + "/s"
     var options = Store.Options()
     // On a busy machine a subscription that does not ask for changes would end.
     options.hooks.machineClock = { 1 }

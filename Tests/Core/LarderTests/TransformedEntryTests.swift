@@ -22,6 +22,10 @@ private struct Refusal: ValueTransform {
 
 /// Entries whose value and metadata are encrypted, changed by a program that has no transform or the wrong key.
 @Suite struct TransformedEntryTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/store" }
+  init() throws { directory = try TemporaryDirectory() }
+
   private static let value = Array("a secret value of more than twenty bytes".utf8)
   private static let metadata = Array("private metadata".utf8)
   private static let entityTag = Array("\"etag\"".utf8)
@@ -33,7 +37,7 @@ private struct Refusal: ValueTransform {
     return options
   }
 
-  private func write(at path: String) throws {
+  private func write() throws {
     let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
     try store.namespace("notes").set(
       Self.value, for: "k",
@@ -48,17 +52,14 @@ private struct Refusal: ValueTransform {
   private func withForeign(
     _ transforms: any ValueTransform..., body: (Store.Namespace) throws -> Void
   ) throws {
-    try withTemporaryDirectory { directory in
-      let path = directory + "/store"
-      try write(at: path)
-      var options = Self.options()
-      options.transforms = transforms
-      let store = try Store(at: path, options: options)
-      try body(store.namespace("notes"))
-      #expect(try store.verify().faults == [])
-      try store.close()
-      try expectWhole(at: path)
-    }
+    try write()
+    var options = Self.options()
+    options.transforms = transforms
+    let store = try Store(at: path, options: options)
+    try body(store.namespace("notes"))
+    #expect(try store.verify().faults == [])
+    try store.close()
+    try expectWhole(at: path)
   }
 
   /// Expects that the program that wrote the entry finds it unchanged.
@@ -115,16 +116,13 @@ private struct Refusal: ValueTransform {
   }
 
   @Test func `a namespace with another name, a compact file and a copy keep them`() throws {
-    try withTemporaryDirectory { directory in
-      let path = directory + "/store"
-      try write(at: path)
-      let store = try Store(at: path, options: Self.options())
-      try store.rename("notes", to: "other")
-      _ = try store.copyCompacted(to: directory + "/copy")
-      try store.close()
-      _ = try Store.compact(at: path, options: Self.options())
-      for path in [path, directory + "/copy"] { try expectWhole(at: path, "other") }
-    }
+    try write()
+    let store = try Store(at: path, options: Self.options())
+    try store.rename("notes", to: "other")
+    _ = try store.copyCompacted(to: directory.path + "/copy")
+    try store.close()
+    _ = try Store.compact(at: path, options: Self.options())
+    for path in [path, directory.path + "/copy"] { try expectWhole(at: path, "other") }
   }
 
   @Test func `a transform that throws leaves no namespace and no version behind`() throws {
@@ -155,29 +153,26 @@ private struct Refusal: ValueTransform {
 
   /// An attacker who can write the file adds other fields, such as those of an HTTP response, to an encrypted value.
   @Test func `metadata that is not encrypted is not read where encryption is required`() throws {
-    try withTemporaryDirectory { directory in
-      let path = directory + "/store"
-      var store = try Store(at: path, options: Self.options(Veil()))
-      var notes = store.namespace("notes")
-      try notes.set(Self.value, for: "k", EntryAttributes(codec: .text))
-      try store.write { batch in
-        let entry = try #require(
-          try batch.session.living(Array("k".utf8).span, in: "notes"))
-        var fields = entry.fields
-        fields[.metadata] = Self.metadata
-        _ = try batch.session.amend(entry) { $1 = fields }
-      }
-      #expect(try notes.entry(for: "k")?.metadata == Self.metadata)
-      try store.close()
-
-      store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
-      notes = store.namespace("notes")
-      #expect(try notes.bytes("k") == Self.value)
-      #expect(try notes.entry(for: "k")?.metadata == nil)
-      let cached = try notes.withEntry(for: "k") { facts, _ in facts.metadata }
-      #expect(cached == .some(nil))
-      try store.close()
+    var store = try Store(at: path, options: Self.options(Veil()))
+    var notes = store.namespace("notes")
+    try notes.set(Self.value, for: "k", EntryAttributes(codec: .text))
+    try store.write { batch in
+      let entry = try #require(
+        try batch.session.living(Array("k".utf8).span, in: "notes"))
+      var fields = entry.fields
+      fields[.metadata] = Self.metadata
+      _ = try batch.session.amend(entry) { $1 = fields }
     }
+    #expect(try notes.entry(for: "k")?.metadata == Self.metadata)
+    try store.close()
+
+    store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
+    notes = store.namespace("notes")
+    #expect(try notes.bytes("k") == Self.value)
+    #expect(try notes.entry(for: "k")?.metadata == nil)
+    let cached = try notes.withEntry(for: "k") { facts, _ in facts.metadata }
+    #expect(cached == .some(nil))
+    try store.close()
   }
 
   @Test func `a compressed value keeps its mark when its metadata changes without compression`()
@@ -192,20 +187,17 @@ private struct Refusal: ValueTransform {
         _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
       ) -> [UInt8] { bytes.copied.reversed() }
     }
-    try withTemporaryDirectory { directory in
-      let path = directory + "/store"
-      var store = try Store(at: path, options: Self.options(Compressed()))
-      try store.namespace("notes").set(Self.value, for: "k")
-      try store.close()
-      store = try Store(at: path, options: Self.options())
-      let notes = store.namespace("notes")
-      #expect(try store.write { try $0.setMetadata([1], of: "k", in: notes) })
-      #expect(try notes.entry(for: "k")?.metadata == [1])
-      try store.close()
-      store = try Store(at: path, options: Self.options(Compressed()))
-      #expect(try store.namespace("notes").bytes("k") == Self.value)
-      #expect(try store.namespace("notes").entry(for: "k")?.metadata == [1])
-      try store.close()
-    }
+    var store = try Store(at: path, options: Self.options(Compressed()))
+    try store.namespace("notes").set(Self.value, for: "k")
+    try store.close()
+    store = try Store(at: path, options: Self.options())
+    let notes = store.namespace("notes")
+    #expect(try store.write { try $0.setMetadata([1], of: "k", in: notes) })
+    #expect(try notes.entry(for: "k")?.metadata == [1])
+    try store.close()
+    store = try Store(at: path, options: Self.options(Compressed()))
+    #expect(try store.namespace("notes").bytes("k") == Self.value)
+    #expect(try store.namespace("notes").entry(for: "k")?.metadata == [1])
+    try store.close()
   }
 }
