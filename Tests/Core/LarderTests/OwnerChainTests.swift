@@ -15,8 +15,7 @@ import Testing
   }
 
   /// Entries 0 to `count`, each owned by the entry before it.
-  private func makeChain(_ count: Int, in store: Store) throws {
-    let notes = store.namespace("notes")
+  private func makeChain(_ count: Int) throws {
     try notes.set("0", for: "0")
     for start in stride(from: 1, through: count, by: 1000) {
       try store.write { batch in
@@ -28,15 +27,14 @@ import Testing
   }
 
   /// Entries that all have the entry 0 as their owner.
-  private func makeStar(_ count: Int, in store: Store) throws {
-    let notes = store.namespace("notes")
+  private func makeStar(_ count: Int) throws {
     try notes.set("0", for: "0")
     try store.write { batch in
       for index in 1...count { try batch.set([1], for: "\(index)", in: notes, owned(by: "0")) }
     }
   }
 
-  private func commits(_ store: Store, _ body: () throws -> Void) throws -> UInt64 {
+  private func commits(_ body: () throws -> Void) throws -> UInt64 {
     let before = store.engine.environment.lastTransaction
     try body()
     return store.engine.environment.lastTransaction - before
@@ -46,9 +44,9 @@ import Testing
   func `a chain of 20,000 owners goes, in bounded transactions and on a small stack`(
     how: String
   ) throws {
-    try makeChain(20_000, in: store)
+    try makeChain(20_000)
     try notes.set("stays", for: "other")
-    let commits = try commits(store) {
+    let commits = try commits {
       switch how {
       case "remove": #expect(try notes.remove("0"))
       case "expire":
@@ -67,7 +65,7 @@ import Testing
   }
 
   @Test func `what a killed process has left is removed by later writes of any kind`() throws {
-    try makeStar(3_500, in: store)
+    try makeStar(3_500)
     // Runs only the first transaction, like a process that is killed after the commit of that transaction.
     guard
       case .committed = try store.engine.attempt(
@@ -87,7 +85,7 @@ import Testing
   }
 
   @Test func `an owner that is written again before the rest was removed keeps the rest`() throws {
-    try makeStar(2_500, in: store)
+    try makeStar(2_500)
     _ = try store.engine.attempt(.withoutCleanup) { batch in
       _ = try batch.remove("0", from: notes)
       try batch.set("again", for: "0", in: notes)
@@ -98,7 +96,7 @@ import Testing
   }
 
   @Test func `entries that own each other in a ring all go`() throws {
-    try makeChain(50, in: store)
+    try makeChain(50)
     #expect(
       try store.write { batch in
         try batch.setOwners([Owner(Key("50"), in: "notes")], of: "0", in: notes)
@@ -129,12 +127,12 @@ import Testing
   }
 
   /// A cleared namespace, and an entry that still has an owner in it.
-  private func clearOwners(_ count: Int, _ life: Expiration, in store: Store) throws {
+  private func clearOwners(_ life: Expiration) throws {
     for name in ["cleared", "notes"] {
       try store.declare(Rules(eviction: .refuse), for: name)
     }
-    let (cleared, notes) = (store.namespace("cleared"), store.namespace("notes"))
-    for index in 0..<count { try cleared.set([1], for: "a \(index)") }
+    let cleared = store.namespace("cleared")
+    for index in 0..<300 { try cleared.set([1], for: "a \(index)") }
     try cleared.set([1], for: "z", expires: life)
     try notes.set([1], for: "0", .with(owners: [Owner(Key("z"), in: "cleared")]))
     try notes.set([1], for: "1", owned(by: "0"))
@@ -142,7 +140,7 @@ import Testing
   }
 
   @Test func `an overwrite keeps its owners when the sweep meets one that was cleared`() throws {
-    try clearOwners(300, .after(.seconds(1)), in: store)
+    try clearOwners(.after(.seconds(1)))
     try store.namespace("others").set([1, 2, 3], for: "other")
     try store.declare(StoreLimits(bytes: 6))
     clock.advance(by: .seconds(2))
@@ -156,8 +154,8 @@ import Testing
 
   @Test func `an overwrite keeps its owners when cleared entries are reclaimed for it`() throws {
     try store.declare(StoreLimits(disk: 4_000_000))
-    try clearOwners(300, .never, in: store)
-    let (notes, others) = (store.namespace("notes"), store.namespace("others"))
+    try clearOwners(.never)
+    let others = store.namespace("others")
     let large = [UInt8](repeating: 1, count: 100_000)
     // The collector takes few of the cleared entries before the file is full.
     for index in 0..<8 { try others.set(large + large + large + large, for: index) }

@@ -73,7 +73,10 @@ import Testing
   }
 }
 
-@Suite struct LifetimeRuleTests {
+@Suite struct LifetimeRuleTests: StoreSuite {
+  let fixture: StoreFixture
+  init() throws { fixture = try StoreFixture() }
+
   private func ends(_ store: Store, _ count: Int) throws -> [Duration] {
     let notes = store.namespace("notes")
     return try (0..<count).map { number in
@@ -86,14 +89,12 @@ import Testing
   @Test func `jitter takes its part of a rule's lifetime, spread evenly, and never gives any`()
     throws
   {
-    try withStore { store, _ in
-      try store.declare(Rules(expires: .after(.seconds(1000)), jitter: 0.2), for: "notes")
-      let ends = try ends(store, 2000)
-      #expect(ends.allSatisfy { $0 <= .seconds(1000) && $0 > .seconds(800) })
-      for fifth in 0..<5 {
-        let range = Duration.seconds(800 + fifth * 40)..<Duration.seconds(840 + fifth * 40)
-        #expect((300...500).contains(ends.filter { range.contains($0) }.count), "\(range)")
-      }
+    try store.declare(Rules(expires: .after(.seconds(1000)), jitter: 0.2), for: "notes")
+    let ends = try ends(store, 2000)
+    #expect(ends.allSatisfy { $0 <= .seconds(1000) && $0 > .seconds(800) })
+    for fifth in 0..<5 {
+      let range = Duration.seconds(800 + fifth * 40)..<Duration.seconds(840 + fifth * 40)
+      #expect((300...500).contains(ends.filter { range.contains($0) }.count), "\(range)")
     }
   }
 
@@ -120,41 +121,38 @@ import Testing
   }
 
   @Test func `a lifetime that a write says itself, a moment and never are kept exactly`() throws {
-    try withNotes(Rules(expires: .after(.hours(1)), jitter: 0.5)) { store, notes, clock in
-      try notes.set("v", for: "k", expires: .after(.hours(1)))
-      #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(1)))
-      let moment = clock.now.advanced(by: .hours(3))
-      try store.declare(Rules(expires: .at(moment), jitter: 0.5), for: "notes")
-      try notes.set("v", for: "k")
-      #expect(try notes.entry(for: "k")?.expires == moment)
-      let impossible =
-        ([-0.1, 1.1, .nan, .infinity] as [Double]).map { Rules(jitter: $0) } + [
-          Rules(expires: .after(.seconds(-5))),
-          Rules(expires: .after(.hours(2)), stale: .hours(-1)),
-        ]
-      for rules in impossible {
-        #expect(failure { try store.declare(rules, for: "notes") } == .invalidArgument)
-      }
+    try store.declare(Rules(expires: .after(.hours(1)), jitter: 0.5), for: "notes")
+    try notes.set("v", for: "k", expires: .after(.hours(1)))
+    #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(1)))
+    let moment = clock.now.advanced(by: .hours(3))
+    try store.declare(Rules(expires: .at(moment), jitter: 0.5), for: "notes")
+    try notes.set("v", for: "k")
+    #expect(try notes.entry(for: "k")?.expires == moment)
+    let impossible =
+      ([-0.1, 1.1, .nan, .infinity] as [Double]).map { Rules(jitter: $0) } + [
+        Rules(expires: .after(.seconds(-5))),
+        Rules(expires: .after(.hours(2)), stale: .hours(-1)),
+      ]
+    for rules in impossible {
+      #expect(failure { try store.declare(rules, for: "notes") } == .invalidArgument)
     }
   }
 
   @Test func `an operator's rules of time hold over the declared, and both can be seen`() throws {
-    try withNotes { store, notes, _ in
-      let declared = Rules(expires: .after(.hours(1)), stale: .minutes(1), jitter: 0.25)
-      try store.declare(declared, for: "notes")
-      let overrides = Rules.Overrides(
-        expires: .afterAccess(.hours(2)), stale: .minutes(2), jitter: 0, largestValue: 100)
-      try store.override(overrides, for: "notes")
-      let facts = try #require(try notes.info())
-      #expect(facts.declared == declared && facts.overrides == overrides)
-      #expect(
-        facts.rules
-          == Rules(expires: .afterAccess(.hours(2)), stale: .minutes(2), largestValue: 100))
-      try notes.set("v", for: "k")
-      #expect(try notes.entry(for: "k")?.timeToIdle == .hours(2))
-      try store.override(Rules.Overrides(), for: "notes")
-      #expect(try notes.info()?.rules == declared)
-    }
+    let declared = Rules(expires: .after(.hours(1)), stale: .minutes(1), jitter: 0.25)
+    try store.declare(declared, for: "notes")
+    let overrides = Rules.Overrides(
+      expires: .afterAccess(.hours(2)), stale: .minutes(2), jitter: 0, largestValue: 100)
+    try store.override(overrides, for: "notes")
+    let facts = try #require(try notes.info())
+    #expect(facts.declared == declared && facts.overrides == overrides)
+    #expect(
+      facts.rules
+        == Rules(expires: .afterAccess(.hours(2)), stale: .minutes(2), largestValue: 100))
+    try notes.set("v", for: "k")
+    #expect(try notes.entry(for: "k")?.timeToIdle == .hours(2))
+    try store.override(Rules.Overrides(), for: "notes")
+    #expect(try notes.info()?.rules == declared)
   }
 
   @Test

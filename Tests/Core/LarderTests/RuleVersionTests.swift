@@ -10,8 +10,7 @@ import Testing
   let fixture: StoreFixture
   init() throws { fixture = try StoreFixture() }
 
-  private func fill(_ store: Store, _ count: Int) throws {
-    let notes = store.namespace("notes")
+  private func fill(_ count: Int) throws {
     try store.write { batch in
       for index in 0..<count { try batch.set("\(index)", for: "\(index)", in: notes) }
     }
@@ -40,7 +39,7 @@ import Testing
   func `a cache that lowers a limit evicts a thousand entries with each write, and it is reported`()
     throws
   {
-    try fill(store, 3500)
+    try fill(3500)
     let events = Mutex<[MonitoringEvent]>([])
     let monitor = StoreMonitor(
       of: store, report: .init(event: { event in events.withLock { $0.append(event) } }))
@@ -63,7 +62,7 @@ import Testing
   }
 
   @Test func `a load lowers a limit in the same steps`() async throws {
-    try fill(store, 2500)
+    try fill(2500)
     let cache = store.cache(
       TextCodec(), in: "notes", rules: Rules(limits: Limits(entries: 300)))
     let options = LoadOptions(waitsForCommit: true)
