@@ -160,16 +160,12 @@ extension SharedTable {
 
   /// The current file, of any store or layout, if its header begins with the mark of this kind of file.
   private func predecessor() -> FileDescriptor? {
-    do throws(SystemError) {
-      let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
-      let file = try FileDescriptor(opening: path(format.file.rawValue), flags)
-      guard let status = file.status, isOurs(status), status.st_size > MappedRegion.headerSize,
-        try file.contents(at: 0, count: format.mark.count) == format.mark
-      else { return nil }
-      return file
-    } catch {
-      return nil
-    }
+    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
+    guard let file = try? FileDescriptor(opening: path(format.file.rawValue), flags),
+      let status = file.status, isOurs(status), status.st_size > MappedRegion.headerSize,
+      (try? file.contents(at: 0, count: format.mark.count)) == format.mark
+    else { return nil }
+    return file
   }
 
   /// Creates a file under a temporary name and renames it. The caller holds the lock for replacing.
@@ -189,7 +185,8 @@ extension SharedTable {
       do throws(SystemError) {
         let before = predecessor()
         try checkErrno { unsafe rename(unfinished, path(format.file.rawValue)) }
-        // Other processes use the old file until they see this mark. Without the mark they use the old file until they close.
+        // Other processes use the old file until they see this mark. Without the mark, also after an error, they use the old
+        // file until they close.
         if let before {
           try before.write(MappedRegion.superseded, at: MappedRegion.supersededOffset)
         }
