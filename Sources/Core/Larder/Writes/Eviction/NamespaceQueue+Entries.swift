@@ -103,16 +103,14 @@ extension NamespaceQueue {
     let prefix = IndexKey.owner(owner.entryKey, entry: [])
     var found: [StoredEntry] = []
     for key in try session.transaction.keys(in: session.engine.indexes.tags, from: prefix) {
-      guard
-        case .entry(let entry) = try session.contents(of: Array(key.dropFirst(prefix.count))),
-        try session.isLive(entry.id)
-      else { continue }
-      var owners = entry.owners
-      // The index has hashes, so the entry may belong to another owner.
-      guard owners.contains(where: { $0.entryKey == owner.entryKey }) else { continue }
-      owners.removeAll { leaving.contains($0.entryKey) }
+      let entryKey = Array(key.dropFirst(prefix.count))
+      guard let (entry, others) = try session.dependent(entryKey, of: owner.entryKey) else {
+        continue
+      }
       var isKept = false
-      for other in owners where try session.isStored(other) { isKept = true }
+      for other in others where !leaving.contains(other.entryKey) {
+        if try session.isStored(other) { isKept = true }
+      }
       if !isKept { found.append(entry) }
     }
     return found

@@ -128,7 +128,7 @@ extension WriteSession {
     while let owner = waiting.popLast() {
       let entryKey = owner.entryKey
       guard chain.insert(entryKey).inserted,
-        case .entry(let entry) = try contents(of: entryKey), entry.has(owner.key.span)
+        let entry = try entry(owner.key.span, in: owner.id)
       else { continue }
       waiting += entry.owners
     }

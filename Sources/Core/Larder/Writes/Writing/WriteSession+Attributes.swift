@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// Changes of entries that keep their value and version.
+/// Changes of entries that keep their value and version; false for a damaged record, unless stated otherwise.
 extension WriteSession {
-  /// Returns false for a damaged record, which stays as it is: a new checksum would hide the damage.
+  /// A damaged record stays as it is: a new checksum would hide the damage.
   mutating func amend(
     _ entry: StoredEntry, as change: EntryChange = .amended,
     _ edit: (inout EntryHeader, inout EntryFields) -> Void
@@ -19,7 +19,7 @@ extension WriteSession {
     return true
   }
 
-  /// Sets another end, and another time to idle or none; false for a damaged record.
+  /// Sets another end, and another time to idle or none.
   mutating func reschedule(
     _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
     written: Int64? = nil, as change: EntryChange = .amended
@@ -46,7 +46,6 @@ extension WriteSession {
       idle: idle)
   }
 
-  /// Returns false for a damaged record.
   mutating func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
     // A pinned entry is outside the queue. When it returns to the queue, it counts as new.
     let position = isPinned ? 0 : try nextNumber(in: entry.id)
@@ -57,7 +56,6 @@ extension WriteSession {
     }
   }
 
-  /// Returns false for a damaged record.
   mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError)
     -> Bool
   {

@@ -44,10 +44,7 @@ extension WriteSession {
 
   /// Whether an owner is stored, in a namespace that was not cleared.
   mutating func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
-    guard case .entry(let entry) = try contents(of: owner.entryKey), entry.has(owner.key.span)
-    else {
-      return false
-    }
+    guard try entry(owner.key.span, in: owner.id) != nil else { return false }
     return try isLive(owner.id)
   }
 
@@ -81,21 +78,27 @@ extension WriteSession {
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
     // The current write stores this entry. Its owner can only be an entry of a cleared namespace, which is being reclaimed.
     if mustStay(entryKey) { return orphans.putOff(owner) }
-    // The counters no longer include an entry of a cleared namespace. Such an entry is reclaimed with its dependents.
-    guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
-      return
-    }
-    let owners = entry.owners
-    // The index has hashes, so the entry may belong to another owner.
-    guard owners.contains(where: { $0.entryKey == owner }) else { return }
+    guard let (entry, others) = try dependent(entryKey, of: owner) else { return }
     var remaining: [StoredOwner] = []
-    for other in owners where other.entryKey != owner {
-      if try isStored(other) { remaining.append(other) }
-    }
+    for other in others where try isStored(other) { remaining.append(other) }
     if remaining.isEmpty {
       try remove(entry, as: .removed(.orphaned))
     } else {
       _ = try setOwners(remaining, of: entry)
     }
+  }
+
+  /// A dependent of an owner, and its other owners; nil for an entry that does not belong to the owner.
+  mutating func dependent(
+    _ entryKey: [UInt8], of owner: [UInt8]
+  ) throws(LarderError) -> (entry: StoredEntry, others: [StoredOwner])? {
+    // The counters no longer include an entry of a cleared namespace. Such an entry is reclaimed with its dependents.
+    guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
+      return nil
+    }
+    let owners = entry.owners
+    // The index has hashes, so the entry may belong to another owner.
+    guard owners.contains(where: { $0.entryKey == owner }) else { return nil }
+    return (entry, owners.filter { $0.entryKey != owner })
   }
 }
