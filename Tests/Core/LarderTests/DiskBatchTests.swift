@@ -28,8 +28,7 @@ struct DiskBatchTests {
       disk: Int
     ) throws
   {
-    let seed = Int(TestSettings.seed)
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     try withStoreOnDisk(Self.options(disk: disk)) { store, notes in
       try fill(notes, &random)
       var failures = 0
@@ -45,14 +44,14 @@ struct DiskBatchTests {
         do {
           try write()
         } catch let error as LarderError where error.code == .full {
-          #expect(error.hint?.hasPrefix("repeat it") == true, "\(error) LARDER_SEED=\(seed)")
+          #expect(error.hint?.hasPrefix("repeat it") == true, "\(error) LARDER_SEED=\(random.seed)")
           failures += 1
           try write()
         }
-        #expect(try notes.bytes(keys.last!) != nil, "LARDER_SEED=\(seed)")
+        #expect(try notes.bytes(keys.last!) != nil, "LARDER_SEED=\(random.seed)")
       }
-      #expect(failures <= 1, "LARDER_SEED=\(seed)")
-      #expect(try notes.count() > 400, "LARDER_SEED=\(seed)")
+      #expect(failures <= 1, "LARDER_SEED=\(random.seed)")
+      #expect(try notes.count() > 400, "LARDER_SEED=\(random.seed)")
       #expect(store.engine.environment.fileSize <= disk)
     }
   }

@@ -21,8 +21,7 @@ struct DiskLimitTests {
   private func fileSize(_ store: Store) -> Int { store.engine.environment.fileSize }
 
   @Test func `the data file never grows beyond its limit`() throws {
-    let seed = Int(TestSettings.seed)
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
       for _ in 0..<1500 {
         let sizes = [
@@ -32,7 +31,7 @@ struct DiskLimitTests {
           [UInt8](repeating: 1, count: sizes[random.next(in: 0..<3)]),
           for: "\(random.next(in: 0..<100_000))")
         if random.chance(percent: 5) { try notes.remove("\(random.next(in: 0..<100_000))") }
-        #expect(fileSize(store) <= 4_000_000, "LARDER_SEED=\(seed)")
+        #expect(fileSize(store) <= 4_000_000, "LARDER_SEED=\(random.seed)")
       }
       #expect(try notes.removals[.evictedForDisk] > 100)
       #expect(try notes.info()!.bytes > 1_500_000)

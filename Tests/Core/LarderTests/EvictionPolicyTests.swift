@@ -59,15 +59,14 @@ import Testing
   @Test func `with sizes the bytes stay within the capacity, and the window within its target`()
     throws
   {
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     var cache = SimulatedNamespace(capacity: 50_000, table: store.engine.access)
     cache.countsBytes = true
     for number in 0..<20_000 {
       let key = Load.scanning.key(number, of: 2000, &random)
       cache.sizes[key] = UInt64(1 + key * 7919 % 997)
       _ = try cache.access(key)
-      try #require(cache.bytes <= 50_000, "LARDER_SEED=\(seed), request \(number)")
+      try #require(cache.bytes <= 50_000, "LARDER_SEED=\(random.seed), request \(number)")
       try #require(cache.holds(key))
       let (entries, bytes) = cache.recountedWindow
       try #require(cache.state.windowEntries == entries && cache.state.windowBytes == bytes)

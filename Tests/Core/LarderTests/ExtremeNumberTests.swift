@@ -94,11 +94,9 @@ import Testing
         checkpointInterval: duration))
     let notes = store.namespace("notes")
     // Threads meet at the writer lock, and wait there.
-    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+    try inThreads(8) { thread in
       for number in 0..<20 {
-        do {
-          try store.write { batch in try batch.set("v", for: "\(thread) \(number)", in: notes) }
-        } catch { Issue.record(error) }
+        try store.write { batch in try batch.set("v", for: "\(thread) \(number)", in: notes) }
       }
     }
     #expect(try notes.count() == 160)

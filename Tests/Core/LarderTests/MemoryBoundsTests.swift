@@ -169,17 +169,15 @@ import Testing
       init(_ text: String) { self.text = text }
       deinit { Page.end.withLock { $0 }?() }
     }
-    try withStore { store, _ in
-      let pages = store.cache(of: Page.self, in: "pages", memory: MemoryLimits(entries: 4))
-      for key in 0..<20 { try pages.set(Page("\(key)"), for: key) }
-      Page.end.withLock { end in
-        end = { _ = pages.memory?.usage }
-      }
-      for key in 0..<20 { _ = try pages.value(for: key) }
-      pages.memory?.trim(toFraction: 0.5)
-      pages.memory?.removeAll()
-      Page.end.withLock { $0 = nil }
+    let pages = store.cache(of: Page.self, in: "pages", memory: MemoryLimits(entries: 4))
+    for key in 0..<20 { try pages.set(Page("\(key)"), for: key) }
+    Page.end.withLock { end in
+      end = { _ = pages.memory?.usage }
     }
+    for key in 0..<20 { _ = try pages.value(for: key) }
+    pages.memory?.trim(toFraction: 0.5)
+    pages.memory?.removeAll()
+    Page.end.withLock { $0 = nil }
   }
 
   @Test func `threads that read, write and trim keep every bound and read the truth`() throws {

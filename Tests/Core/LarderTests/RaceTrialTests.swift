@@ -7,13 +7,12 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct RaceTrialTests {
   @Test func `four processes of four threads lose nothing and see no half of a change`() throws {
     let directory = try TemporaryDirectory()
-    let seed = TestSettings.seed
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     let rounds = 150 * TestSettings.trials
     let path = directory.path + "/store"
     let store = try Store(at: path)
     let peers = try (0..<4).map {
-      try PeerProcess("race", path, ["\(seed)", "\(rounds)", "\($0)"])
+      try PeerProcess("race", path, ["\(random.seed)", "\(rounds)", "\($0)"])
     }
     for peer in peers { #expect(peer.line() == "open") }
     var stops = 0
@@ -31,11 +30,11 @@ import Testing
     for peer in peers {
       let lines = peer.lines()
       for line in lines {
-        #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(seed): \(line)")
+        #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(random.seed): \(line)")
         if line.hasPrefix("sum ") { sum += Int(line.dropFirst(4))! }
         if line.hasPrefix("claims ") { claims += Int(line.dropFirst(7))! }
       }
-      #expect(lines.last == "end", "LARDER_SEED=\(seed)")
+      #expect(lines.last == "end", "LARDER_SEED=\(random.seed)")
     }
     var stored = 0
     for key in 0..<4 {
@@ -43,12 +42,13 @@ import Testing
       stored += text.flatMap { Int($0) } ?? 0
     }
     let claimed = try store.namespace("claims").count()
-    #expect(stored == sum, "LARDER_SEED=\(seed)")
-    #expect(claimed == claims, "LARDER_SEED=\(seed)")
-    #expect(try store.verify().faults == [], "LARDER_SEED=\(seed)")
+    #expect(stored == sum, "LARDER_SEED=\(random.seed)")
+    #expect(claimed == claims, "LARDER_SEED=\(random.seed)")
+    #expect(try store.verify().faults == [], "LARDER_SEED=\(random.seed)")
     try store.close()
     print(
       "races: 16 threads in 4 processes, \(rounds * 16) calls, \(stops) stops; "
-        + "\(sum) increments and \(claims) claims, \(sum - stored) lost (seed \(seed))")
+        + "\(sum) increments and \(claims) claims, \(sum - stored) lost (seed \(random.seed))"
+    )
   }
 }

@@ -12,7 +12,7 @@ import Testing
 /// Other handles, processes or users close the store, change its files, or load and write beside the write buffer.
 @Suite struct BufferFaultTests {
   private let directory: TemporaryDirectory
-  private var path: String { directory.path }
+  private var path: String { directory.path + "/s" }
   init() throws { directory = try TemporaryDirectory() }
 
   private func size(of path: String) -> Int? {
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `a set comes behind a value that was loaded before`() async throws {
-    let store = try Store(at: path + "/s", options: BufferedStore.options())
+    let store = try Store(at: path, options: BufferedStore.options())
     let cache = store.cache(TextCodec(), in: "notes")
     for round in 0..<50 {
       _ = try await cache.value(for: "k", options: LoadOptions(policy: .reload)) { "loaded" }
@@ -34,7 +34,7 @@ import Testing
 
   @Test func `a store that is closed while threads write ends no process`() throws {
     for round in 0..<20 {
-      let store = try Store(at: path + "/s", options: BufferedStore.options())
+      let store = try Store(at: path, options: BufferedStore.options())
       let notes = store.namespace("notes")
       try notes.set("first", for: "first")
       let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
@@ -50,14 +50,13 @@ import Testing
       try store.close()
       ended.wait()
     }
-    let store = try Store(at: path + "/s", options: BufferedStore.options())
+    let store = try Store(at: path, options: BufferedStore.options())
     #expect(try store.namespace("notes").text("last") == "last")
     #expect(try store.verify().faults == [])
     try store.close()
   }
 
   @Test func `whoever opens the store alone chooses the size`() throws {
-    let path = directory.path + "/s"
     for bytes in [256 << 10, 1 << 20, 0, 512 << 10] {
       let store = try Store(at: path, options: BufferedStore.options(bytes))
       for number in 0..<3 { try store.namespace("notes").set("\(number)", for: number) }
@@ -76,7 +75,6 @@ import Testing
   }
 
   @Test func `a handle that only reads changes nothing`() throws {
-    let path = directory.path + "/s"
     let store = try Store(at: path, options: BufferedStore.options(0))
     try store.namespace("notes").set("text", for: "k")
     try store.close()
@@ -106,7 +104,6 @@ import Testing
   }
 
   @Test func `the entries of other data are not shown`() throws {
-    let path = directory.path + "/s"
     let store = try Store(at: path, options: BufferedStore.options())
     try store.namespace("notes").set("old", for: "k")
     try store.close()
@@ -148,17 +145,16 @@ import Testing
     let timer = ManualTimer()
     var options = BufferedStore.options()
     options.hooks.timer = { timer.start($0, $1) }
-    let store = try Store(at: path + "/s", options: options)
+    let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
     for number in 0..<3 { try notes.set("\(number)", for: "k") }
-    try FileManager.default.removeItem(atPath: path + "/s")
+    try FileManager.default.removeItem(atPath: path)
     timer.runOut()
     #expect(failure { try notes.set("lost", for: "k") } != nil)
     #expect(failure { try store.close() } != nil)
   }
 
   @Test func `a file that cannot be mapped refuses the opening, and keeps its entries`() throws {
-    let path = directory.path + "/s"
     try BufferedStore.leaveByKill(path)
     // The file has a second link, so another user could change it.
     try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory.path + "/link")

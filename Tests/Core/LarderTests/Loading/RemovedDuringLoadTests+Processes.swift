@@ -140,13 +140,13 @@ extension RemovedDuringLoadTests {
     let path = directory.path + "/s"
     // The file holds one number, a floor, for each of two times four keys.
     try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))
-    let seed = TestSettings.seed
     let steps = 250 * TestSettings.trials
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG()
     let store = try Store(at: path)
     func peer(_ number: Int, _ steps: Int) throws -> PeerProcess {
       let peer = try PeerProcess(
-        "remove-and-load", path, ["\(seed % 1000 + UInt64(number))", "\(steps)"], saying: "open")
+        "remove-and-load", path, ["\(random.seed % 1000 + UInt64(number))", "\(steps)"],
+        saying: "open")
       try peer.tell("go")
       return peer
     }
@@ -161,8 +161,8 @@ extension RemovedDuringLoadTests {
     }
     for peer in peers {
       let lines = peer.lines()
-      for line in lines { #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(seed): \(line)") }
-      #expect(lines.last == "end", "LARDER_SEED=\(seed)")
+      for line in lines { #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(random.seed): \(line)") }
+      #expect(lines.last == "end", "LARDER_SEED=\(random.seed)")
     }
     #expect(try store.verify().faults == [])
     try store.close()
