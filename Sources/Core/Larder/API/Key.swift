@@ -24,8 +24,7 @@ import LarderSystem
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
-/// Listings are in key order, byte by byte. Only a key of more than 250 bytes may have any place among the keys that share its
-/// first 238 bytes.
+/// Listings are in key order, byte by byte. A key of over 250 bytes may have any place among keys with its first 238 bytes.
 ///
 /// With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
 /// ``LarderError/Code/invalidArgument``.

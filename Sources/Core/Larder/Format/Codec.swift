@@ -18,8 +18,7 @@ public protocol Codec<Value>: Sendable {
   func encode(_ value: Value) throws -> [UInt8]
   /// Decodes a value. Throws if the bytes are no encoded value; then the entry is a miss until the next write.
   func decode(_ bytes: Span<UInt8>) throws -> Value
-  /// Whether decoding returns exactly the encoded value. If so, a written value is kept in memory without being decoded. False
-  /// by default.
+  /// Whether decoding returns exactly the encoded value: then a written value is kept in memory undecoded. False by default.
   var isLossless: Bool { get }
 }
 

@@ -23,8 +23,7 @@ extension Cache {
     }
   }
 
-  /// The fresh values under some keys, in the order of the keys, from one snapshot; nil for a key without a fresh value. O(k
-  /// log n).
+  /// The fresh values under some keys, in their order, from one snapshot; nil for a key without a fresh value. O(k log n).
   public func values(
     for keys: some Sequence<some StoreKey>
   ) throws(LarderError) -> [Value?] {

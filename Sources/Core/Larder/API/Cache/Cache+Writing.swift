@@ -2,8 +2,7 @@ import LarderSystem
 
 /// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.
 extension Cache {
-  /// Stores `value` under `key` in place of any other value, like `set` of ``Store/Namespace``. The cache's codec replaces the
-  /// codec of the attributes.
+  /// Like `set` of ``Store/Namespace``, for a value that the cache's codec encodes; this codec replaces that of the attributes.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
@@ -30,8 +29,7 @@ extension Cache {
     return try namespace.write(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result, like `update` of
-  /// ``Store/Namespace``.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result; nil removes the entry.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,

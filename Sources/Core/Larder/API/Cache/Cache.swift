@@ -9,8 +9,7 @@ import LarderSystem
 
 /// A typed view of a namespace. All its values have one type, and a codec encodes and decodes the values.
 ///
-/// Decoded values stay in memory, within ``MemoryLimits``. A value from memory is never older than the last write of any
-/// process: see ``CacheMemory``.
+/// Decoded values stay in memory, within ``MemoryLimits``, and are never older than the last write of any process.
 public struct Cache<Value: Sendable>: Sendable {
   /// The namespace, which has the same entries as bytes.
   public let namespace: Store.Namespace
@@ -114,9 +113,8 @@ extension Store {
 
   /// A view of the namespace `name` through a codec.
   ///
-  /// Caches share their values in memory if their codecs are equal, or of the same type without stored properties. A cache
-  /// whose codec has properties and is not `Equatable` shares its values with no other cache: make such a cache once, and keep
-  /// it.
+  /// Caches share their values in memory if their codecs are equal, or of the same type without stored properties. A cache with
+  /// a codec that has properties and is not `Equatable` shares its values with no other cache: make such a cache once.
   public func cache<Value>(
     _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil

@@ -51,8 +51,7 @@ extension Store.Namespace {
   /// Visits the keys and values of fresh entries in key order until `visit` returns false. Otherwise it is like
   /// ``scan(prefix:after:includingExpired:_:)``, but several times as fast.
   ///
-  /// The scan looks at groups of at most 64 neighbouring entries: an entry that expires while `visit` works on other entries of
-  /// its group is still visited.
+  /// The scan reads groups of at most 64 entries: an entry that expires while its group is visited is still visited.
   public func scanValues(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool

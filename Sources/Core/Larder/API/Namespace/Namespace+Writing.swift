@@ -44,8 +44,7 @@ extension Store.Namespace {
     try write(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result of `change`. A nil result
-  /// removes the entry.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. Nil removes the entry.
   ///
   /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
   @discardableResult
@@ -131,8 +130,7 @@ extension Store.Namespace {
 
   /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries, and returns the number.
   ///
-  /// Entries that are written meanwhile may stay. ``clear()`` does the work of an empty prefix at once. O(entries with the
-  /// prefix).
+  /// Entries that are written meanwhile may stay. For an empty prefix use ``clear()``. O(entries with the prefix).
   @discardableResult
   public func remove(prefix: some StoreKey) throws(LarderError) -> RemovalResult {
     try store.checkWritable()

@@ -139,8 +139,7 @@ struct StoreClock: LarderClock {
     )
   }
 
-  /// The state of an entry at the coarse time `coarse`. The system's exact clock decides about an entry that is past its expiry
-  /// or within 10 ms of it.
+  /// The state at the coarse time `coarse`. The system's exact clock decides from 10 ms before the expiry of an entry on.
   @inline(__always)
   func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }

@@ -100,8 +100,7 @@ extension StoreEngine {
 public enum StoreHealth: Sendable, Hashable {
   /// The files are in their places, and can be written if the store was opened for writing.
   case healthy
-  /// The directory or a file of the store was deleted or moved. Reads still see the deleted files, and writes throw: close
-  /// the store and open it again.
+  /// The directory or a file was deleted or moved. Reads still see old files, and writes throw: close the store and open it.
   case missing
   /// Another store is at the path. Reads still see the old files, and writes throw: close the store and open it again.
   case replaced

@@ -152,8 +152,7 @@ public struct Store: Sendable {
   /// Ends this process's use of the store: commits accepted writes, writes waiting removals and counts. Then it waits for
   /// current reads, and for a write of another thread, at most for ``Options/lockTimeout`` each.
   ///
-  /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``. Closing a closed store does
-  /// nothing.
+  /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``; another close does nothing.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read or write goes on; the
   ///   store is closed all the same. ``LarderError/Code/failed``, once, if the last writes would not survive a power failure.

@@ -105,8 +105,7 @@ public final class Maintenance: Sendable {
     }
   }
 
-  /// Stops the maintenance, and waits for a current run, which ends after its current transaction. The maintenance can be
-  /// started again.
+  /// Stops the maintenance until the next ``start()``; waits for a current run, which ends after its current transaction.
   public func stop() {
     state.withLock { $0.end() }
     running.withLock { _ in }
@@ -114,8 +113,7 @@ public final class Maintenance: Sendable {
 
   /// Makes a run now, whenever the last run was. Blocks until the run is done.
   ///
-  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/closed``, ``LarderError/Code/insideWrite``, or the error that
-  ///   ended the run.
+  /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/closed``, ``LarderError/Code/insideWrite``, or a run's error.
   @discardableResult
   public func runOnce() throws(LarderError) -> Report {
     try store.checkWritable()

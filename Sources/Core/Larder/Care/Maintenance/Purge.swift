@@ -4,8 +4,7 @@ import LarderSystem
 extension Store {
   /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces with damage.
   ///
-  /// O(namespaces + expired entries); O(1) if no entry is due. It works in transactions of at most 500 entries; other writers
-  /// get their turn in between.
+  /// O(namespaces + expired entries); O(1) if no entry is due. Works in transactions of at most 500 entries, beside writers.
   ///
   /// The purge doubts a clock that is more than a day ahead of the last write or purge. Time that passed in this process does
   /// not count. A doubting purge removes no expired entry and sets ``RemovalResult/skippedAfterClockJump``. A second purge at

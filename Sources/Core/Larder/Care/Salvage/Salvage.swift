@@ -9,8 +9,7 @@ public struct Salvage: Sendable, Hashable {
   public var bytes = 0
   /// The number of namespaces in the new store.
   public var namespaces = 0
-  /// Entries that were reached but are not whole: the checksum does not match, a part of the value is missing, or an attribute
-  /// is impossible.
+  /// Entries that are not whole: a wrong checksum, a missing part of the value, or an impossible attribute.
   public var damagedEntries = 0
   /// Entries that were not copied: expired, with an invalidated tag, of a cleared namespace, or changed by transforms.
   public var leftOut = 0
@@ -24,8 +23,7 @@ public struct Salvage: Sendable, Hashable {
 }
 
 extension Store {
-  /// Copies every readable entry of the damaged store at `path` to a new store at `destination`, which must not exist. The old
-  /// data file does not change.
+  /// Copies every readable entry of the damaged store at `path`, which does not change, to a new store at `destination`.
   ///
   /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules, and the store its limits
   /// and its durability unless `options` sets others. Entries that killed processes have left in the write buffer are saved if

@@ -86,7 +86,7 @@ struct TransformPipeline: Sendable {
           throw LarderError(
             .unencodable, "the parameters of \(transform.id.name) are longer than 255 bytes")
         }
-        steps.append(.init(id: transform.id, size: size, parameters: result.parameters))
+        steps.all.append(.init(id: transform.id, size: size, parameters: result.parameters))
         current = result.bytes
       }
     } catch let error as LarderError {

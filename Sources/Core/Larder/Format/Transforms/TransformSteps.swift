@@ -12,7 +12,7 @@ struct TransformSteps: Equatable {
 
   static let most = 8
 
-  private(set) var all: [Step] = []
+  var all: [Step] = []
 
   init() {}
 
@@ -34,8 +34,6 @@ struct TransformSteps: Equatable {
     }
     if all.isEmpty { return nil }
   }
-
-  mutating func append(_ step: Step) { all.append(step) }
 
   /// The stored form of the first `count` steps; nil means all steps.
   func encoded(_ count: Int? = nil) -> [UInt8] {

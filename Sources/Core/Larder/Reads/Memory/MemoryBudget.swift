@@ -1,9 +1,8 @@
 import Synchronization
 
 /// The limit on the total cost of all decoded values of a store in this process. A value is kept only after its cost was
-/// reserved, so the sum is within the limit after every operation. Without room, one cache evicts: the growing cache if it has
-/// an equal share or more, otherwise the largest. So a scan through one cache takes from others at most their excess over an
-/// equal share.
+/// reserved, so the sum is always within the limit. Without room, one cache evicts: the growing cache if it has an equal share
+/// or more, otherwise the largest. So a scan through one cache takes from others at most their excess over an equal share.
 final class MemoryBudget: Sendable {
   static let defaultLimit = 64_000_000
 

@@ -4,8 +4,7 @@ import Synchronization
 
 /// The facts that tell whether a decoded value is still current; ``MemoryBox`` adds the value. A pair of namespace id and
 /// version names one value for ever, so the value never changes. The facts that a touch or a commit can change are atomics,
-/// read and written together under the lock of the item's shard. `Sendable` is unchecked because the compiler cannot check a
-/// class with subclasses.
+/// read and written together under the lock of the item's shard. `Sendable` is unchecked because of the subclass.
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes

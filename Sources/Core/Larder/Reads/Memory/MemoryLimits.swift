@@ -2,8 +2,7 @@
 ///
 /// The limits hold after every operation, separately in each process.
 public struct MemoryLimits: Hashable, Sendable {
-  /// The largest total cost of the values: bytes of their encoded form, unless the cache has a cost function. A value with a
-  /// higher cost is not kept.
+  /// The largest total cost of the values, and of a value: bytes of the encoded form, unless the cache has a cost function.
   public var cost: Int?
   /// The largest number of values.
   public var entries: Int?
@@ -21,9 +20,8 @@ public struct MemoryLimits: Hashable, Sendable {
 
   /// 16 MB of encoded values, and 10,000 values.
   ///
-  /// Enough for the values that an application shows again within minutes, and small enough for ten caches in one process.
-  /// A decoded value can take several times its bytes as JSON, and some hundreds of bytes more. All caches of a store also
-  /// share its ``StoreLimits/memory``.
+  /// Enough for the values that an application shows again within minutes. A decoded value can take several times its bytes as
+  /// JSON, and some hundreds of bytes more. All caches of a store also share its ``StoreLimits/memory``.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
   /// No values are kept: each read decodes its value.

@@ -13,8 +13,7 @@ package enum PieceRole: Sendable {
 }
 
 extension Store.Namespace {
-  /// Copies the bytes `range` of the value under `key`, as far as they exist; nil without such an entry, or if its value is
-  /// damaged.
+  /// Copies the bytes `range` of the value under `key`, as far as they exist; nil for an absent entry or a damaged value.
   ///
   /// For slow readers of a large value: no snapshot is held between two pieces. O(log n) and O(bytes of the piece). The first
   /// piece of a version in a process also reads the whole value, to verify its checksum; see ``VerifiedValues``.
