@@ -26,7 +26,10 @@ final class FairShare: Sendable {
   func known(
     at generation: UInt64
   ) -> (members: [Member], guarantees: [NamespaceID: UInt64])? {
-    times.withLock { $0.generation == generation ? ($0.members, $0.guarantees) : nil }
+    times.withLock { times in
+      guard times.generation == generation else { return nil }
+      return (members: times.members, guarantees: times.guarantees)
+    }
   }
 
   func remember(_ members: [Member], at generation: UInt64) {

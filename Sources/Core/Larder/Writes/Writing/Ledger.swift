@@ -131,19 +131,17 @@ struct Ledger {
     store.suspectSince = 0
   }
 
-  func visitChanged(
-    _ body: (NamespaceID, NamespaceCounters) throws(LarderError) -> Void
-  ) throws(LarderError) {
-    try namespaces.visit { id, account throws(LarderError) in
+  func visitChanged<Failure>(
+    _ body: (NamespaceID, NamespaceCounters) throws(Failure) -> Void
+  ) throws(Failure) {
+    try namespaces.visit { id, account throws(Failure) in
       if account.isChanged { try body(id, account.counters) }
     }
   }
 
   var changedNamespaces: [NamespaceID] {
     var changed: [NamespaceID] = []
-    namespaces.visit { id, account in
-      if account.isChanged { changed.append(id) }
-    }
+    visitChanged { id, _ in changed.append(id) }
     return changed
   }
 
