@@ -45,14 +45,6 @@ struct Syncing: Sendable {
     }
   }
 
-  /// At opening. Does nothing if the process may not write.
-  func noteFormerCommits() {
-    if !isReadOnly { checkpoints?.noteFormerCommits() }
-  }
-
-  /// Throws after a failed sync of any process, until the environment is recovered.
-  func checkSynced() throws(LMDBError) { try recovery?.checkSynced() }
-
   /// Why a sync of the data file failed, in any process; nil if no sync failed.
   var failure: LMDBError? {
     do throws(LMDBError) {
@@ -66,13 +58,13 @@ struct Syncing: Sendable {
   /// A record for a data file that is completely on the disk: a recovery has nothing to restore.
   func cleanRecord(of data: DataStamp) -> RecoveryRecord? {
     guard let boot = checkpoints?.boot ?? scratch?.boot else { return nil }
-    return RecoveryRecord(level: level, boot: boot, data: data, recoveryPoint: nil)
+    return RecoveryRecord(level: level, boot: boot, data: data)
   }
 
   /// While other processes may continue. The caller owns the writer lock, and the environment was open.
   func flushForClosing() throws(LMDBError) {
     if isReadOnly { return }
-    try checkSynced()
+    try recovery?.checkSynced()
     try checkpoints?.makeForClosing()
   }
 
@@ -93,8 +85,6 @@ struct Syncing: Sendable {
     try scratch?.flush()
     try checkpoints?.saveNewest()
   }
-
-  func end() { checkpoints?.end() }
 }
 
 /// The record in the file `recovery`, at the level scratch, that says whether a power failure makes the data file worthless.
@@ -142,9 +132,7 @@ final class ScratchMark: Sendable {
   }
 
   private func write(isDirty: Bool) throws(LMDBError) {
-    var record = RecoveryRecord(
-      level: .scratch, boot: boot, data: handle.meta.stamp, recoveryPoint: nil)
-    record.isDirty = isDirty
-    try file.write(record)
+    try file.write(
+      RecoveryRecord(level: .scratch, boot: boot, isDirty: isDirty, data: handle.meta.stamp))
   }
 }

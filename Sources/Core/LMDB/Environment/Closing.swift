@@ -72,7 +72,7 @@ final class Closing: Sendable {
     let idle: Void? = handle.readers.withAllIdle(lockTimeout: lockTimeout) {
       guard handle.change(ForkState.closed, to: ForkState.released) else { return }
       handle.readers.abortAll()
-      syncing.end()
+      syncing.checkpoints?.end()
       closeAlone()
       EnvironmentTable.forget(files.identity)
     }
@@ -105,7 +105,7 @@ final class Closing: Sendable {
       () throws(LMDBError) -> Void in
       guard handle.change(ForkState.open, to: ForkState.released) else { throw handle.phaseError }
       handle.readers.abortAll()
-      syncing.end()
+      syncing.checkpoints?.end()
       try flushAndClose()
       try checkErrno { unsafe rename(paths.newData, paths.data) }
       try FileStatus.syncDirectory(paths.directory)

@@ -57,7 +57,7 @@ struct Compaction {
   }
 
   private func write(to path: String, _ shouldContinue: Progress) throws(LMDBError) {
-    try environment.syncing.checkSynced()
+    try environment.syncing.recovery?.checkSynced()
     try FileStatus.remove(path)
     let snapshot = try environment.beginRead()
     let newest = try copyRecords(of: snapshot, to: path, shouldContinue)

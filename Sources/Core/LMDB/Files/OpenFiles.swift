@@ -38,7 +38,8 @@ package final class OpenFiles: Sendable {
     guard let data = FileStatus.of(paths.data), FileIdentity(data) == identity,
       let lock = FileStatus.of(paths.lock), FileIdentity(lock) == lockIdentity
     else { return false }
-    return !locks.areDeleted
+    // A deleted lock file no longer excludes other writers.
+    return !locks.open.isDeleted && !locks.reading.isDeleted
   }
 
   private var directoryChange: DirectoryStamp.Change? {

@@ -63,9 +63,6 @@ final class StoreLocks: Sendable {
     self.files = files
   }
 
-  /// Whether a lock file that excludes other writers was deleted; two system calls.
-  var areDeleted: Bool { open.isDeleted || reading.isDeleted }
-
   /// Other processes would lock other files.
   func areDisplaced(in directory: String) -> Bool {
     files.contains { !$1.isAt(directory + "/" + $0) }

@@ -93,8 +93,7 @@ struct LevelChange {
       }
       if former.hasRecoveryFile || level.hasRecoveryFile {
         let record = RecoveryRecord(
-          level: level, boot: try options.currentBoot, data: try DataStamp(of: files.data),
-          recoveryPoint: nil)
+          level: level, boot: try options.currentBoot, data: try DataStamp(of: files.data))
         if let known {
           try known.write(record)
         } else {

@@ -78,7 +78,7 @@ struct Opening {
     }
     do throws(LMDBError) {
       let environment = try openHandle()
-      environment.syncing.noteFormerCommits()
+      if !options.readOnly { environment.syncing.checkpoints?.noteFormerCommits() }
       options.opening(environment, isAlone)
       return environment
     } catch {

@@ -21,17 +21,16 @@ import Synchronization
       { ProcessTable.shared.disownAll() })
   }
 
-  static func update<Result>(_ body: (inout Contents) -> Result) -> Result { shared.locked(body) }
+  static func update<Result>(_ body: (inout Contents) -> Result) -> Result {
+    let table = shared
+    unsafe pthread_mutex_lock(table.mutex)
+    defer { unsafe pthread_mutex_unlock(table.mutex) }
+    return body(&table.contents)
+  }
 
   /// Runs `body` while no other thread uses the table or forks. `body` must neither wait nor fork.
   package static func exclusively<Result>(_ body: () -> Result) -> Result {
-    shared.locked { _ in body() }
-  }
-
-  private func locked<Result>(_ body: (inout Contents) -> Result) -> Result {
-    unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
-    return body(&contents)
+    update { _ in body() }
   }
 
   /// Runs in a forked child.
