@@ -4,13 +4,6 @@ import TestSupport
 
 @testable import Larder
 
-extension Store {
-  /// A temporary store with a long lock timeout, for tests in which a thread keeps the writer lock.
-  static func patient(clock: any LarderClock = SystemClock()) throws -> Store {
-    try .temporary(options: Options(clock: clock, lockTimeout: .ample))
-  }
-}
-
 /// Holds the writer lock of a store in a batch of another thread, until a test ends the hold.
 final class LockHolder: Sendable {
   private let release = DispatchSemaphore(value: 0)

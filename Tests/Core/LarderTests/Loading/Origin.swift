@@ -114,7 +114,8 @@ extension Store {
   static func boards(
     clock: any LarderClock, rules: Rules? = nil, memory: MemoryLimits? = nil
   ) throws -> Larder.Cache<String> {
-    try patient(clock: clock).cache(TextCodec(), in: "boards", rules: rules, memory: memory)
+    try temporary(options: Options(clock: clock, lockTimeout: .ample)).cache(
+      TextCodec(), in: "boards", rules: rules, memory: memory)
   }
 }
 
