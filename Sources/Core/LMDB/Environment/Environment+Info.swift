@@ -16,7 +16,7 @@ extension Environment {
     package var readersUsed = 0
   }
 
-  /// All zero after closing.
+  /// All zero after closing, which other calls report.
   package var info: Info {
     var info = unsafe MDB_envinfo()
     let known: Void? = try? handle.withMap { () throws(LMDBError) in
@@ -39,7 +39,7 @@ extension Environment {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }
 
-  /// Whether a process was killed while it made an environment in `directory`. False if the directory cannot be read.
+  /// Whether a killed process left an unfinished environment. False for an unreadable directory: opening it reports the error.
   package static func isUnfinished(at directory: String) -> Bool {
     (try? StoreFiles(resolving: directory).isUnfinished()) ?? false
   }

@@ -133,7 +133,7 @@ extension Environment {
     let environment = Mutex(WeakAttachment())
   }
 
-  /// The timer thread; nil if the system allows no further thread.
+  /// The timer thread; nil if the system allows no further thread: then the writes make the checkpoints.
   private static func startTimer(_ target: WeakReference) -> TimerThread? {
     try? TimerThread {
       let environment = target.environment.withLock { $0.object }

@@ -29,7 +29,6 @@ struct Compaction {
     }
   }
 
-  /// See ``Environment/closeCompacting(_:)``.
   func replace(_ shouldContinue: Progress) throws(LMDBError) {
     let handle = environment.handle
     let (files, locks) = (handle.files, handle.locks)

@@ -52,7 +52,6 @@ import CLarderSystem
     @inline(__always)
     var searched: SearchKey { unsafe SearchKey(key, count: keyCount, readable: 8) }
 
-    /// The page to which a branch record leads.
     @inline(__always)
     var child: UInt64 {
       unsafe start.loadUnaligned(as: UInt64.self) & 0xFFFF_FFFF_FFFF
