@@ -75,17 +75,15 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// An error with a message, which is cut after 10,000 Unicode scalars, and an optional remedy.
   public init(_ code: Code, _ message: String, hint: String? = nil) {
     self.code = code
-    self.message = Self.bounded(message)
+    self.message =
+      message.utf8.count <= Self.longestMessage
+      ? message
+      : String(String.UnicodeScalarView(message.unicodeScalars.prefix(Self.longestMessage))) + "..."
     self.hint = hint
   }
 
   /// The Unicode scalars after which a message is cut: a message may quote an argument of any length. Every path is shorter.
   private static let longestMessage = 10_000
-
-  private static func bounded(_ message: String) -> String {
-    if message.utf8.count <= longestMessage { return message }
-    return String(String.UnicodeScalarView(message.unicodeScalars.prefix(longestMessage))) + "..."
-  }
 
   /// The message, and the remedy in parentheses.
   public var description: String {

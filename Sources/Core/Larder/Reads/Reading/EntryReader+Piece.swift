@@ -23,14 +23,12 @@ extension Store.Namespace {
     of key: some StoreKey, _ range: Range<Int>, as role: PieceRole,
     if isSame: (Store.Entry) -> Bool
   ) throws(LarderError) -> [UInt8]? {
-    do {
-      return try key.withKeyBytes { key in
+    try engine.typed {
+      try key.withKeyBytes { key in
         try store.lookUp(key, in: self) { snapshot in
           try snapshot.piece(of: key, in: self, range, as: role, if: isSame)
         }
       }
-    } catch {
-      throw store.engine.larderError(error)
     }
   }
 
@@ -39,32 +37,23 @@ extension Store.Namespace {
   package func withValue<Result>(
     of key: some StoreKey, version: UInt64, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    try key.withKeyBytes { key in
-      try store.lookUp(key, in: self) { snapshot in
-        try snapshot.withValue(of: key, version: version, in: self, body)
-      }
+    try key.withKeyBytes { key -> Result? in
+      let transaction = try engine.reader.beginLookup(key, of: handle)
+      let id = try engine.reader.identify(handle, in: transaction)
+      let keyHash = Checksum.keyHash(of: key, in: id)
+      let now = engine.clock.coarseNow
+      let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+      guard found.outcome == .fresh, found.header.version == version,
+        found.header.flags.isDisjoint(with: [.chunked, .transformed])
+      else { return nil }
+      handle.count(.hits, stripe: transaction.stripe)
+      if !store.isReadOnly { engine.reader.recordAccess(found, key: key, at: now) }
+      return try body(found.payload)
     }
   }
 }
 
 extension Snapshot {
-  fileprivate func withValue<Result>(
-    of key: Span<UInt8>, version: UInt64, in namespace: Store.Namespace,
-    _ body: (Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    let handle = namespace.handle
-    let id = try engine.reader.identify(handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    let now = engine.clock.coarseNow
-    let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
-    guard found.outcome == .fresh, found.header.version == version,
-      found.header.flags.isDisjoint(with: [.chunked, .transformed])
-    else { return nil }
-    handle.count(.hits, stripe: transaction.stripe)
-    if !namespace.store.isReadOnly { engine.reader.recordAccess(found, key: key, at: now) }
-    return try body(found.payload)
-  }
-
   fileprivate func piece(
     of key: Span<UInt8>, in namespace: Store.Namespace, _ range: Range<Int>, as role: PieceRole,
     if isSame: (Store.Entry) -> Bool
