@@ -41,8 +41,7 @@ struct NamespaceHandles {
   }
 }
 
-/// The handles that may have unmerged reads: a write asks only these handles. A handle lists itself with its first read. A read
-/// at the very moment of a write may stay unlisted until the next read.
+/// The handles that may have unmerged reads. A handle lists itself with a read, but perhaps not at the moment of a write.
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 

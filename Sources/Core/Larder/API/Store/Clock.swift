@@ -153,8 +153,7 @@ struct StoreClock: LarderClock {
 }
 
 extension EntryHeader {
-  /// The state of the entry at `now`. An expiring entry that was written more than a minute in the future counts as stale: the
-  /// clock was set back, and the entry would live too long.
+  /// The state of the entry at `now`. An expiring entry from more than a minute ahead is stale: the clock was set back.
   @inline(__always)
   func state(at now: Int64) -> Store.Entry.State {
     if expires == Self.never { return .fresh }

@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Repairs the marked namespaces; see ``NamespaceRepair``. The search runs in read transactions, beside other writers. Only the
-/// corrections need write transactions, and each of these is small.
+/// Repairs the marked namespaces; see ``NamespaceRepair``. Searches run in read transactions; write transactions stay small.
 struct RepairJob {
   private static let readsPerStep = 10_000
   private static let dropsPerCommit = 500

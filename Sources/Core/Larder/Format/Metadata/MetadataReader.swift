@@ -40,10 +40,8 @@ struct MetadataReader: Sendable {
 
   /// The samples of a week's reads. A damaged record loses its samples: the next sample begins a new record.
   func readHistory(in transaction: borrowing ReadTransaction) throws(LarderError) -> ReadHistory {
-    guard let bytes = try copy(of: MetadataKey.readHistory, in: transaction) else {
-      return ReadHistory()
-    }
-    return ReadHistory(bytes.span, seal: seal) ?? ReadHistory()
+    let record = try copy(of: MetadataKey.readHistory, in: transaction)
+    return record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
   }
 
   private func copy(

@@ -78,8 +78,7 @@ struct EntryHeader: Equatable {
   @inline(__always)
   var fieldsRange: Range<Int> { size..<payloadStart }
 
-  /// Whether the record has the right checksum: over the namespace, the key, the header and everything behind it. So a record
-  /// under another key or in another namespace counts as damaged.
+  /// Whether the checksum over namespace, key, header and the rest matches: a record under another key counts as damaged.
   @inline(__always)
   static func isIntact(_ record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > checksumSize && record.word(at: 0) == checksum(of: record, keyHash: keyHash)

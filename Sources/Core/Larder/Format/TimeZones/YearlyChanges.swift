@@ -1,7 +1,6 @@
 import LarderSystem
 
-/// A time zone's rule for all later years: one offset, or two offsets and the days on which clocks change. The last line of a
-/// time zone file has it, in the form of RFC 9636, section 3.3: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// A time zone's rule for all later years, the last line of its file (RFC 9636, section 3.3): `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct YearlyChanges: Sendable, Hashable {
   /// The standard offset, in seconds ahead of UTC.
   let standard: Int64

@@ -12,8 +12,7 @@ extension CacheLoad {
     var awaited: UInt64?
   }
 
-  /// Takes the key's lease, unless another process has it, and then looks the key up. `waits` is false inside another load: the
-  /// loads of two processes could wait for each other, until a lease ends.
+  /// Takes the key's lease, then looks the key up. Inside another load `waits` is false: loads of two processes could block.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()

@@ -47,8 +47,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     try await load.wait { self.remove(load, name) }
   }
 
-  /// Joins the load `name`, or begins it; the caller then waits or leaves. If `joins` refuses the present load, the new load
-  /// takes its place in the table, and callers of the old load still wait for the old load.
+  /// Joins the load `name`, or begins it, also in place of a load that `joins` refuses; the caller then waits or leaves.
   func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {

@@ -20,8 +20,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
     }
   }
 
-  /// Computes the pressure from the files of Linux: `memory.pressure` or `/proc/pressure/memory`, `memory.max`, and
-  /// `memory.stat`, whose `anon` bytes can be reclaimed only by swapping, unlike the bytes of files.
+  /// Computes the pressure from files of Linux. Of `memory.stat` the `anon` bytes count: only swapping can reclaim these bytes.
   package init(stalls: String?, limit: String?, statistics: String?) {
     var found = MemoryPressure.normal
     for line in stalls?.split(separator: "\n") ?? [] {

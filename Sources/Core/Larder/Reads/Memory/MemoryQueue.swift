@@ -1,5 +1,4 @@
-/// All items in the order of their insertion: main, then the window. Only `removeAll()` is not O(1). A place is a number that
-/// belongs to an item until the item is removed. Later it may belong to another item.
+/// All items in the order of their insertion: main, then the window. A place belongs to an item until the item's removal.
 struct MemoryQueue {
   /// The place in front of the oldest item and behind the newest item.
   static let end = 0
