@@ -107,6 +107,16 @@ import Testing
     #expect(try store.purge().entries == 20)
   }
 
+  @Test func `a store whose state is damaged is purged all the same`() throws {
+    try store.tamper { transaction, _ in
+      try transaction.put([1, 2, 3], for: MetadataKey.state, in: .main)
+    }
+    try store.purge()
+    #expect(try store.state.nextDue != 0 && store.verify().faults == [])
+    clock.advance(by: .hours(2))
+    #expect(try store.purge().entries == 20)
+  }
+
   @Test func `a damaged record of a cleared namespace has no other namespace reclaimed`() throws {
     try withStore { store, _ in
       let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))

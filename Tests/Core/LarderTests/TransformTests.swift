@@ -201,8 +201,8 @@ import Testing
 
   @Test func `steps are read only if they are whole`() {
     var steps = TransformSteps()
-    steps.append(.init(id: .zstd, size: 70_000, parameters: [1, 2, 3, 4]))
-    steps.append(.init(id: .aesGCM, size: 900, parameters: [UInt8](repeating: 9, count: 40)))
+    steps.all.append(.init(id: .zstd, size: 70_000, parameters: [1, 2, 3, 4]))
+    steps.all.append(.init(id: .aesGCM, size: 900, parameters: [UInt8](repeating: 9, count: 40)))
     let bytes = steps.encoded()
     #expect(TransformSteps(bytes.span) == steps)
     for count in 0..<bytes.count where count != 10 {

@@ -59,7 +59,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   /// Calls `cancel` once every caller has given up; at once if that has happened. It replaces the closure of an earlier call.
   func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
     let isAbandoned = state.withLock { state in
-      if state.outcome == nil { state.cancel = cancel }
+      if state.outcome == nil, !state.isAbandoned { state.cancel = cancel }
       return state.isAbandoned
     }
     if isAbandoned { cancel() }
