@@ -84,13 +84,14 @@ struct StoredEntry {
       .elementsEqual(storedKey.bytes.span) ?? false
   }
 
-  var tagKeys: [[UInt8]] { fields.tagKeys(of: entryKey) }
+  var tagKeys: Set<[UInt8]> { fields.tagKeys(of: entryKey) }
 }
 
 extension EntryFields {
   /// The keys of the entry in the index of tags and owners.
-  func tagKeys(of entryKey: [UInt8]) -> [[UInt8]] {
-    tags.map { IndexKey.tag($0, entry: entryKey) }
-      + owners.map { IndexKey.owner($0.entryKey, entry: entryKey) }
+  func tagKeys(of entryKey: [UInt8]) -> Set<[UInt8]> {
+    Set(
+      tags.map { IndexKey.tag($0, entry: entryKey) }
+        + owners.map { IndexKey.owner($0.entryKey, entry: entryKey) })
   }
 }

@@ -89,10 +89,8 @@ extension WriteSession {
     _ before: EntryFields, with after: EntryFields, of entryKey: [UInt8]
   ) throws(LarderError) {
     let (old, new) = (before.tagKeys(of: entryKey), after.tagKeys(of: entryKey))
-    try transaction.remove(old.filter { !new.contains($0) }, from: engine.indexes.tags)
-    for key in new where !old.contains(key) {
-      try transaction.put([], for: key, in: engine.indexes.tags)
-    }
+    try transaction.remove(Array(old.subtracting(new)), from: engine.indexes.tags)
+    for key in new.subtracting(old) { try transaction.put([], for: key, in: engine.indexes.tags) }
     let (hadOwners, hasOwners) = (!before.owners.isEmpty, !after.owners.isEmpty)
     if hadOwners != hasOwners {
       ledger.updateStore { $0.dependents = hasOwners ? $0.dependents &+ 1 : $0.dependents &- 1 }
