@@ -49,7 +49,7 @@ public struct VersionedCodec<Base: Codec>: Codec {
     ValueEnvelope(codec: base.id, number: version).wrap(try base.encode(value))
   }
 
-  /// The value, migrated if its version is lower or its codec is another codec; throws for a higher version.
+  /// Decodes a value. Migrates a value of a lower version or of another codec, and throws for a value of a higher version.
   public func decode(_ bytes: Span<UInt8>) throws -> Base.Value {
     guard let envelope = ValueEnvelope(bytes) else {
       return try migrate(OlderValue(version: 0, codec: base.id, bytes: bytes.copied))

@@ -199,7 +199,7 @@
         guard words.count == 3, let colon = words[2].lastIndex(of: ":"),
           let port = Int(words[2][words[2].index(after: colon)...]), (1...65_535).contains(port)
         else { return nil }
-        // A server that does not know its own name means the name by which it was reached.
+        // An empty host stands for the host of the server that sent the reply.
         let host = words[2][..<colon]
         let address = ServerAddress(host.isEmpty ? server.host : String(host), port)
         self = words[0] == "ASK" ? .ask(address) : .moved(address)

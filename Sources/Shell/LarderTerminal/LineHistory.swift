@@ -60,7 +60,8 @@ import CEditline
 
   enum Direction { case earlier, later }
 
-  /// A walk through the entries that begin with the text before the cursor. The search of libedit takes an expression.
+  /// A walk through the entries that begin with the text before the cursor. libedit searches
+  /// for an expression, not for such a text.
   private struct Walk {
     let typed: String
     let prefix: String

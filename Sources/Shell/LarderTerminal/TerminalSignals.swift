@@ -85,7 +85,7 @@ enum TerminalSignals {
     _ = signal(SIGTERM) { _ in TerminalSignals.note(SIGTERM) }
   }
 
-  /// Lets ^Z stop and `SIGTERM` end the process again.
+  /// From now on ^Z stops the process again, and `SIGTERM` ends the process again.
   static func restoreTermination() {
     let previous = signal(SIGTSTP, SIG_DFL)
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }

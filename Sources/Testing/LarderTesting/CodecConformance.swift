@@ -133,7 +133,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   }
 }
 
-/// Whether a value is always decoded to the same value. The check of one thread has already reported an error.
+/// Whether repeated decoding gives equal values. An error counts as true, because the check of one thread reports errors.
 private func isSteady<C: Codec>(_ codec: C, _ value: C.Value) -> Bool where C.Value: Equatable {
   do {
     let first = try decoded(codec, value)

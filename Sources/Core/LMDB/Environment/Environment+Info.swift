@@ -16,7 +16,7 @@ extension Environment {
     package var readersUsed = 0
   }
 
-  /// All zero after closing, which other calls report.
+  /// All numbers are 0 after closing. Reads and writes then throw an error.
   package var info: Info {
     var info = unsafe MDB_envinfo()
     let known: Void? = try? handle.withMap { () throws(LMDBError) in

@@ -109,7 +109,8 @@ final class MapSize: Sendable {
     if handle.meta.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
   }
 
-  /// The limit bounds `wanted`. Returns false if address space is missing or reads continue; then the map is unchanged.
+  /// Makes the map `wanted` bytes large, but at most ``largestSize``. Returns false, and leaves the map unchanged, if address
+  /// space is missing or reads continue.
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
     // LMDB unmaps the file before it maps the file again, and cannot go back.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }

@@ -5,7 +5,7 @@ import Synchronization
 /// LMDB's reader table. LMDB reuses no page that a snapshot in the table may need, so slots must not outlive their processes.
 package final class ReaderTable: Sendable {
   static let size = 1022
-  /// An unused slot of this process is released after one to two of these intervals.
+  /// In milliseconds. A slot that this process did not use for one to two intervals is released.
   private static let sweepInterval: Int64 = 5000
 
   private let handle: EnvironmentHandle

@@ -54,7 +54,7 @@ final class StoreLocks: Sendable {
     open = try lock("lock.open")
     opening = try lock("lock.opening", busy: .openingBusy)
     reading = try lock("lock.write")
-    // An attempt to write must not turn the shared lock into an exclusive lock.
+    // Without permission to write, `reading` is held shared. A use of `write` must not make this lock exclusive.
     let writing = isWritable ? reading : FileLock(withoutFileIn: owner)
     write = try QueuedFileLock(writing, queue: lock("lock.queue"))
     readers = try GuardedFileLock(lock("lock.readers", busy: .readersBusy))

@@ -177,7 +177,7 @@ final class WriteGuard: @unchecked Sendable {
     guard index < names.count else {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
-    // LMDB takes the same path to read and to write the record of a database.
+    // The guard checks the pages on this path, because LMDB reads and writes the record of the database on them.
     try unsafe nameKeys[index].withUnsafeBufferPointer { (bytes) throws(PageDamage) in
       guard let start = bytes.baseAddress else { return }
       let key = unsafe SearchKey(UnsafeRawPointer(start), count: bytes.count)

@@ -89,7 +89,7 @@ struct Opening {
     }
   }
 
-  /// Holds `lock.write` unless `options.readOnly` is set, because a process without permission to write may read the file.
+  /// Recovers or creates the environment. A read-only process may lack the permission to write, and takes no writer lock.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
     if !options.readOnly {
       try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in

@@ -28,7 +28,7 @@ extension Environment {
     @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
   }
 
-  /// For a slot without a transaction, a file beyond the map, or a full reader table.
+  /// Begins a read if the slot has no transaction, the map is smaller than the file, or the reader table is full.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
     let deadline = ContinuousClock.now + handle.lockTimeout

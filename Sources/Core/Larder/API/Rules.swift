@@ -4,7 +4,7 @@ import LarderSystem
 public struct Rules: Hashable, Sendable, Codable {
   /// The time for which an entry stays fresh if its write sets no expiration (soft lifetime).
   public var expires: Expiration
-  /// How long after that time the entry may be served stale (hard lifetime); zero by default.
+  /// How long after its expiry an entry may be served stale (hard lifetime); zero by default.
   public var stale: Duration
   /// The largest part of ``expires``, 0 to 1, by which a lifetime is shortened at random: at 0.1, an hour becomes 54 to 60
   /// minutes. So entries that were written together do not expire together. It applies to ``Expiration/after(_:)`` only.

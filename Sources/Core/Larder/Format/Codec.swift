@@ -111,7 +111,7 @@ package struct DataCodec: Codec {
 
 /// Stores values as JSON, which the shell can show.
 public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
-  /// Whether decoding returns exactly the encoded value, as the initializer was told.
+  /// Whether decoding returns exactly the encoded value; the caller of the initializer decides this.
   public let isLossless: Bool
   // Properties, because making an encoder or decoder costs as much as one use.
   private let encoder: JSONEncoder

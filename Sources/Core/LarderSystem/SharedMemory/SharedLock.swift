@@ -20,7 +20,7 @@ package final class SharedLock: Sendable {
 
   private var slot: UInt64 { UInt64(slots.own) }
 
-  /// After an earlier process with this slot was killed while it owned the lock.
+  /// Releases the lock if an earlier process with this slot was killed while it owned the lock.
   package func recover(_ view: borrowing SharedTable.View) {
     let word = view.acquire(place)
     guard view.isWritable else { return }

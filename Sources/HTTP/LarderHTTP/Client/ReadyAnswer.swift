@@ -13,7 +13,7 @@
     private let variant: StoredVariant
     /// The fields of the request; nil if any plain request of the URI selects the response.
     private let selecting: HTTPFields?
-    /// The time from which all stored responses of the URI are there.
+    /// The time at which the last of the URI's stored responses was written.
     private let written: Timestamp
     private let expires: Timestamp?
     /// The newest write when the responses were read; see `EntryReader.moment`.

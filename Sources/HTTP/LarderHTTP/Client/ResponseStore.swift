@@ -77,7 +77,7 @@
       return entries
     }
 
-    /// A permit for a request, with the tags of its client, that is going to read the store.
+    /// A permit for a request that has not read the store yet. `tags` are the tags of the client.
     func permit(
       for request: HTTPRequest, under key: ResponseKey?, _ tags: [String], policy: HTTPCachePolicy
     ) -> StorePermit {

@@ -71,7 +71,7 @@
         }.map(\.element)
       }
       return parameters.reduce(into: Array(path.utf8)) { bytes, parameter in
-        // The lengths make the bytes unambiguous: no name or value can imitate them.
+        // The lengths show where a name and a value end, so different parameters always give different bytes.
         bytes += "\n\(parameter.name.count) \(parameter.value.count) ".utf8
         bytes += parameter.name + parameter.value
       }

@@ -76,7 +76,7 @@
       return directives.mustUnderstand ? Self.understands(status) : !directives.noStore
     }
 
-    /// Whether a final status has a defined meaning for caches that this cache follows.
+    /// Whether this cache knows and follows the rules of a final status (RFC 9111, 5.2.2.3).
     static func understands(_ status: HTTPResponse.Status) -> Bool {
       switch status.code {
       case 200...206, 300...303, 307, 308, 400...418, 421, 422, 426, 428, 429, 431, 451, 500...505,

@@ -61,7 +61,7 @@ public final class Shared: Sendable {
     public var unconfirmed = 0
     /// Records of the log that this process applied for its stores.
     public var records = 0
-    /// Copies that these records removed, without the removals by tags.
+    /// Copies that these records of the log removed. Copies that a record removed by a tag do not count.
     public var superseded = 0
     /// Times that the log lacked records that a store had missed, or had another history: the store dropped its copies.
     public var gaps = 0

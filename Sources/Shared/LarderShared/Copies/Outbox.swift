@@ -35,7 +35,7 @@ struct Outbox: Sendable {
     }
   }
 
-  /// Some of the oldest removals. The change is nil for a removal that cannot be read, which the caller drops.
+  /// Some of the oldest removals. A removal that cannot be read has no change, and the caller drops such a removal.
   func oldest(_ most: Int = 100) throws(LarderError) -> [(key: Key, change: TierChange?)] {
     var found: [(key: Key, change: TierChange?)] = []
     for entry in try waiting.page(limit: most).items {

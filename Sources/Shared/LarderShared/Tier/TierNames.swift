@@ -19,7 +19,7 @@ package struct TierNames: Sendable {
     prefix = application + ":{" + application + "}:"
   }
 
-  /// Whether a word of a command is a key: the text in braces that chooses the slot comes after its first colon.
+  /// Whether a word of a command is a key. After the first colon a key has text in braces, which chooses the slot.
   package static func isKey(_ word: [UInt8]) -> Bool {
     word.drop { $0 != UInt8(ascii: ":") }.dropFirst().first == UInt8(ascii: "{")
   }

@@ -14,7 +14,7 @@ enum BulkOptions {
 struct Confirmation {
   let call: Invocation
   let session: Session
-  /// Whether the change concerns whole namespaces or the store. `option confirm off` does not skip its question.
+  /// Whether the change concerns whole namespaces or the store. The shell then also asks under `option confirm off`.
   var isSweeping = false
 
   /// Whether `--yes` was given, to the command or to the program.

@@ -119,8 +119,8 @@ final class AnswerWriter {
     if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }
 
-  /// Writes a value. Nothing is added to a value that is the only answer. Before a second answer comes a newline, and each
-  /// later value ends with a newline.
+  /// Writes a value. A value that is the only answer gets no newline. A newline separates the first value from the second
+  /// answer, and each later value ends with a newline.
   func writeValue(_ pieces: (_ write: ([UInt8]) throws -> Void) throws -> Void) throws {
     guard separator == .none else {
       try pieces(write)

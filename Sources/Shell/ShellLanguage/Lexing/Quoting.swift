@@ -29,7 +29,7 @@ package enum Quoting {
     escaped(bytes, quotes: false, hidden: false)
   }
 
-  /// Text for a person that is not a key: safe to print, without quotes around it.
+  /// The form in which a person reads text other than keys: safe to print, and without quotes around the text.
   package static func printable(_ bytes: [UInt8]) -> String {
     escaped(bytes, quotes: false, hidden: true, backslash: false)
   }

@@ -1,7 +1,7 @@
 package enum JSONFields {
   private static let deepest = 2
 
-  /// The fields of two levels that a path reaches without an index or quotes, such as `a.b`. Empty for other values.
+  /// The fields of two levels that a path reaches without an index or quotes, such as `a.b`. Empty unless `value` is an object.
   package static func names(of value: [UInt8]) -> [String] {
     var names: [String] = []
     let failure = JSONGrammar.failure(of: value.span) { bytes, index throws(JSONError) in

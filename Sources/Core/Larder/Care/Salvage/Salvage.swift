@@ -206,7 +206,7 @@ struct SalvageMetadata {
     }
   }
 
-  /// Adds a namespace with a readable record. The entries of another namespace are saved under a name made from its id.
+  /// Adds a namespace if its record is readable. Otherwise ``name(of:)`` makes a name from the id of the namespace.
   private mutating func addNamespace(_ name: [UInt8], _ value: Span<UInt8>) {
     let name = String(decoding: name, as: UTF8.self)
     guard let seal, let record = try? NamespaceRecord(value, name: name, seal: seal),

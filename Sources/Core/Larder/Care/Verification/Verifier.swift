@@ -64,7 +64,7 @@ struct Verifier {
 
   var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
 
-  /// Runs a part of the check as far as sound pages lead; the damaged pages were reported before.
+  /// Runs a part of the check until it needs a damaged page. An earlier part has reported the damaged pages.
   private mutating func checkReachable(
     _ part: Part, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {

@@ -82,7 +82,7 @@ extension ExpiryBlock {
 
   fileprivate var firstPosition: UInt64 { number &<< Self.shift }
 
-  /// Compares times first, then namespaces and positions. In one namespace that is the order of the index.
+  /// Compares times first, then namespaces and positions. The blocks of one namespace have this order in the index, too.
   static func < (left: ExpiryBlock, right: ExpiryBlock) -> Bool {
     (left.deadline, left.id, left.number) < (right.deadline, right.id, right.number)
   }

@@ -12,7 +12,8 @@ extension CacheLoad {
     var awaited: UInt64?
   }
 
-  /// Takes the key's lease, then looks the key up. Inside another load `waits` is false: loads of two processes could block.
+  /// Takes the key's lease, then looks the key up. Inside another load `waits` is false, because
+  /// loads of two processes could wait for each other.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()

@@ -49,7 +49,7 @@ extension Cache {
 }
 
 extension Store {
-  /// Makes later callers join no running load of a namespace, or of the whole store. O(running loads).
+  /// Prevents later callers from joining a running load of a namespace, or of the whole store. O(running loads).
   package func leaveLoads(in namespace: String? = nil) {
     let namespace = namespace.map(ExactString.init)
     engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }

@@ -40,7 +40,7 @@ struct LeaseTable {
 
   private static func isLive(_ word: UInt64, at now: Int64) -> Bool {
     let end = Int64(word & endMask)
-    // A time that is further ahead belongs to an earlier boot.
+    // An end that is more than `length` ahead belongs to an earlier boot of the machine.
     return now < end && end - now <= length
   }
 

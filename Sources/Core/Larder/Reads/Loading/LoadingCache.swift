@@ -8,7 +8,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
   public var options: LoadOptions
   fileprivate let load: @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>
 
-  /// The value under `key`, read or loaded, as by a ``Cache``. A `policy` replaces that of ``options``.
+  /// The value under `key`, which is read or loaded as by a ``Cache``. A `policy` replaces the policy of ``options``.
   public func value(for key: Key, policy: RequestPolicy? = nil) async throws -> Value? {
     try await result(for: key, policy: policy)?.value
   }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// A consistent view of the store: every read through it sees the same writes, even beside other writes.
+/// A consistent view of the store: every read through it sees the same writes, even while other writes happen.
 ///
 /// ``Store/read(_:)`` lends the snapshot, and the compiler keeps it from leaving the closure. Keep the closure short: until it
 /// ends, the store cannot reuse pages that are freed meanwhile.

@@ -24,7 +24,8 @@ struct BufferHold {
   ) throws -> Int {
     guard let buffer else { return 0 }
     (isHeld, drained) = (false, DrainedRecords())
-    // With several passes the rest is small, unless others append as fast as this thread stores.
+    // Each pass stores the records that came during the pass before. So few records are left when the buffer is frozen,
+    // unless other threads append as fast as this thread stores.
     var passes = 0
     while passes < 4, case let state = buffer.state, !state.isFrozen,
       buffer.base(of: state) == commit, state.end - drained.end >= buffer.leastAhead

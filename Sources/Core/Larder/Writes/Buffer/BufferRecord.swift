@@ -29,7 +29,7 @@ struct BufferRecord: Equatable {
   let keyCount: Int
   let entryCount: Int
   let kind: Kind
-  /// Bytes of the value in the buffer that the record replaces or removes; nil without such a value.
+  /// The record may replace or remove a value that is in the buffer: the size of this value in bytes; nil without such a value.
   let replaced: Int?
 
   init(

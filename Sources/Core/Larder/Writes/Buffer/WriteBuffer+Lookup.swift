@@ -77,7 +77,7 @@ extension WriteBuffer {
 }
 
 extension UInt64 {
-  /// The first bytes of a word in memory: nothing checks the bytes behind the end of a key.
+  /// The word with only its first `bytes` bytes in memory: the bytes behind the end of a key may have any value.
   fileprivate func prefix(_ bytes: Int) -> UInt64 {
     bytes < 8 ? self & ((1 &<< UInt64(8 * bytes)) - 1) : self
   }

@@ -116,7 +116,7 @@ extension WriteBatch {
 }
 
 extension WriteSession {
-  /// Whether an entry must not leave for the current write: it is the written entry, or its direct or indirect owner.
+  /// Whether the current write must not remove an entry: it is the written entry, or a direct or indirect owner of that entry.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
     guard let admission else { return false }
     return admission.entryKey == entryKey || admission.owners.contains(entryKey)

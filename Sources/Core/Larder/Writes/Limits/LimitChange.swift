@@ -179,7 +179,7 @@ extension WriteBatch {
 
 extension NamespaceRecord.RuleSet {
   /// Raises each limit that is below the usage to the usage. A change of the overrides must not change the limits that code
-  /// declared, so such a change raises the overrides, even if it removes them.
+  /// declared. So `inOverrides` raises the override of a limit, and adds a missing override.
   fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
     var own = overrides.limits ?? Limits()
     Limits.raise(&own.entries, over: &declared.limits.entries, to: entries, inOverrides)

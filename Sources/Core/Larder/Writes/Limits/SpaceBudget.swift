@@ -4,7 +4,7 @@ import LarderSystem
 /// The limits of the store that a batch must keep. The limits of namespaces are in their rules.
 struct SpaceBudget {
   var limits: StoreLimits
-  /// The pages left in the data file; nil without a disk limit, and far from the limit.
+  /// The pages left in the data file; nil without a disk limit, or if the file is far from the limit.
   var disk: BatchPages?
   var missingPages = 0
   var isOverdrawn = false

@@ -1,4 +1,5 @@
-/// The removals of a batch, for loads that began earlier. A load may store its value after evictions and expiries.
+/// Records the removals of a batch, so that loads that began earlier do not store their values. Evictions and expiries are not
+/// recorded: after them a load may store its value.
 struct RemovalRecorder {
   private let table: RemovalTable
   private(set) var number: UInt64?

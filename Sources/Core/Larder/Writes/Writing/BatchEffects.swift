@@ -11,7 +11,7 @@ struct BatchEffects {
   var expirations: [(key: [UInt8], item: Void)] = []
   var accesses: [(key: [UInt8], item: PendingAccesses.Use)] = []
   var declared: [(handle: NamespaceHandle, rules: Rules)] = []
-  /// The number of the batch among the removals; nil without removals.
+  /// The number that ``RemovalTable`` gave to the removals of the batch; nil without removals.
   var removal: UInt64?
   var changes: PendingChanges?
   /// Whether the batch made changes without a subscriber, in a store that once had a subscriber.
