@@ -122,7 +122,7 @@ final class ShellRunner {
     }
   }
 
-  /// Runs `body`; tells an error of the shell, and records it as a failure.
+  /// Runs `body`. Writes an error of the shell to standard error, and records the error as a failure.
   private func reporting(_ body: () throws -> Int32?) throws -> Int32? {
     do { return try body() } catch let error as ShellError {
       return recordFailure(messages.tell(error))

@@ -23,7 +23,7 @@ extension MemoryTier {
   ) async throws(LarderError) -> [LogRecord] {
     if waiting > .zero { await waitForRecord(after: position, for: waiting) }
     return try await perform(counts: false) { image, _ in
-      // Positions rise, and most readers have seen most records.
+      // Positions rise, so the search can begin at the end. Most readers have seen most records, so the search is short.
       let last = image.log.lastIndex { $0.position <= position } ?? -1
       return Array(image.log[(last + 1)...].prefix(500))
     }

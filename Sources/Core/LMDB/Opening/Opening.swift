@@ -160,8 +160,8 @@ struct Opening {
     }
   }
 
-  /// For a process that may not write the files: on read-only media, or as another user. Without a slot in the reader table,
-  /// writers would not respect this process's snapshots. So this process holds `lock.write` shared until it closes.
+  /// Opens the files for a process that may not write them: on read-only media, or as another user. Without a slot in the
+  /// reader table, writers would not respect this process's snapshots. So this process holds `lock.write` shared until it closes.
   private func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld = try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in

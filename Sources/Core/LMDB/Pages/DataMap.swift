@@ -131,7 +131,7 @@ struct SnapshotSource: Sendable {
     return unsafe loadPages(slot, of: id)
   }
 
-  /// The second commit after a commit overwrites its meta page, so the page of a commit that is still the newest is whole.
+  /// The second commit after a commit overwrites the meta page of this commit. So the meta page of the newest commit is whole.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     // After an error the slow path repeats the call and throws the error.

@@ -87,7 +87,8 @@
   extension String {
     var trimmed: Substring { self[...].trimmed }
 
-    /// Whether the value has a replacement character, which may come from invalid UTF-8. Nearly all values are ASCII.
+    /// Whether the value has a replacement character, which may come from invalid UTF-8. Nearly all values are
+    /// ASCII, for which the first test is enough.
     fileprivate var hasReplacement: Bool {
       utf8.contains(0xEF) && unicodeScalars.contains("\u{FFFD}")
     }

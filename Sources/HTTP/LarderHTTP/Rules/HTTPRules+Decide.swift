@@ -121,7 +121,7 @@
       let fields = request.headerFields
       guard request.method == .get, !fields.contains(.range), ClientCondition(fields) == nil,
         stored[index].entityTag?.isStrong == true, let part = stored[index].part,
-        // A whole that is too long to be stored is not joined in memory either.
+        // A whole body that is too long to be stored is not joined in memory either.
         part.whole <= policy.largestBody, let missing = part.missing,
         var tag = stored[index].fields[fields: .eTag].first
       else { return forward }

@@ -121,7 +121,8 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Removes the copies of a key or of a namespace, and counts them; the copies with a tag are too many for one batch.
+  /// Removes and counts the copies of a key or of a namespace. It does not remove the copies with a tag: they may be too
+  /// many for one batch.
   func removeCopies(
     of subject: LogRecord.Subject, olderThan position: Position?, in batch: inout WriteBatch
   ) throws -> Int {

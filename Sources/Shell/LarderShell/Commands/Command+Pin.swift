@@ -60,7 +60,7 @@ extension Command {
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
-    // Values that are written after this line do not belong to the question.
+    // The question is about the values written before this line, so later values stay.
     let horizon = try WriteHorizon(of: session.store)
     var scope = Scope(all: namespaces, in: session)
     scope.selection.filters = [.any(tags.map { .hasTag(Array($0.utf8)) })]

@@ -83,7 +83,7 @@ struct FaultReport {
 }
 
 struct Inconsistency {
-  /// A kind of the library, or `undecodable` for a value that its codec cannot decode.
+  /// The kind of a fault as the library names it, or `undecodable` for a value that its codec cannot decode.
   let kind: String
   let namespace: String?
   let key: [UInt8]?

@@ -56,7 +56,8 @@ final class QueryRun {
     }
   }
 
-  /// All values of several operands; the entry is counted once. An operand with `[]` without elements has the value `missing`.
+  /// All values of several operands; the entry is counted once. If an operand with `[]` finds no element, its value
+  /// is `missing`.
   func allValues(
     _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
     missing: QueryValue? = .null

@@ -1,7 +1,8 @@
 import Larder
 package import ShellLanguage
 
-/// Changes by other processes since the last command, for the prompt. The counters are read only after another commit.
+/// Changes by other processes since the last command, for the prompt. A new commit is the sign to
+/// read the counters again.
 package struct StoreNews {
   private struct Counts {
     /// How many version numbers the writes of all namespaces have used.

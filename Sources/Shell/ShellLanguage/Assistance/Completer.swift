@@ -133,7 +133,7 @@ package struct Completer: Sendable {
     let tail = word.bytes.dropFirst(before.map { $0 + 1 } ?? 0)
     let end = word.range.upperBound
     let isOpen = !word.isBare
-    // With an escape in the word, its end would have another length in the line.
+    // If the word has an escape, its end is longer in the line than in `bytes`, so the range below would be wrong.
     guard isOpen || word.bytes.count == word.range.count else { return .none(at: end) }
     let range = end - tail.count..<end
     let text = String(decoding: tail, as: UTF8.self)

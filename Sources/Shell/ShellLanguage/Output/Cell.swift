@@ -17,7 +17,7 @@ package enum Cell: Sendable, Hashable {
   case deadline(UnixTime?)
   /// The expiry of an entry that may still be served stale.
   case stale(UnixTime)
-  /// A duration in milliseconds; data has seconds. The duration is negative if the time is over.
+  /// A duration in milliseconds; JSON and CSV have seconds. The duration is negative if the time is over.
   case span(Int64)
   case bool(Bool)
   /// A part of a whole, 0 to 1, as a percentage.

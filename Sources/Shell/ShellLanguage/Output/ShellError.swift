@@ -17,7 +17,7 @@ package struct ShellError: Error, Sendable, Hashable {
     case noSuchStore = "no_such_store"
     case foreignOwner = "foreign_owner"
     case busy, full, io, damaged
-    /// A value is encrypted or compressed, and this program cannot revert that.
+    /// A value is encrypted or compressed, and this program cannot decrypt or decompress the value.
     case unreadable
     case readOnly = "read_only"
     case needsYes = "needs_yes"

@@ -99,7 +99,8 @@ extension NamespaceRepair {
 }
 
 extension NamespaceCounters {
-  /// These counters; `combine` joins the numbers that a count of the entries gives with the numbers of `other`.
+  /// A copy of these counters. `combine` replaces each number that a count of the entries can give, from this number and the
+  /// number of `other`.
   func combined(
     with other: NamespaceCounters, _ combine: (UInt64, UInt64) -> UInt64
   ) -> NamespaceCounters {

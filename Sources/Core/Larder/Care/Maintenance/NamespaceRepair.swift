@@ -52,7 +52,8 @@ struct NamespaceRepair {
     }
   }
 
-  /// The next keys that lead nowhere, among at most `most` records, and the position behind which to continue; nil at the end.
+  /// Reads at most `most` records. Returns the keys that lead to no entry, and the position after which the next call
+  /// continues; nil at the end.
   func dangling(
     _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
@@ -77,7 +78,7 @@ struct NamespaceRepair {
     return (keys, count == most ? last : nil)
   }
 
-  /// The records of the tag index that no entry explains. An entry is read once for all of its tags.
+  /// The keys of the tag index without an entry that has the tag. An entry is read once for all of its tags.
   func unexplained(
     _ keys: [[UInt8]], in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> [[UInt8]] {
@@ -89,7 +90,7 @@ struct NamespaceRepair {
     return unexplained
   }
 
-  /// Whether a record leads nowhere. In the tag index: whether it belongs to the namespace, for ``unexplained(_:in:)``.
+  /// Whether a record leads to no entry. In the tag index: whether it belongs to the namespace, for ``unexplained(_:in:)``.
   func mayDangle(
     _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable

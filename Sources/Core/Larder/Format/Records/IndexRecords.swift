@@ -8,7 +8,8 @@ import LarderSystem
 ///
 /// Entries that are written together often have the same time and consecutive positions, so few records name them.
 struct ExpiryRecord: Sequence, IteratorProtocol {
-  /// The latest indexed time, in the year 10889. A later end is indexed under this time, and the entry is then found alive.
+  /// The latest indexed time, in the year 10889. A later end is indexed under this time. A purge at
+  /// this time finds that the entry has not expired.
   static let latest: Int64 = 1 << 48 - 1
   /// Bytes in front of the number of the block.
   static let headSize = 10

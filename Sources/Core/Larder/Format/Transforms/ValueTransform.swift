@@ -22,7 +22,8 @@ public protocol ValueTransform: Sendable {
   /// The bytes and parameters come from a file and may be anything. A ``LarderError`` with the code
   /// ``LarderError/Code/unreadable`` reaches the reader; after any other error the entry counts as damaged.
   ///
-  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB and 1 MiB. The caller also checks it.
+  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB and 1 MiB. The caller checks this
+  ///   number, too.
   func revert(
     _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
   ) throws -> [UInt8]

@@ -8,7 +8,7 @@ import LarderSystem
 ///
 /// Tasks of this process that ask for a key at the same time share one load and its outcome. A cancelled task stops waiting;
 /// when every waiting task is cancelled, the load is cancelled, too. An error reaches every waiting task and is not stored. A
-/// load may load other keys inside its closure, but not its own key, directly or through another key: that throws
+/// load may load other keys inside its closure. A load of its own key, directly or through another key, throws
 /// ``LarderError/Code/loadCycle``.
 ///
 /// A loaded value is returned at once and committed in the background, in order and before any later write of this process.

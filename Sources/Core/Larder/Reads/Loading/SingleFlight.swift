@@ -78,7 +78,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Takes out of the table all loads whose names satisfy `passes`, so later callers do not join these loads.
+  /// Removes from the table each load whose name satisfies `passes`, so that later callers do not join the load.
   func removeAll(where passes: (Name) -> Bool) {
     loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
   }

@@ -52,7 +52,7 @@ struct MemoryCounts: Equatable {
     case hits, revalidatedHits, misses, evictions
   }
 
-  // A vector, because it needs no allocation: each write asks every memory.
+  // A vector and not an array, because a vector needs no allocation, and counts are added up often.
   private var counts = SIMD4<UInt64>()
 
   init() {}

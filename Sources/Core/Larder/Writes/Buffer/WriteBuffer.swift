@@ -65,7 +65,8 @@ final class WriteBuffer: Sendable {
       hint: "allow the process more files and memory, and let the file have one link and mode 0600")
   }
 
-  /// With fewer words in the log, the rest is stored while no process appends: 64 KB.
+  /// A commit stores records while processes append, as long as the log has at least this many words (64 KB). The commit
+  /// stores the last records while no process appends.
   var leastAhead: Int { hook?.least ?? 8192 }
   func noteDrainedAhead() { hook?.then() }
 
@@ -240,7 +241,7 @@ extension WriteBuffer {
     KillPoint.pass(13)
   }
 
-  /// Makes a record visible whose writer was killed after the record's commit point. The caller owns the lock.
+  /// Makes the last record visible, if its writer was killed after the commit point of the record. The caller owns the lock.
   func index(_ view: borrowing SharedTable.View) {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let tail = view.wide(BufferLayout.Place.tail)

@@ -115,7 +115,7 @@ extension EvictionQueue where Self: ~Copyable {
   mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) {
     let hash = hash(of: entry)
     let frequency = stats(of: entry).frequency
-    // Read before the removal, so the number still includes the entry.
+    // This line comes before the removal, so the number still includes the entry.
     let entries = entries
     guard try remove(entry) else { return }
     putGhost(of: hash, from: part, frequency: frequency, entries: entries)

@@ -96,8 +96,8 @@ package struct RemovalTable {
     if view.isWritable { view.release(number, to: Self.place(of: hash)) }
   }
 
-  /// Marks as finished the removals before `number`, or all if `number` is nil; the transactions of other writers have ended.
-  /// Returns the number of the last removal that has begun.
+  /// Marks the removals before `number`, or all removals if `number` is nil, as finished: the transactions of other writers
+  /// have ended. Returns the number of the last removal that has begun.
   @discardableResult
   func settle(before number: UInt64? = nil) -> UInt64 {
     let view = table.view

@@ -169,7 +169,7 @@ struct PutTerms {
 }
 
 extension KnownNamespace {
-  /// An overwritten entry keeps its position in the queue, except under `fifo` and unless it was pinned.
+  /// An overwritten entry keeps its position in the queue, unless the policy is `fifo` or the entry was pinned.
   func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {
     guard let previous, previous.sequence != 0, rules.eviction != .fifo else { return version }
     return previous.sequence

@@ -51,7 +51,7 @@ extension WriteSession {
     return id
   }
 
-  /// The id for the next new namespace. No namespace has that id, and no cleared namespace that is not reclaimed yet.
+  /// The id for the next new namespace. It belongs to no namespace, and to no cleared namespace that still has stored entries.
   mutating func nextID() throws(LarderError) -> NamespaceID {
     var next = ledger.store.nextID
     for _ in 0..<NamespaceID.limit {
