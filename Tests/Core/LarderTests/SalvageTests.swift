@@ -62,6 +62,20 @@ import Testing
     #expect(try Store.salvage(from: path, to: target, options: options).isComplete)
   }
 
+  @Test func `a store that this process has open stays open`() throws {
+    let path = directory.path + "/old"
+    let store = try Store(at: path, options: BufferedStore.options())
+    let notes = store.namespace("notes")
+    for text in ["a", "b", "c"] { try notes.set(text, for: "k") }
+    for number in 0..<2 {
+      let salvage = Result { try Store.salvage(from: path, to: "\(path)-\(number)") }
+      #expect((try? salvage.get().isComplete) != false)
+      #expect(try notes.text("k") == "c")
+    }
+    try notes.set("d", for: "k")
+    #expect(try store.verify().faults == [])
+  }
+
   @Test func `everything in a sound store is saved as it was`() throws {
     try makeStore(path)
     let salvage = try Store.salvage(from: path, to: target, options: options)

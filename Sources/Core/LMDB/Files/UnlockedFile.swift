@@ -27,7 +27,8 @@ import LarderSystem
 
   deinit { unsafe mdb_env_close(handle) }
 
-  /// Commits the changes of `body`; an error rolls them back.
+  /// Commits the changes of `body`; an error rolls them back. LMDB can write to the main database only after ``open(_:)``, or
+  /// after a transaction that opened the main database.
   func write(
     _ body: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(LMDBError) {

@@ -71,10 +71,11 @@ extension WriteTransaction {
     return DatabaseStatistics(statistics)
   }
 
-  /// The pages of `databases`, of the main database and of the free lists, and the two meta pages. All other pages are free.
+  /// The pages of `databases`, of the main database and of the free lists, and the two meta pages. After a commit, all other
+  /// pages are free. O(databases).
   package func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
-    var pages = 2
-    for database in [.main, .free] + databases.filter({ $0 != .main }) {
+    var pages = try 2 + statistics(of: .main).pages + statistics(of: .free).pages
+    for database in databases where database != .main {
       pages += try statistics(of: database).pages
     }
     return pages
@@ -128,6 +129,7 @@ extension WriteTransaction {
     var info = unsafe MDB_envinfo()
     try check(unsafe mdb_env_info(mdb_txn_env(live), &info))
     let pageSize = try statistics(of: .free).pageSize
+    // LMDB never uses the last page of the map.
     let end = min(limit / pageSize, unsafe info.me_mapsize / pageSize - 1)
     // The meta page may have been damaged since the beginning, so the most pages of any file are the limit.
     let lastPage = Int(min(UInt(bitPattern: unsafe info.me_last_pgno), 1 << 40))

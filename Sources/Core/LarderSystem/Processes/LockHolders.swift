@@ -39,7 +39,7 @@ package enum LockHolders {
 
   /// For a file in `/proc`, whose size reads as 0. Without a readable file the message only lacks the text.
   private static func text(of path: String) -> String? {
-    let bytes = try? FileDescriptor(opening: path, O_RDONLY).contents(at: 0, count: 16 << 20)
+    let bytes = try? FileDescriptor(opening: path, O_RDONLY).contents(at: 0, count: 1 << 18)
     return bytes.map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -84,8 +84,6 @@ public import Synchronization
     }
     return sums
   }
-
-  package func total(_ counter: Int) -> UInt64 { totals[counter] }
 }
 
 /// 64-bit words that threads use without a lock, as a cache; 0 at first, and only touched pages use memory.

@@ -103,6 +103,17 @@ import Testing
     }
   }
 
+  @Test func `salvage tells that a record of the buffer is damaged`() throws {
+    try BufferedStore.leaveByKill(path)
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/buffer"))
+    // The first word of the first record, behind the header of the file.
+    try file.seek(toOffset: UInt64(128 + 8 * BufferLayout(bytes: 262_144).log))
+    try file.write(contentsOf: [UInt8](repeating: 1, count: 8))
+    try file.close()
+    let salvage = try Store.salvage(from: path, to: path + "-new")
+    #expect(salvage.damage == ["the write buffer has a damaged record"])
+  }
+
   @Test func `the entries of other data are not shown`() throws {
     let store = try Store(at: path, options: BufferedStore.options())
     try store.namespace("notes").set("old", for: "k")

@@ -29,7 +29,8 @@ extension Cache {
     return try namespace.write(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result; nil removes the entry.
+  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result; nil removes the entry. No other
+  /// write happens in between. `change` may run more than once, and on another thread. It must make no writes.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -80,8 +81,8 @@ extension Cache {
 
 extension Cache where Value: FixedWidthInteger {
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between. An
-  /// existing entry keeps its attributes; `expires` is for a new entry. Throws ``LarderError/Code/invalidArgument`` if the sum
-  /// does not fit.
+  /// existing entry keeps its attributes; `expires` is for a new entry; nil takes the rule. Throws
+  /// ``LarderError/Code/invalidArgument`` if the sum does not fit.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil

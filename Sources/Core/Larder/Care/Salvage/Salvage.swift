@@ -15,7 +15,8 @@ public struct Salvage: Sendable, Hashable {
   public var leftOut = 0
   /// The number of ``entries`` that were found on pages without a reference.
   public var found = 0
-  /// The damage in the old file: a line with the page number for each damaged page. Entries on these pages may be lost.
+  /// The damage: a line with the page number for each damaged page of the old file, and lines about its write buffer. Entries
+  /// on these pages, or in the write buffer, may be lost.
   public var damage: [String] = []
 
   /// Whether no damage was found in the old store.
@@ -23,7 +24,8 @@ public struct Salvage: Sendable, Hashable {
 }
 
 extension Store {
-  /// Copies every readable entry of the damaged store at `path`, which does not change, to a new store at `destination`.
+  /// Copies every readable entry of the damaged store at `path` to a new store at `destination`, which must not exist. The old
+  /// data file does not change.
   ///
   /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules, and the store its limits
   /// and its durability unless `options` sets others. Entries that killed processes have left in the write buffer are saved if
@@ -49,7 +51,9 @@ extension Store {
   ) throws(LarderError) -> Salvage? {
     var pace = SalvagePace(shouldContinue: shouldContinue)
     do {
-      let records = SalvagedRecords(at: path, boot: options.hooks.boot)
+      let records = Swift.Result { () throws(LarderError) in
+        try SalvagedRecords(at: path, options)
+      }
       return try SalvageFile.hold(path, lockTimeout: options.lockTimeout.bounded) {
         let file = try SalvageFile(at: path)
         var options = options
@@ -106,7 +110,8 @@ extension Store {
   }
 
   private func fill(
-    from file: borrowing SalvageFile, _ records: SalvagedRecords?, _ pace: inout SalvagePace
+    from file: borrowing SalvageFile, _ records: Swift.Result<SalvagedRecords?, LarderError>,
+    _ pace: inout SalvagePace
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
     // Limits and rules come last: they may be stricter than at the time when the entries were written.
@@ -115,9 +120,13 @@ extension Store {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
     }
     var writer = SalvageWriter(store: self, metadata: metadata)
+    switch records {
     // After a later commit, the file contains the records.
-    if let records, records.commit == file.newestCommit {
+    case .success(let records?) where records.commit == file.newestCommit:
       try writer.add(records.contents, from: file)
+    case .success: break
+    case .failure(let error):
+      writer.result.damage.append("the write buffer was not read: \(error.message)")
     }
     let walk = try file.forEachRecord(in: Indexes.names[0]) { key, value in
       try pace.look()
@@ -138,7 +147,7 @@ extension Store {
     try takeLimits(metadata.settings, size: file.size)
     writer.result.found = writer.result.entries - before
     writer.result.namespaces = try namespaces().count
-    writer.result.damage = walk.damage.map(\.description)
+    writer.result.damage += walk.damage.map(\.description)
     return writer.result
   }
 

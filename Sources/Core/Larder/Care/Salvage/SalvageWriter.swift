@@ -40,6 +40,7 @@ struct SalvageWriter {
       }
       outdated.insert(entryKey)
     }
+    if records.isDamaged { result.damage.append("the write buffer has a damaged record") }
   }
 
   /// Takes a record of the database of entries; false if the record is an entry that is not whole.
@@ -56,9 +57,10 @@ struct SalvageWriter {
     guard entry.isIntact(record), let value = value(of: entry, record, from: file) else {
       return false
     }
+    if outdated.contains(entry.entryKey) { return true }
     // Transforms bind a value to its store, so another store could not read the value.
     guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),
-      !metadata.isHidden(entry), !outdated.contains(entry.entryKey),
+      !metadata.isHidden(entry),
       entry.header.state(at: store.now.milliseconds) != .expired
     else {
       result.leftOut += 1
@@ -152,25 +154,18 @@ struct SalvagedRecords {
   let contents: BufferContents
   let commit: UInt64
 
-  /// Reads the records and changes nothing in the store; nil without records. They are lost if the store cannot be opened.
-  init?(at path: String, boot: BootIdentity?) {
+  /// Reads the records and changes nothing in the store, which stays open if this process has it open; nil without records.
+  init?(at path: String, _ own: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return nil }
     var options = Store.Options()
     options.create = false
     options.readOnly = true
-    options.hooks.boot = boot
-    do throws(LarderError) {
-      let store = try Store(at: path, options: options)
-      guard let buffer = store.engine.reader.buffer, buffer.hasRecords else {
-        try store.close()
-        return nil
-      }
-      let state = buffer.state
-      commit = buffer.base(of: state)
-      contents = BufferContents(of: buffer, to: state)
-      try store.close()
-    } catch {
-      return nil
-    }
+    options.lockTimeout = own.lockTimeout
+    options.hooks.boot = own.hooks.boot
+    let store = try Store(at: path, options: options)
+    guard let buffer = store.engine.reader.buffer, buffer.hasRecords else { return nil }
+    let state = buffer.state
+    commit = buffer.base(of: state)
+    contents = BufferContents(of: buffer, to: state)
   }
 }

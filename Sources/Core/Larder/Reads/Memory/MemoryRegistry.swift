@@ -80,7 +80,8 @@ final class MemoryRegistry: Sendable {
   }
 
   func isNew(snapshot: UInt64) -> Bool {
-    self.snapshot.max(snapshot, ordering: .relaxed).oldValue < snapshot
+    snapshot > self.snapshot.load(ordering: .relaxed)
+      && self.snapshot.max(snapshot, ordering: .relaxed).oldValue < snapshot
   }
 
   func isNew(generation: UInt64) -> Bool {

@@ -58,7 +58,8 @@ struct MemoryCounts: Equatable {
   init() {}
 
   init(_ counters: StripedCounters) {
-    for kind in Kind.allCases { self[kind] = counters.total(kind.rawValue) }
+    let totals = counters.totals
+    for kind in Kind.allCases { self[kind] = totals[kind.rawValue] }
   }
 
   subscript(kind: Kind) -> UInt64 {

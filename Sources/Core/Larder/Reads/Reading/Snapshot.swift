@@ -11,7 +11,8 @@ public struct Snapshot: ~Copyable {
 
   /// Lends the bytes of the fresh value under `key` to `body`; returns nil without a fresh value.
   ///
-  /// This counts as a read, and as an access. The bytes cannot leave `body`. O(log n). Throws the errors of `body` and of LMDB.
+  /// This counts as a read, and as an access. The bytes cannot leave `body`. O(log n). Throws the error of `body`, or
+  /// ``LarderError``.
   public func withValue<Result>(
     for key: some StoreKey, in namespace: Store.Namespace, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -44,7 +45,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// The entry under `key`, even an expired entry, or nil. This counts neither as a read nor as an access.
+  /// The entry under `key` without its value, even an expired entry, or nil. This counts neither as a read nor as an access.
   public func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
