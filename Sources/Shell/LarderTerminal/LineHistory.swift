@@ -60,8 +60,8 @@ import CEditline
 
   enum Direction { case earlier, later }
 
-  /// A walk through the entries that begin with the text before the cursor. libedit searches
-  /// for an expression, not for such a text.
+  /// A walk through the entries that begin with the text before the cursor. libedit itself searches for an expression, not for
+  /// such a text.
   private struct Walk {
     let typed: String
     let prefix: String

@@ -37,7 +37,8 @@ struct Syncing: Sendable {
   func sync() throws(LMDBError) {
     if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }
-    // No other commit is under way: if this sync failed, the commit's sync could succeed without the lost pages.
+    // The writer lock excludes commits. If this sync failed during a commit, the sync of the commit could succeed without the
+    // lost pages.
     try handle.withWriter { () throws(LMDBError) in
       try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
       defer { handle.locks.write.release() }

@@ -21,7 +21,7 @@ extension LMDBError {
 
   package var isBusy: Bool { busyLock != nil }
 
-  /// Without the name of LMDB's C code at the beginning.
+  /// The words of the system or of LMDB, without the name of LMDB's error code at the beginning.
   var systemWords: String {
     let words = unsafe String(cString: mdb_strerror(code))
     guard words.hasPrefix("MDB_"), let name = words.firstIndex(of: " ") else { return words }

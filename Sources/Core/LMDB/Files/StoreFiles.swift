@@ -52,7 +52,7 @@ struct StoreFiles: Sendable {
       path: path, cause: cause)
   }
 
-  /// Throws if the system refuses to look: such a file must not be made again.
+  /// Throws if the system does not tell whether the file exists: a file that may exist must not be made again.
   var hasData: Bool {
     get throws(OpenError) {
       guard let status = FileStatus.of(data) else {

@@ -1,4 +1,4 @@
-/// The lists of free pages of a commit, which can follow later commits of any process.
+/// The lists of free pages of a commit. ``advance(to:)`` changes them to the lists of a later commit of any process.
 ///
 /// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of those lists again. It
 /// adds a list of the pages that it freed. So only the lists at both ends are read, and only the end of a shortened list.

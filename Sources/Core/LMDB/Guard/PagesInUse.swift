@@ -1,8 +1,8 @@
 /// The pages in use by the trees of a commit, found without reading all pages.
 ///
-/// LMDB writes over the pages of its lists of free pages without a look at them, so a list that names a page in use would
-/// destroy that page. The branch pages name all other pages, except those of large values, which the leaves name. The leaves
-/// of a tree are read if the tree has large values and not too many leaves.
+/// LMDB writes over the pages on its lists of free pages, and does not check these pages before. So a list that names a page
+/// in use would destroy that page. The branch pages name all other pages, except those of large values, which the leaves name.
+/// The leaves of a tree are read if the tree has large values and not too many leaves.
 struct PagesInUse {
   /// The largest number of leaves that are read in one tree: 64 MB.
   static let mostLeaves: UInt64 = 16_384

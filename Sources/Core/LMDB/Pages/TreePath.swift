@@ -166,8 +166,8 @@ extension TreePath.Level {
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
-/// Opens pages for reads, each only if the reference means that page: past a damaged key in a branch page, a move would return
-/// values that no search by key reaches and no write by key replaces.
+/// Opens pages for reads. It checks that the keys of a page fit the reference to the page. Without this check, a move past a
+/// damaged key of a branch page would return values that a search by key does not find and a write by key does not replace.
 struct PageReader: PageOpener {
   let table: PageTable
   /// As in the free list; see ``Tree/numberKeys``.

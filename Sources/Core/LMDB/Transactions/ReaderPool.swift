@@ -76,7 +76,7 @@ import Synchronization
     return unsafe made
   }
 
-  /// The transaction has been reset.
+  /// Releases a slot whose transaction was reset.
   @inline(__always)
   static func release(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if unsafe slot.pointee.extra == nil {
@@ -86,7 +86,7 @@ import Synchronization
     }
   }
 
-  /// After a read that failed at any point.
+  /// Releases a slot after a read that failed at any point.
   func abandon(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if let transaction = unsafe slot.pointee.transaction { unsafe mdb_txn_reset(transaction) }
     unsafe Self.release(slot)

@@ -113,7 +113,7 @@ extension WriteTransaction {
     return search.hasRun || tail >= pages + search.missing
   }
 
-  /// For a value that is with its key larger than about half a page, and so does not fit into a leaf.
+  /// The number of pages for a value outside a leaf. A leaf has no room for a key and a value of more than about half a page.
   package func pages(forValueOf bytes: Int) throws(LMDBError) -> Int {
     try (PageTable.headerSize + bytes - 1) / statistics(of: .free).pageSize + 1
   }

@@ -14,8 +14,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
   /// The time `milliseconds` after 1970-01-01 00:00 UTC.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// The millisecond nearest to `date`, so that ``date`` and back gives the same time. A date outside the years +-292 million
-  /// becomes the nearest possible time. A lifetime with a date that is not a number throws.
+  /// The millisecond nearest to `date`, so that a conversion to ``date`` and back gives the same time. A date outside the years
+  /// +-292 million becomes the nearest possible time. A lifetime with a date that is not a number throws.
   public init(_ date: Date) {
     let seconds = date.timeIntervalSince1970
     milliseconds =

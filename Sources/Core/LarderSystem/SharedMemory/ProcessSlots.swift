@@ -43,7 +43,7 @@ package final class ProcessSlots: Sendable {
     }
   }
 
-  /// Whether the process with number `slot` lives, or may live after an error. The system reports no locks of the own process.
+  /// Whether the process with number `slot` lives; true if the system cannot tell. The system reports no locks of this process.
   func isAlive(_ slot: Int) -> Bool {
     slot == own || larder_is_locked(file.number, off_t(slot), 1) != 0
   }

@@ -76,7 +76,7 @@
 
     /// Streams the body to the client and, at the same time, into the store.
     func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {
-      // If a stored response could replace this one, the client gets the head only after the body has begun.
+      // If a stored response could replace this response, the client gets the head only after the body has begun.
       let hasStaleFallback = cache.rules.fail(exchange.forward, at: cache.clock.now) != nil
       let body = hasStaleFallback ? try await body.begun() : body
       var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)

@@ -5,7 +5,7 @@ extension SharedCache {
   ///
   /// - Parameters:
   ///   - expires: how long the value stays fresh, at most 30 days; nil takes the namespace's rule.
-  ///   - stale: how long after that the value may be served stale; nil takes the namespace's rule.
+  ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
   /// - Throws: `LarderError/Code/unreachable` if nothing has changed anywhere; `LarderError/Code/unanswered` if the tier may
   ///   have changed, and this store has dropped its copy; or the errors of a write.
   public func set(

@@ -33,7 +33,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
-  ///   - stale: how long after that the value may be served stale; nil takes the namespace's rule.
+  ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
   /// - Throws: the errors of `Cache/value(for:expires:stale:load:)`. If the tier cannot be used, `load` runs without an error.
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
@@ -111,7 +111,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value>? {
     // The standing is read before the lookup, so the lookup sees every change that the standing covers.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
-    // While disconnected, the copy is used only if the load fails.
+    // While the store is disconnected, the copy is used only if the load fails.
     if standing != .disconnected || options.policy != .standard {
       let stored = try local.stored(key, options)
       guard case .known(let hit) = stored else {

@@ -16,8 +16,8 @@ public struct LogRecord: Hashable, Sendable {
 
   /// The place of the record in the log.
   public var position: Position
-  /// A digest of the record and all earlier records. It tells the record from a record of another history at the same position:
-  /// a primary and the replica that replaces it may write in the same millisecond.
+  /// A digest of the record and all earlier records. It distinguishes the record from a record of another history at the same
+  /// position: a primary and the replica that replaces the primary may write in the same millisecond.
   public var digest: UInt64
   /// The digest of the record before; nil for the first record. A reader with another last record has missed records.
   public var previous: UInt64?

@@ -35,7 +35,7 @@ struct Frame: Equatable, Sendable {
   var codec: CodecID
   /// How long the value is fresh; zero to ``longest``.
   var soft: Duration
-  /// How long after that the value may be served stale; zero to ``longest``.
+  /// How long after its fresh lifetime the value may be served stale; zero to ``longest``.
   var stale: Duration
   var tags: [String]
   var validators: Validators

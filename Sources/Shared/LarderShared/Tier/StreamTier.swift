@@ -82,7 +82,7 @@ public struct StreamTier: SharedTier {
       return .granted(Lease(token: token, head: head))
     case (3, 2):
       guard let left = parts[1].number else { break }
-      // A lease key of another program has no end. It is looked at as rarely as a lease that lasts long.
+      // A lease key of another program has no end. This process asks for it as rarely as for a long lease.
       return .held(.milliseconds(left < 0 ? 60_000 : min(max(left, 1), 60_000)))
     default: break
     }

@@ -38,7 +38,7 @@ struct ValueWriter {
 
   func begin() throws { if hasRows { try session.output.write(rows.begin()) } }
 
-  /// Writes the values of a key in these namespaces that can be read; false if no namespace has a value.
+  /// Writes the readable values of a key in these namespaces; false if no namespace has a value.
   mutating func write(
     _ key: [UInt8], in namespaces: [Store.Namespace], _ unreadable: UnreadableValues
   ) throws -> Bool {

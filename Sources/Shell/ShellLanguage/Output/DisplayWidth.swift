@@ -100,7 +100,7 @@ package enum DisplayWidth {
     return rows.map { "  \(pad($0.word, to: width))  \($0.text)\n" }.joined()
   }
 
-  /// Wraps lines of one or two columns at spaces, below their own column unless the column is too narrow.
+  /// Wraps lines of one or two columns at spaces. The rest of a column goes below this column, unless the column is too narrow.
   package static func wrapColumns(_ text: String, columns: Int?) -> String {
     guard let columns else { return text }
     return joinParagraphs(text, widerThan: columns).map { line in

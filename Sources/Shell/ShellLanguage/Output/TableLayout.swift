@@ -138,7 +138,7 @@ package struct TableLayout: Sendable {
   }
 
   func markdown(_ rows: [[Cell]], isObject: Bool) -> [UInt8] {
-    // For one subject, each field becomes a row.
+    // For a single object, each field becomes a row.
     let rows = isObject ? zip(titles, rows[0]).map { [.text($0), $1] } : rows
     return rows.flatMap { row in
       let cells = row.map { Self.markdownText($0.shown(presentation)) }

@@ -69,7 +69,8 @@ package struct ValueDifference {
       count += 1
     }
     index += 1
-    // An empty container counts as a value. So does the outermost container: it tells an object from an array.
+    // An empty container counts as a value. So does the outermost container: it shows whether the text is an object or an
+    // array.
     guard count == 0 || path.isEmpty else { return }
     fields.append((path.isEmpty ? "." : path, value == "[" ? "[]" : "{}"))
   }
@@ -103,8 +104,8 @@ package struct ValueDifference {
     return bytes.lines
   }
 
-  /// The fewest changes by line, at each line removals before insertions. The lines have a limit, because time and memory are
-  /// quadratic.
+  /// The smallest list of removed and inserted lines. At the same line, removals come before insertions. The number of lines
+  /// has a limit, because time and memory are quadratic.
   private static func lineChanges(
     _ before: [ArraySlice<UInt8>], _ after: [ArraySlice<UInt8>]
   ) -> (changes: [Change], isCut: Bool) {

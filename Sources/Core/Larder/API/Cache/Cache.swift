@@ -13,8 +13,8 @@ import LarderSystem
 public struct Cache<Value: Sendable>: Sendable {
   /// The namespace, which has the same entries as bytes.
   public let namespace: Store.Namespace
-  /// The rules that code declares. This opening declares them once, with the first value that a cache with them writes. Nil
-  /// leaves the store's rules as they are.
+  /// The rules that code declares. Each opening of the store declares rules once, when a cache with these rules writes its
+  /// first value. Nil leaves the store's rules as they are.
   public let rules: Rules?
   /// The decoded values in memory; nil if the cache keeps no values in memory.
   public let memory: CacheMemory?

@@ -104,7 +104,8 @@ struct StoreClock: LarderClock {
 
   func sleep(until moment: Duration) async throws { try await source.sleep(until: moment) }
 
-  /// The outcome of `body`. If `body` takes longer than `limit`, it is cancelled, and the outcome is that of `otherwise`.
+  /// The outcome of `body`. If `body` takes longer than `limit`, `body` is cancelled, and `otherwise` gives the
+  /// outcome.
   func run<Outcome: Sendable>(
     within limit: Duration?, _ body: @escaping @Sendable () async throws -> Outcome,
     else otherwise: @escaping @Sendable () throws -> Outcome

@@ -22,7 +22,8 @@ struct NamespaceRepair {
     var chunks = ChunkOwners()
   }
 
-  /// The versions with values in chunks. A chunk of another version before `next` leads nowhere: a version has one value ever.
+  /// The versions with values in chunks. A version names only one value, so a chunk of another version before `next`
+  /// belongs to no entry.
   struct ChunkOwners {
     var versions: Set<UInt64> = []
     var next: UInt64 = 0

@@ -29,7 +29,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     self.source = source
   }
 
-  // The loads of the keys wait for this load. So its closure, which runs as this load, cannot wait for a load of a key.
+  // The loads of the keys depend on this load. So the closure of this load gets an error if it asks for a load of these keys.
   var callers: Int { 0 }
   var isComplete: Bool { false }
 

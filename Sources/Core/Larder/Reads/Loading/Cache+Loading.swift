@@ -87,7 +87,7 @@ extension Cache {
   }
 
   /// The value under `key`, read or loaded, with its source and age. Nil if the load finds no value; a negative entry then
-  /// records that for ``LoadOptions/absent``.
+  /// records the absence for the time in ``LoadOptions/absent``.
   ///
   ///     let page = try await pages.result(for: url) { stored in
   ///       let answer = try await api.page(url, unlessMatching: stored?.validators.entityTag)

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// One request. The stored value is known at once, and a load is entered before any caller waits for it.
+/// One request of a caller. It either has its result at once, or has joined or started a load before the caller waits.
 extension CacheLoad {
   struct Place {
     let load: InFlight

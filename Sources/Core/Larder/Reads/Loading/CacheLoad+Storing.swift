@@ -52,7 +52,7 @@ extension CacheLoad {
   ) throws(LarderError) -> LoadedValue<Value> {
     let expires = given.expires ?? options.absent
     let isKnown = turn.lookup.found.base.version != nil
-    // The terms of a copy are asked even if there is nothing to store.
+    // The condition of a copy is checked even if there is nothing to store.
     guard expires != nil || isKnown || given.copy != nil else { return LoadedValue() }
     try cache.namespace.store.checkWritable()
     var attributes = merged(given)

@@ -181,7 +181,7 @@ extension CachedEntry {
     guard let ahead, header.expires != EntryHeader.never else { return false }
     let end = Timestamp(milliseconds: header.expires)
     let lifetime = Timestamp(milliseconds: header.written).duration(to: end)
-    // Otherwise a value would be refreshed as soon as it is loaded.
+    // Without the bound of half of the lifetime, a value would be refreshed as soon as it is loaded.
     return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2) >= end
   }
 }

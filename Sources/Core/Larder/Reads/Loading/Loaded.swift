@@ -39,7 +39,7 @@ public struct Loaded<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - expires: how long the value stays fresh.
   ///   - stale: how long the value is kept after its expiry.
-  ///   - tags: replace the tags of the options; an empty list keeps these. The same applies to `owners`.
+  ///   - tags: replace the tags of the options, unless the list is empty. The same applies to `owners`.
   ///   - validators: a later load asks the origin with these validators.
   ///   - metadata: bytes beside the value; see ``EntryAttributes/metadata``.
   public init(

@@ -23,7 +23,7 @@ class MemoryItem: @unchecked Sendable {
   private let expires: Atomic<Int64>
   /// The time of the entry's write, as this process first saw the version.
   let writtenAt: Int64
-  /// The time of the write if it matters: an entry from the future is not fresh.
+  /// The time of the write; `.min` for an entry that never expires. An entry written more than a minute ahead is not fresh.
   private let written: Atomic<Int64>
 
   /// The access statistics. A hit and the policy may overwrite each other's changes.

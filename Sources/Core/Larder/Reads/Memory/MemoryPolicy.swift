@@ -21,7 +21,7 @@ struct MemoryPolicy: EvictionQueue {
   /// Uses of items with this number or a later number do not count, because the items are too new.
   var firstRecent: UInt64 { insertions &+ 1 &- UInt64(max(1, queue.window.entries) - 1) / 4 }
 
-  /// Makes room for a new item, for which alone the capacity has room, and appends it; returns the evicted items.
+  /// Makes room for a new item, and appends the item; returns the evicted items. The item alone fits into the capacity.
   mutating func insert(_ item: MemoryItem, capacity: MemoryUsage, now: Int64) -> [MemoryItem] {
     pending = MemoryUsage(cost: item.cost, entries: 1)
     defer { pending = MemoryUsage() }

@@ -61,7 +61,8 @@ extension WriteBatch {
     else { return }
     let entryKey = StoredKey.entry(key, in: record.id)
     var previous = try clearPlace(at: entryKey, for: key)
-    // The same transaction may have stored an earlier record of the key. The log counts how that value left.
+    // This transaction may have stored an earlier record of the key. The records of the log already count the removal of the
+    // value of an earlier record.
     let isOfBuffer = previous.map { $0.header.version >= first ?? .max } ?? false
     let leaves =
       isOfBuffer

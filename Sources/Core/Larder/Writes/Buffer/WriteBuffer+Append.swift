@@ -79,8 +79,8 @@ extension WriteBuffer {
     }
   }
 
-  /// Appends the removal of an entry; false without one. `removals` gets the removal in both cases, because an earlier load of
-  /// the key may be under way.
+  /// Appends the removal of an entry; false without an entry. `removals` gets the removal in both cases, because an earlier
+  /// load of the key may be under way.
   func remove(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ removals: RemovalTable

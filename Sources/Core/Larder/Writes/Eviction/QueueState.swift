@@ -58,8 +58,9 @@ struct QueueState: Equatable {
 
 /// The age of a namespace's ghosts, counted in evictions of the namespace.
 ///
-/// A ghost has 11 bits for the time of its eviction. The step of that clock lets a ghost live for 64 to 512 steps in every
-/// namespace, so recent and old evictions can be told apart, and the clock does not begin again meanwhile.
+/// A ghost has 11 bits for the time of its eviction, in steps of 2^`ageShift` evictions. The size of a step depends on the size
+/// of the namespace, so that a ghost lives for 64 to 512 steps. Then ages have enough detail, and the 11 bits do not overflow
+/// during the life of a ghost.
 extension QueueState {
   /// A ghost lives for this many times as many evictions as the namespace has entries.
   private static let ghostLife: UInt64 = 4

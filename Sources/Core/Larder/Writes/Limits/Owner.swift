@@ -103,7 +103,7 @@ struct OrphanQueue {
 }
 
 extension WriteSession {
-  /// Takes over one owner that an earlier batch has left.
+  /// Loads one removed owner whose dependents an earlier batch has not removed.
   mutating func loadOrphans() throws(LarderError) {
     let prefix = MetadataKey.orphans
     guard let key = try transaction.keys(in: .main, from: prefix, limit: 1).first else {

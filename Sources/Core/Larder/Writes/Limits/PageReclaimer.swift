@@ -113,7 +113,8 @@ struct PageReclaimer {
     }
   }
 
-  /// The process whose read keeps LMDB from reusing freed pages; nil if there is none, or without a disk limit.
+  /// The process whose read keeps LMDB from reusing freed pages; nil without such a process, or without a
+  /// disk limit.
   private func blockingProcess() throws -> Int? {
     guard engine.environment.fileLimit != nil else { return nil }
     return try engine.environment.blockingReader().map { Int($0.process) }

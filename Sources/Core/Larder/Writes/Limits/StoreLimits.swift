@@ -146,7 +146,7 @@ extension Store {
     try LimitChange(engine).changeSettings { settings in settings.declared = limits }
   }
 
-  /// Replaces an operator's overrides of the declared limits; empty overrides lift them. See ``declare(_:)``.
+  /// Replaces an operator's overrides; empty overrides restore the declared limits. See ``declare(_:)``.
   public func override(_ limits: StoreLimits) throws(LarderError) {
     _ = try override(limits) { true }
   }

@@ -167,7 +167,7 @@ enum TagInvalidation {
     _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
     var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil, &session))
-    // The records of owners begin with a byte 0; no tag does.
+    // The records of owners begin with a byte 0, and no tag begins with a byte 0.
     tombstone.reached = [1]
     return tombstone
   }

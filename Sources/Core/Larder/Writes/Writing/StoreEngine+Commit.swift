@@ -177,7 +177,7 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// The most shares of cleanup: a commit does one share for each write of the buffer.
+  /// A commit does one share of the cleanup for each record of the write buffer, and one for itself, but at most this many.
   private static let mostShares = 16
 
   /// Stores the records of the write buffer, runs `body`, and a bounded share of the work that reads and removals have left.

@@ -36,7 +36,7 @@ extension WriteBatch {
     effects.declared.append((handle, rules))
   }
 
-  /// Replaces an operator's overrides of the declared rules; empty overrides lift them. For lower limits, see
+  /// Replaces an operator's overrides; empty overrides restore the declared rules. For lower limits, see
   /// ``declare(_:for:)``.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace``, and the errors of ``declare(_:for:)``.

@@ -19,7 +19,7 @@ extension WriteSession {
     return true
   }
 
-  /// Sets another end, and another time to idle or none.
+  /// Replaces the expiry, the end of the stale window and the time to idle; a nil `idle` removes the time to idle.
   mutating func reschedule(
     _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
     written: Int64? = nil, as change: EntryChange = .amended
