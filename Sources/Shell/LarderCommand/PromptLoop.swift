@@ -86,7 +86,7 @@ struct PromptLoop {
     try Terminal.write(DisplayWidth.wrap(words, columns: columns, indent: 2) + "\n")
   }
 
-  /// Runs the rc file, with commands such as `output` and `use`; an error in the file does not end the prompt.
+  /// Runs the file of settings, with commands such as `output` and `use`; an error in the file does not end the prompt.
   private func runSettings() throws {
     let environment = runner.environment
     let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.config" }

@@ -43,7 +43,7 @@ extension Checkpoints {
     try? finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
-  /// Covers this process's commits since its last checkpoint. The caller owns the writer lock.
+  /// Makes a checkpoint of this process's commits since its last checkpoint. The caller owns the writer lock.
   func makeForClosing() throws(LMDBError) {
     guard hasCommitted.load(ordering: .relaxed) else { return }
     waitForOther()

@@ -9,7 +9,8 @@ package import LarderSystem
 ///   waiter were killed as it wakes, all other waiters could sleep for ever. `lock.queue` orders the waiters.
 /// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared, because the mutex of that table has
 ///   the same problem.
-/// - `lock.checkpoint` is held while a process makes a checkpoint, so an older checkpoint never replaces a newer one.
+/// - `lock.checkpoint` is held while a process makes a checkpoint, so an older checkpoint never replaces a newer
+///   checkpoint.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///
 /// No process waits for `lock.slots`, the file of ``ProcessSlots``.

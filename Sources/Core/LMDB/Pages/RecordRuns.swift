@@ -6,7 +6,7 @@ import LarderSystem
 /// A run is a sequence of neighbouring records in a leaf, each checked like a record of ``TreeCursor``. A scan makes one call
 /// for a run, not for each record. The type is public so that its accessors are inlined: no product contains this target.
 @safe public struct RecordRuns: ~Copyable, ~Escapable {
-  /// As addresses in the map.
+  /// The key and the value of a record, as addresses in the map.
   @safe @usableFromInline struct Record {
     @usableFromInline let key: UnsafeRawPointer
     @usableFromInline let keyCount: Int

@@ -2,7 +2,7 @@ import CLarderSystem
 import LarderSystem
 
 /// A data file that is read without LMDB. Its pages may have any damage. The file and its directory are not changed. No other
-/// process may write meanwhile; ``hold(_:lockTimeout:_:)`` prevents that.
+/// process may write meanwhile; ``hold(_:lockTimeout:_:)`` prevents such writes.
 package struct SalvageFile: ~Copyable {
   private let map: DataMap
   private let table: PageTable

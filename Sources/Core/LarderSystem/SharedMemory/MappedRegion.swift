@@ -7,7 +7,7 @@ public import Synchronization
 ///            8  layout (u32), 0
 ///           16  the store's identity, 16 bytes
 ///           32  the number of 32-bit words
-///           40  1 once another file has replaced this one
+///           40  1 once another file has replaced this file
 ///           64  eight u64 for the owner's use
 ///          128  the words
 ///

@@ -167,7 +167,8 @@
       return nil
     }
 
-    /// Makes the last `count` bytes that the client has read come again; false if they are no longer held.
+    /// Goes back by the last `count` bytes that the client has read, so that the client reads these bytes again; false if they
+    /// are no longer held.
     func rewind(_ count: Int) async -> Bool {
       if let rest { return await rest.rewindSource(count) }
       let earlier = position - count

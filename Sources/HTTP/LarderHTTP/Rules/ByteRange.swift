@@ -76,7 +76,8 @@
 
     var isWhole: Bool { bytes.count == whole }
 
-    /// Both parts as one range if they overlap or touch; nil if there is a gap, or if they belong to different wholes.
+    /// Both parts as one range if they overlap or touch; nil if there is a gap, or if the whole bodies have
+    /// different lengths.
     func joined(with other: ContentRange) -> ContentRange? {
       guard whole == other.whole, bytes.lowerBound <= other.bytes.upperBound + 1,
         other.bytes.lowerBound <= bytes.upperBound + 1

@@ -68,7 +68,7 @@
       }
     }
 
-    /// Whether every reader of the URI finds one end of the authority and one host in it.
+    /// Whether all programs that read the URI find the same end of the authority, and the same host.
     private static func isAuthority(_ bytes: String.UTF8View) -> Bool {
       var hosts = 1
       var isEmpty = true

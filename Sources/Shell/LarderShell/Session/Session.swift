@@ -77,7 +77,7 @@ package final class Session {
     return result
   }
 
-  /// Runs a read after a commit. If the read fails, a note says so, because the change is already made.
+  /// Runs a read after a commit. If the read fails, a note reports the failure, because the change is already made.
   func afterCommit<Result>(_ read: () throws -> Result?) throws -> Result? {
     do {
       return try read()

@@ -52,7 +52,7 @@ struct StoredValue {
     try body.forEachPart(of: entry, most: most ?? .max, in: session, take)
   }
 
-  /// This value with the first `most` bytes of a body that entries of its own hold.
+  /// This value with the first `most` bytes of its body, if the body is in entries of its own.
   func reading(most: Int?, in session: Session) throws -> StoredValue {
     guard body != nil else { return self }
     guard min(most ?? .max, size) <= Self.mostInMemory else {

@@ -101,7 +101,7 @@ struct FaultRepair {
     let id = namespaced.count < 4 ? NamespaceID.store : namespaced.span.namespaceID
     let repair = NamespaceRepair(of: id, engine.indexes)
     if part != .entries {
-      // A chunk that the check found without a value never gets a value: a version has only one value ever.
+      // A chunk that the check found without a value never gets a value, because a version names only one value.
       try repair.drop([key], part, NamespaceRepair.ChunkOwners(next: .max), &session)
     } else if key.count > 4 {
       try repair.mendEntry(key, &session)

@@ -39,7 +39,7 @@ extension Maintenance {
   private func remaining() throws(LarderError) -> Duration {
     let engine = store.engine
     let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }
-    // Maintenance writes, and a write rebuilds a damaged record.
+    // With a damaged record maintenance is due at once: maintenance writes, and a write rebuilds the record.
     return state.map { remaining(of: $0, at: store.now) } ?? .zero
   }
 

@@ -99,8 +99,8 @@ extension NamespaceRepair {
 }
 
 extension NamespaceCounters {
-  /// A copy of these counters. `combine` replaces each number that a count of the entries can give, from this number and the
-  /// number of `other`.
+  /// A copy of these counters. For each number that a count of the entries can give, `combine` computes the new number from
+  /// this number and the number of `other`.
   func combined(
     with other: NamespaceCounters, _ combine: (UInt64, UInt64) -> UInt64
   ) -> NamespaceCounters {

@@ -64,7 +64,8 @@ struct ReadHistory: Equatable {
 }
 
 extension Store {
-  /// Samples of all reads, oldest first, at most one in each hour. A count that falls tells that the counts were reset.
+  /// Samples of all reads, oldest first, at most one in each hour. If a count is lower than in the sample before, the
+  /// counts were reset.
   package func readHistory() throws(LarderError) -> [ReadSample] {
     try engine.metadata.readHistory(in: engine.beginRead()).samples
   }

@@ -17,7 +17,7 @@ extension CacheMemory {
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment
-    // The store is closed, or a forked child must not use it: the lookup in the store reports that.
+    // The store is closed, or a forked child must not use it: the lookup in the store throws the error.
     if newest == 0 { return nil }
     let hash = hash(of: key)
     let stripe = Self.stripe(of: hash)

@@ -2,7 +2,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The memories of a store's caches in this process. A cache finds a memory that it can share by namespace and codec.
+/// The memories of a store's caches in this process. Caches with one namespace and equal codecs share a
+/// memory.
 final class MemoryRegistry: Sendable {
   let budget = MemoryBudget()
   /// Tells how scarce memory is; nil if the memory tier does not trim itself.

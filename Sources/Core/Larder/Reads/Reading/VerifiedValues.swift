@@ -1,8 +1,8 @@
 import LarderSystem
 
-/// The large values that this process has verified. A small value is verified at each read: that is cheaper than a look into
-/// this table. A large value is verified at the first read of its version in a second of the store's clock, and again if it
-/// loses its place in the table. So a value whose bytes change in the file is returned for at most a second. A value of more
+/// The large values that this process has verified. A small value is verified at each read: the check is cheaper than a look
+/// into this table. A large value is verified at the first read of its version in a second of the store's clock, and again if
+/// it loses its place in the table. So a value whose bytes change in the file is returned for at most a second. A value of more
 /// than 1 MiB, or a value in chunks that is read in pieces, is verified once.
 struct VerifiedValues {
   /// Larger values, in bytes, are not verified at each read.

@@ -72,7 +72,7 @@ struct BufferContents {
 
 struct BufferPlace {
   let record: BufferRecord
-  /// Whether a record that was read before it is a removal of the key.
+  /// Whether an earlier record of the key, read together with this record, is a removal.
   fileprivate(set) var followsRemoval = false
   let offset: Int
   /// Where the copied key begins; the copied entry follows.

@@ -34,7 +34,8 @@ extension AccessTable {
     }
   }
 
-  /// Notes the number of the store's entries. False without a table, and if its entries or minutes are used up.
+  /// Notes the number of the store's entries. False without a table, or if the table is too small for the entries or too old
+  /// for the minute.
   func fits(entries: Int, in minute: Int64) -> Bool {
     let view = words.view
     guard view.isWritable else { return false }

@@ -97,7 +97,8 @@ extension AccessTable {
     view[chosen] = slot.bits
   }
 
-  /// Halves the frequencies of a few slots after an insertion: each frequency about once in 8 n insertions.
+  /// Halves the frequencies of a few slots after an insertion: each frequency about once in 8 n
+  /// insertions, for a store of n entries.
   func sweep() {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

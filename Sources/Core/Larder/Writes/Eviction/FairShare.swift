@@ -2,8 +2,9 @@ import Synchronization
 
 /// Chooses the namespace that evicts next in a full store: among the lowest priority, each in proportion to its bytes.
 ///
-/// The virtual time of a namespace advances by the lost share of its bytes; the earliest time evicts. A new member starts at
-/// the present time, so it does not pay for the past. Every process is fair by itself.
+/// Each namespace has a virtual time, which advances by the share of its bytes that an eviction removes. The namespace with the
+/// earliest time evicts next. A new member starts at the present time, so earlier evictions do not count against it. Every
+/// process keeps these times for itself.
 final class FairShare: Sendable {
   struct Member {
     var name: String

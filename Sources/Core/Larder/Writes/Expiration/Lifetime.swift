@@ -50,7 +50,8 @@ extension Expiration {
 }
 
 /// A time to idle in milliseconds; more than zero. The header of such an entry holds the end after the last use that moved the
-/// expiration. That is a sixteenth of the interval later than necessary, so a use within the first sixteenth needs no write.
+/// expiration. This end is a sixteenth of the interval later than necessary, so a use within the first sixteenth needs no
+/// write.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 

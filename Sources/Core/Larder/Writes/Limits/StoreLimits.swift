@@ -151,8 +151,8 @@ extension Store {
     _ = try override(limits) { true }
   }
 
-  /// Like ``override(_:)``, but only while `shouldContinue` returns true; called between two transactions. False if the change
-  /// was stopped; then the reached usage is the limit in force.
+  /// Like ``override(_:)``, but calls `shouldContinue` between two transactions, and stops once it returns false. Returns false
+  /// if the change was stopped; then the reached usage is the limit in force.
   package func override(
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

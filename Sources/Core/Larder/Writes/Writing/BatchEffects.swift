@@ -67,7 +67,7 @@ extension WriteBatch {
       if epoch < session.transaction.id {
         handle.begin(epoch, seenAt: session.transaction.id - 1)
       } else if !session.ledger.isNew(id) {
-        // This batch has reset the counters; the pending reads happened before that.
+        // This batch has reset the counters; the pending reads happened before the reset.
         continue
       }
       let pending = handle.unmerged()
