@@ -94,9 +94,8 @@ extension ArticleReader {
       guard try number < settings().limit else { break }
       if try edits().applied(to: bookmark, since: requested) == nil { continue }
       do {
-        let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
-        if let error = loaded.error { throw error }
-        if loaded.source == .loaded { result.stored += 1 } else { result.skipped += 1 }
+        let isNew = try await store(bookmark, since: requested, keeping: listed)
+        if isNew { result.stored += 1 } else { result.skipped += 1 }
         result.images += try await images(of: bookmark.id)
       } catch {
         guard await !isFinal(error) else { throw error }
@@ -104,6 +103,22 @@ extension ArticleReader {
       }
     }
     report(SyncProgress(done: wanted.count, total: wanted.count))
+  }
+
+  /// Fetches and stores an article that is not stored, and removes older articles for it; false if nothing was fetched.
+  private func store(
+    _ bookmark: Bookmark, since requested: Timestamp, keeping listed: Set<String>
+  ) async throws -> Bool {
+    while true {
+      let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
+      guard let error = loaded.error else { return loaded.source == .loaded }
+      // Removals of articles do not help if other data fill the store.
+      guard (error as? LarderError)?.code == .full,
+        let oldest = try storage.list().last, bookmark.isNewer(than: oldest.bookmark),
+        try storage.articles.namespace.info()?.bytes ?? 0 >= loaded.value.utf8.count
+      else { throw error }
+      try await storage.articles.remove(oldest.bookmark.id)
+    }
   }
 
   /// Whether the sync cannot continue: the network or the room is gone, the service throttles requests or refuses the user, the

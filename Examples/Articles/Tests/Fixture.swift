@@ -21,17 +21,19 @@ struct Fixture: TestFixture {
   }
 
   static func reader(
-    in store: Store, at base: String, over network: any HTTPTransport
+    in store: Store, at base: String, over network: any HTTPTransport,
+    token: String = FakeReadeck.token
   ) -> ArticleReader {
-    ArticleReader(
-      in: store, at: base + "/api", token: FakeReadeck.token, over: network, sleep: { _ in })
+    ArticleReader(in: store, at: base + "/api", token: token, over: network, sleep: { _ in })
   }
 
   var articles: Store.Namespace { reader.storage.articles.namespace }
   var images: Store.Namespace { reader.storage.images.namespace }
 
-  /// Another reader over the same store, as in another process.
-  func another() -> ArticleReader { Self.reader(in: store, at: server.base, over: network) }
+  /// Another reader over the same store, as in another process, or of another user.
+  func another(token: String = FakeReadeck.token) -> ArticleReader {
+    Self.reader(in: store, at: server.base, over: network, token: token)
+  }
 
   /// Suspends the answers to the requests that `isHeld` chooses until the gate opens.
   func hold(_ isHeld: @escaping @Sendable (LocalServer.Received) -> Bool) -> Gate {

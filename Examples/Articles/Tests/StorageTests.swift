@@ -18,6 +18,20 @@ import ExampleTesting
     #expect(try await fixture.sync().outcome == .nothingNew)
   }
 
+  @Test func `users with different tokens see nothing of each other`() async throws {
+    try await fixture.sync(new: 3, images: 1)
+    let other = fixture.another(token: "another")
+    #expect(try other.stored().isEmpty && other.usage().articles == 0)
+    #expect(try !other.hasCachedArticle(FakeReadeck.id(0)))
+    #expect(try other.settings() == OfflineSettings() && fixture.reader.settings() == .test())
+    try await other.change(.test(isOn: false))
+    #expect(try fixture.reader.stored().count == 3 && fixture.reader.settings() == .test())
+    try await other.signOut()
+    #expect(try fixture.reader.stored().count == 3)
+    let names = try fixture.store.namespaces().map(\.name).joined()
+    #expect(!names.contains(FakeReadeck.token))
+  }
+
   @Test func `a lower limit lets the oldest go, and 0 keeps none`() async throws {
     try await fixture.sync(new: 20, images: 2)
     try await fixture.reader.change(.test(articles: 10))

@@ -190,6 +190,11 @@ import ExampleTesting
     #expect(fixture.asked().bodies.count == kept + 1)
     #expect(try fixture.reader.stored().ids == fixture.readeck.pages.prefix(kept).map(\.id))
     #expect(try await fixture.sync().kept == kept && fixture.asked().bodies.count == 1)
+    if kept == 0 { return }
+    // A newer article replaces the oldest article.
+    fixture.readeck.fill(1, from: 60)
+    #expect(try await fixture.sync().stored == 1)
+    #expect(try fixture.reader.stored().ids.first == FakeReadeck.id(60))
   }
 
   @Test func `an article that can never fit fails alone`() async throws {

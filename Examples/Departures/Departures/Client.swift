@@ -24,7 +24,7 @@ public struct BoatClient: Sendable {
   ) {
     // The second level serves stale values, and reports them.
     var policy = HTTPCachePolicy(
-      whenDisconnected: .zero, timeout: .seconds(15),
+      whenDisconnected: .zero,
       rules: [
         HTTPCacheRule("*/tiles/*"), HTTPCacheRule("tile.*"),
         HTTPCacheRule("*", expectedTypes: ["application/json"]),

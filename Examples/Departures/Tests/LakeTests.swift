@@ -72,8 +72,11 @@ import ExampleTesting
     time: String, celsius: Double?
   ) async throws {
     let fixture = try Fixture(at: "2025-07-12T\(time)+0200")
-    let found = try? await fixture.cache.temperature(of: simulated)
-    #expect(found?.value.celsius == celsius)
+    guard let celsius else {
+      await #expect(throws: NotFound.self) { try await fixture.cache.temperature(of: simulated) }
+      return
+    }
+    #expect(try await fixture.cache.temperature(of: simulated).value.celsius == celsius)
   }
 
   @Test func `what no source has is stored as missing for an hour`() async throws {

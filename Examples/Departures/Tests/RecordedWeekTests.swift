@@ -114,4 +114,12 @@ import ExampleTesting
     print("services down: \(app.reads) reads, \(app.failures) without an answer")
     #expect(app.reads > 1000 && Double(app.failures) <= 0.01 * Double(app.reads))
   }
+
+  @Test func `a repeat needs no request, and so is more than 10 times as fast`() async throws {
+    let fixture = try Fixture()
+    for _ in 0..<2 {
+      for station in 0..<30 { _ = try await fixture.cache.board(at: "\(8_503_000 + station)") }
+      #expect(fixture.services.count == 30)
+    }
+  }
 }

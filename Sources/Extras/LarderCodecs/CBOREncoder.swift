@@ -84,6 +84,25 @@ extension CBORValue {
   }
 }
 
+/// The standard integers, each with a specialized conversion.
+private protocol CBORInteger: FixedWidthInteger {
+  var cbor: CBORValue { get }
+}
+
+extension CBORInteger {
+  fileprivate var cbor: CBORValue { CBORValue(self) }
+}
+
+extension Int8: CBORInteger {}
+extension Int16: CBORInteger {}
+extension Int32: CBORInteger {}
+extension Int64: CBORInteger {}
+extension UInt: CBORInteger {}
+extension UInt8: CBORInteger {}
+extension UInt16: CBORInteger {}
+extension UInt32: CBORInteger {}
+extension UInt64: CBORInteger {}
+
 /// Encodes one value into a node; also the container of a single value.
 struct CBOREncoder: Encoder, SingleValueEncodingContainer {
   let node: CBORNode
@@ -114,9 +133,7 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
     case let value as Float: node.content = .scalar(.float(value))
     case let value as Data: node.content = .scalar(.bytes(Array(value)))
     case let value as URL: node.content = .scalar(.text(value.absoluteString))
-    case let value as any FixedWidthInteger
-    where CBORDecoder.integers.contains(ObjectIdentifier(type(of: value))):
-      node.content = .scalar(CBORValue(value))
+    case let value as any CBORInteger: node.content = .scalar(value.cbor)
     default:
       guard codingPath.count < CBORValue.deepest else {
         throw EncodingError.invalidValue(

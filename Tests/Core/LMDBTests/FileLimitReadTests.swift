@@ -66,6 +66,16 @@ import Testing
     #expect(environment.info.mapSize == 2 * Self.limit)
   }
 
+  @Test func `a writer with a limit follows a process that has none`() throws {
+    let environment = try open()
+    environment.setFileLimit(Self.limit)
+    let peer = try PeerProcess("grow", directory.store, ["120"], saying: "grown")
+    #expect(failure { try environment.store([120]) } == .mapFull)
+    try environment.set(Fixture.bytes(0), [1])
+    #expect(try environment.isWhole([119]))
+    #expect(try peer.end() == 0)
+  }
+
   @Test func `a reader reads all that a process without the limit wrote`() throws {
     let environment = try open()
     environment.setFileLimit(Self.limit)

@@ -40,6 +40,42 @@ import Testing
     }
   }
 
+  @Test func `soft five minutes, hard a day`() throws {
+    try withNotes(Rules(expires: .after(.minutes(5)), stale: .hours(24) - .minutes(5))) {
+      store, notes, clock in
+      try notes.set("v", for: "k")
+      let start = clock.now
+      clock.advance(by: .minutes(5) - .milliseconds(1))
+      #expect(try notes.text("k") == "v")
+      clock.advance(by: .milliseconds(1))
+      #expect(try notes.text("k") == nil)
+      let entry = try #require(try notes.entry(for: "k"))
+      #expect(entry.state == .stale && entry.staleUntil == start.advanced(by: .hours(24)))
+      clock.advance(by: .hours(24) - .minutes(5) - .milliseconds(1))
+      #expect(try notes.entry(for: "k")?.state == .stale)
+      clock.advance(by: .milliseconds(1))
+      #expect(try notes.entry(for: "k")?.state == .expired)
+      #expect(try store.purge().entries == 1)
+    }
+  }
+
+  @Test func `never, after and at live side by side`() throws {
+    try withNotes { _, notes, clock in
+      try notes.set("a", for: "never", expires: .never)
+      try notes.set("b", for: "after", expires: .after(.seconds(1)))
+      try notes.set("c", for: "at", expires: .at(clock.now.advanced(by: .seconds(2))))
+      let date = clock.now.advanced(by: .seconds(3)).date
+      try notes.set("d", for: "date", expires: .at(Timestamp(date)))
+      var left: [[String]] = []
+      for _ in 0..<4 {
+        left.append(try ["never", "after", "at", "date"].filter { try notes.contains($0) })
+        clock.advance(by: .seconds(1))
+      }
+      let ends = [["never", "after", "at", "date"], ["never", "at", "date"], ["never", "date"]]
+      #expect(left == ends + [["never"]])
+    }
+  }
+
   @Test func `a date leads to the millisecond it was made from`() {
     for step in Int64(0)..<5000 {
       let moment = Timestamp(milliseconds: 1_767_225_600_000 + step * 7)

@@ -92,7 +92,9 @@
       for directive in directives where directive.name == name {
         let listed = directive.argument.map { fieldMembers([$0]).map { $0.lowercased() } } ?? []
         if !directive.isWellFormed || listed.isEmpty { return [] }
-        names = (names ?? []).union(listed)
+        // In place: a copy for each directive would take quadratic time.
+        names = names ?? []
+        names?.formUnion(listed)
       }
       return names
     }

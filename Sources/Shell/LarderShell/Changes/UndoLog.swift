@@ -91,7 +91,8 @@ final class UndoLog {
       (command, running) = (running, "")
     }
     for item in added where !isTooLarge {
-      if let before = item.before, before.value == nil, item.after?.version != before.entry.version
+      if let before = item.before, before.value == nil,
+        item.after?.version != before.entry.version || item.after?.state == .expired
       {
         lost += 1
         continue

@@ -123,11 +123,16 @@ struct TableFit {
   private mutating func yield(to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool) {
     let surplus = surplus(limit)
     let candidates = all.indices.filter { all[$0].width > least && isNarrowable(all[$0]) }
-    guard surplus > 0, let widest = candidates.map({ all[$0].width }).max() else { return }
+    guard surplus > 0, var high = candidates.map({ all[$0].width }).max() else { return }
     func freed(_ level: Int) -> Int {
       candidates.reduce(0) { $0 + max(all[$1].width - level, 0) }
     }
-    let level = (least..<widest).last { freed($0) >= surplus } ?? least
+    // The highest level that frees enough is between `least` and `high`, if there is such a level. A cell may be very wide.
+    var level = least
+    while high - level > 1 {
+      let middle = (level + high) / 2
+      if freed(middle) >= surplus { level = middle } else { high = middle }
+    }
     var unneeded = freed(level) - surplus
     for index in candidates.reversed() where all[index].width > level {
       all[index].width = level + (unneeded > 0 ? 1 : 0)
