@@ -85,7 +85,7 @@ private func sleepProblems(
     try await cancelled.value
     problems.append("a cancelled sleep does not throw")
   } catch is CancellationError {
-    // The clock keeps its promise.
+    // A cancelled sleep must throw this error.
   } catch {
     problems.append("a cancelled sleep throws \(error) and no CancellationError")
   }

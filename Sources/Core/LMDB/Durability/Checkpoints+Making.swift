@@ -113,7 +113,7 @@ extension Checkpoints {
     return try unsafe Pin(handle.beginReading())
   }
 
-  /// Steps 2 to 4.
+  /// Makes steps 2 to 4 of the checkpoint.
   private func finish(_ checkpoint: Checkpoint, lockTimeout: Duration) throws(LMDBError) {
     defer { lock.leave() }
     do throws(LMDBError) {

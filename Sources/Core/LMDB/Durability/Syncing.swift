@@ -102,7 +102,7 @@ final class ScratchMark: Sendable {
     self.handle = handle
   }
 
-  /// Before the first change after a sync or close. The caller holds `lock.write`.
+  /// Marks the environment as dirty before the first change after a sync or close. The caller holds `lock.write`.
   func markDirty() throws(LMDBError) {
     let changes = try file.changes()
     if markedAt.withLock({ $0 == changes }) { return }

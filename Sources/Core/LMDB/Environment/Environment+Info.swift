@@ -94,8 +94,8 @@ extension Environment {
   /// The reader that keeps LMDB from reusing the pages freed last: the oldest snapshot of any process, including this process,
   /// that is older than the newest commit. Nil without such a reader.
   ///
-  /// First makes a checkpoint, unless the caller is inside a write, and clears dead readers. Then gives other processes time
-  /// for their checkpoints, and 10 ms to short reads: nil if no such reader is left at some time meanwhile.
+  /// First makes a checkpoint, unless the caller is inside a write, and clears dead readers. Then waits while
+  /// other processes make their checkpoints, and 10 ms more for short reads. Nil as soon as no such reader is left.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
     let time = syncing.checkpoints?.timeForOthers ?? .zero

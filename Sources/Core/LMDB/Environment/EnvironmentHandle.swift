@@ -69,7 +69,7 @@ import Synchronization
     }
   }
 
-  /// Outside a write of the same thread.
+  /// Runs `body` while no other thread writes. Throws inside a write of the same thread.
   func withWriter<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
     if !isOpen { throw phaseError }
     if writer.isMine { throw .insideWrite }

@@ -64,7 +64,7 @@ final class StoreLocks: Sendable {
     self.files = files
   }
 
-  /// Other processes would lock other files.
+  /// Whether a lock file is no longer at its path, so that other processes would lock another file.
   func areDisplaced(in directory: String) -> Bool {
     files.contains { !$1.isAt(directory + "/" + $0) }
   }

@@ -133,8 +133,8 @@ struct Opening {
   ///
   /// A process with the environment open holds `lock.open` and LMDB's lock on lock.mdb. One of the two is not enough: a
   /// process that opened and closed lock.mdb has lost LMDB's lock, and the next opening would clear the reader table. If
-  /// `lock.open` was deleted, this process has locked a new file. An ending process loses its locks one after another, so the
-  /// answer waits for that.
+  /// `lock.open` was deleted, this process has locked a new file. An ending process loses its locks one after another, so this
+  /// function looks again until both locks give the same answer.
   private func isAlone() throws(OpenError) -> Bool {
     do throws(LMDBError) {
       let deadline = ContinuousClock.now + .seconds(1)

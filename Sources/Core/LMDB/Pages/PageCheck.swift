@@ -9,7 +9,8 @@ struct PageCheck {
   var tiling = Tiling()
 
   /// Proves that the records lie side by side from `upper` to the end of the page, that their keys ascend from `low` on and
-  /// before `high`, and that their kinds occur in Larder's files. A branch page needs two records, or one in the free list.
+  /// before `high`, and that their kinds occur in Larder's files. A branch page needs two records; a branch page of the free
+  /// list needs one record.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {

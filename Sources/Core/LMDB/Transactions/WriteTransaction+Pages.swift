@@ -20,8 +20,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Before a shorter value replaces a value with more overflow pages. LMDB would keep all pages of a value that this
-  /// transaction stored: ``WriteGuard`` could not tell whether a superfluous page comes from damage.
+  /// Removes a value before a shorter value with fewer overflow pages replaces the value. LMDB would keep all pages of a value
+  /// that this transaction stored: ``WriteGuard`` could not tell whether a superfluous page comes from damage.
   mutating func removeLonger(
     _ key: Span<UInt8>, count: Int, in database: Database
   ) throws(LMDBError) {
@@ -131,7 +131,7 @@ extension WriteTransaction {
     let pageSize = try statistics(of: .free).pageSize
     // LMDB never uses the last page of the map.
     let end = min(limit / pageSize, unsafe info.me_mapsize / pageSize - 1)
-    // The meta page may have been damaged since the beginning, so the most pages of any file are the limit.
+    // The meta page may have been damaged since the transaction began, so the number is cut to the most pages of any file.
     let lastPage = Int(min(UInt(bitPattern: unsafe info.me_last_pgno), 1 << 40))
     return max(end - lastPage - 1, 0)
   }

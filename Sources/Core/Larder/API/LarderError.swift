@@ -1,7 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// An error of the library: a code for programs, and a text for people that names the path, key or limit and a remedy.
+/// An error of the library: a code for programs and a text for people. The text names the path, key or limit, and a
+/// remedy.
 ///
 /// A missing entry is never an error: reads return nil.
 public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -44,7 +44,7 @@ public import Synchronization
       MappedRegion(start: header, length: 0, count: 0, isWritable: false, file: nil))
   }
 
-  /// The file is `headerSize + 4 * count` bytes long; nil if the system refuses.
+  /// Maps a file of `headerSize + 4 * count` bytes; nil if the system refuses.
   static func map(
     _ file: borrowing FileDescriptor, count: Int, isWritable: Bool
   ) -> UnsafeMutablePointer<MappedRegion>? {

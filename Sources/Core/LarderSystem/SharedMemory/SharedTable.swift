@@ -204,7 +204,7 @@ package enum MappedFile: String, CaseIterable, Sendable {
   /// Written entries that are not committed yet.
   case buffer
 
-  /// Before the new file is renamed.
+  /// The name of a new file before the file is renamed.
   var unfinished: String { rawValue + ".new" }
 
   package static var names: [String] { allCases.flatMap { [$0.rawValue, $0.unfinished] } }

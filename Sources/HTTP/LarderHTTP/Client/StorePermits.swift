@@ -15,7 +15,7 @@
 
     private let state = Mutex(State())
 
-    /// Issues a permit. Call this before reading the store for the request.
+    /// Issues a permit. The caller gets the permit before it reads the store for the request.
     func issue(_ tags: Set<String>, in store: Store) -> StorePermit {
       let moment = store.momentOfLoad
       let number = state.withLock { state in

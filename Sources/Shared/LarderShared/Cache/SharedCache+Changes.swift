@@ -108,7 +108,7 @@ extension SharedCache {
       hint: "nothing: it is sent when the server can be reached again")
   }
 
-  /// Throws if the namespace is one of the tier's own: the records in it must not be removed like copies.
+  /// Throws if the namespace has records of the tier itself: these records must not be removed like copies.
   func checkName() throws(LarderError) {
     guard name == LocalState.namespace || name == Outbox.namespace else { return }
     throw LarderError(

@@ -15,7 +15,7 @@ extension SharedLoad {
 
   // MARK: Outcomes
 
-  /// An answer that the tier has, or does not take.
+  /// The result of a load whose answer the tier has stored, or does not take.
   func loaded(
     _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
   ) -> Loaded<Value> {

@@ -43,7 +43,8 @@ public struct SharedOptions: Sendable {
   /// The largest possible value: a connection ends at a reply with a string of more than 64 MiB.
   private static let largestValue = 32 << 20
 
-  /// The options within usable limits: a lease of no duration is renewed without a pause, an empty log has no head.
+  /// The options within usable limits. A lease of zero duration would be renewed without a pause, and an empty log would have
+  /// no head.
   var possible: SharedOptions {
     var options = self
     options.readTimeout = min(max(readTimeout, .zero), .hours(1))

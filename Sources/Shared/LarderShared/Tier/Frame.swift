@@ -1,7 +1,7 @@
 import Larder
 import LarderSystem
 
-/// The form in which the tier stores a value: with its lifetimes, tags and codec. A checksum covers all of that, the
+/// The form in which the tier stores a value: with its lifetimes, tags and codec. A checksum covers these data, the
 /// application, the namespace and the key.
 ///
 /// Numbers are big-endian: layout (1 byte), flags (1), codec (1), 0 (1), soft lifetime and stale window in milliseconds (8

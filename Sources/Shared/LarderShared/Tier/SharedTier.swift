@@ -107,7 +107,7 @@ public struct FetchedValue: Sendable {
   public var frame: [UInt8]
   /// The time since the value was stored, by the server's clock.
   public var age: Duration
-  /// Whether the value no longer counts: its namespace was cleared, or one of the tags invalidated, or it is of another log.
+  /// Whether the value no longer counts: its namespace was cleared, a tag was invalidated, or the value is from another log.
   public var isInvalidated: Bool
   /// The position of the newest record at the time of the fetch.
   public var head: Position

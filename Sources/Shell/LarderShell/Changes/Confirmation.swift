@@ -23,7 +23,7 @@ struct Confirmation {
   /// Whether a person can be asked. The setting `confirm` is not tested here.
   private var asks: Bool { session.canAsk && session.host.ask != nil }
 
-  /// Throws `declined` or `needs_yes`, unless the change is confirmed or a setting skips its question.
+  /// Throws `declined` or `needs_yes`, unless the change is confirmed or a setting skips the question.
   func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
     if isGiven || asks && !session.settings.confirmsBulkChanges && !isSweeping { return }
     guard asks, let ask = session.host.ask else {

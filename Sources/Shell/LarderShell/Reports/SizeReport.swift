@@ -173,7 +173,7 @@ struct SizeReport {
     ]
   }
 
-  /// `total  3,540  9.1 MB        of 64 MB (14 %)`
+  /// The row of the sums, such as `total  3,540  9.1 MB        of 64 MB (14 %)`.
   private func sum(_ limit: Int?) -> [Cell] {
     let words = limit.map {
       "of \(Wording.size($0)) (\(Wording.percent($0 == 0 ? 1 : Double(total.bytes) / Double($0))))"

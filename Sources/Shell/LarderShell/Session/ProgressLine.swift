@@ -65,7 +65,7 @@ final class ProgressLine {
     return try result.get()
   }
 
-  /// Runs a long operation that calls `shouldContinue` after each step, and stops at the result false.
+  /// Runs a long operation that calls `shouldContinue` after each step and stops when the call returns false.
   static func showSteps<Result>(
     _ verb: String, unit: @escaping (Int) -> String, in session: Session,
     _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result

@@ -54,7 +54,7 @@ final class UnreadableValues {
     self.notify = notify
   }
 
-  /// Counts and names the entry if its value cannot be read; returns whether that is so.
+  /// Counts and names the entry if its value cannot be read; returns false if the value can be read.
   func take(_ entry: Store.Entry) throws -> Bool {
     guard let transform = unknown.first(of: entry) else { return false }
     count += 1

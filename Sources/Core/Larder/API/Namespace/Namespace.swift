@@ -33,7 +33,7 @@ extension Store.Namespace {
     return try engine.metadata.listed(record, name: name, in: transaction).facts
   }
 
-  /// The namespace's size, reads and removals; nil if it does not exist. O(log namespaces).
+  /// The namespace's size, reads and removals; nil if the namespace does not exist. O(log namespaces).
   public func statistics() throws(LarderError) -> Statistics.Namespace? {
     try engine.flushPending(of: store)
     let transaction = try engine.beginRead()

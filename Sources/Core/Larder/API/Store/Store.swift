@@ -36,7 +36,7 @@ public struct Store: Sendable {
     /// The limits to declare for the whole store; nil changes no limit. See ``Store/declare(_:)``.
     ///
     /// A new store, unless temporary, has a default of ``StoreLimits/disk`` until a limit is declared;
-    /// ``StoreLimits/unlimited`` lifts it.
+    /// ``StoreLimits/unlimited`` removes this default.
     public var limits: StoreLimits?
     /// Whether to accept a store that belongs to another user; the handle is then read-only.
     public var allowsForeignOwner = false

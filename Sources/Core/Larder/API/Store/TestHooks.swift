@@ -14,7 +14,8 @@ package struct TestHooks: Sendable {
   /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
   package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
   package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
-  /// The words of records from which a transaction stores them while others append, and a closure to call after each such pass.
+  /// The least number of words in the log with which a commit stores records while processes append, and a closure that the
+  /// commit calls after it has stored such records.
   package var drainsAhead: (least: Int, then: @Sendable () -> Void)?
   /// The free bytes on the file system of a path; nil if the system does not tell.
   package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }

@@ -19,7 +19,8 @@ extension Store {
     return try Purge(engine: engine).run()
   }
 
-  /// Purges one namespace, or all, while `shouldContinue`, called between transactions with the result so far, returns true.
+  /// Purges one namespace, or all namespaces. Calls `shouldContinue` between transactions with the result so far, and stops
+  /// once a call returns false.
   package func purge(
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {

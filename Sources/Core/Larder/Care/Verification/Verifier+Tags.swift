@@ -52,7 +52,8 @@ extension Verifier {
     return false
   }
 
-  /// Checks that entries explain all records of the tag index; looks only doubtful records up, because that reads all tags.
+  /// Checks that entries explain all records of the tag index. The check looks up entries only for doubtful records,
+  /// because a lookup reads all tags of the entry.
   mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let tags = engine.indexes.tags
     try transaction.forEach(in: tags) { key, _ throws(LMDBError) in

@@ -82,7 +82,8 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Waits for the outcome, after ``join()``. A cancelled task leaves; the last calls `abandon` before the load is cancelled.
+  /// Waits for the outcome, after ``join()``. A cancelled task leaves the load. The last task that leaves calls `abandon`
+  /// before the load is cancelled.
   func wait(abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
     let outcome = await waiters.wait(
       unless: { state.withLock { $0.outcome } }, onCancel: { leave(abandon: abandon) })

@@ -5,9 +5,9 @@ import Synchronization
 /// The write buffer has entries on top of the last commit, in memory that all processes of a store share.
 ///
 /// Each write of one entry appends a record, and every reader sees the record at once. A commit stores all records before it
-/// makes its own changes. Then a new, empty generation begins. So the records always lie directly on one commit, the base. The
-/// records are in the file, and a killed process loses none. From the moment at which a transaction stores the last
-/// records until its end the buffer is frozen, and other writers wait for transactions of their own.
+/// makes its own changes. Then a new, empty generation begins. So all records of a generation change the data of one commit,
+/// the base. The records are in the file, and a killed process loses no record. From the moment at which a transaction stores
+/// the last records until its end the buffer is frozen, and other writers wait for transactions of their own.
 ///
 /// Everything in the file may be damaged. So offsets and lengths are checked before use, and an entry has its checksum.
 final class WriteBuffer: Sendable {

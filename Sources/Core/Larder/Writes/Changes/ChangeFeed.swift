@@ -72,7 +72,7 @@ final class ChangeFeed: Sendable {
     let until = ring.watchedUntil
     if until == 0 { return nil }
     guard ChangeLease.isLive(until, at: now) else {
-      // Without an expired lease, writers need not read the clock.
+      // This removes the expired lease, so that later writers need not read the clock.
       _ = ring.exchangeWatched(until, for: 0)
       return nil
     }

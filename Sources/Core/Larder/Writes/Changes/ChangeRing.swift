@@ -4,8 +4,8 @@ import LarderSystem
 /// The file `changes`: a ring of the store's newest changes in the order of their commits.
 ///
 /// A batch writes its changes into the slots after the head, which no reader reads. It records the new head, the target, with
-/// the number of its commit. Then it commits, and moves the head. After a kill in between, the next writer moves the head, or
-/// drops the target without its commit. Writers hold the writer lock, so at most one target exists.
+/// the number of its commit. Then it commits, and moves the head. After a kill in between, the next writer moves the head if
+/// the commit was made, and otherwise drops the target. Writers hold the writer lock, so at most one target exists.
 ///
 /// Readers read up to the head without a lock. If a slot's seal does not match, a writer has overtaken the reader.
 ///

@@ -13,7 +13,8 @@ public enum Expiration: Hashable, Sendable {
   /// and for an unknown zone.
   ///
   /// An entry that is written at exactly this time stays for a day. If the clocks skip the time on a day, the entry expires at
-  /// the moment of the change. If they show the time twice, the first one counts. A day that a zone skips does not count.
+  /// the moment of the change. If the clocks show the time twice, the first time counts. A day that a zone skips does not
+  /// count.
   indirect case daily(at: TimeOfDay, in: String)
   /// The entry expires after this long without use: at least this time, and at most a sixteenth more (time to idle).
   ///

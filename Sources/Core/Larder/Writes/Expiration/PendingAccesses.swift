@@ -100,7 +100,7 @@ extension StoreEngine {
     while left > 0, tries < 3 {
       let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
         let done = try batch.flushAccessTimes(Self.usesPerFlush)
-        // Two commits later, pages freed earlier can be used again.
+        // Pages that earlier commits freed can be used again after two more commits, so an empty batch commits, too.
         if done == 0 { batch.forceCommit() }
         return done
       }

@@ -32,7 +32,7 @@ struct SpaceBudget {
   /// Whether a namespace without a limit of its own counts bytes, not entries.
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
-  /// Whether less than a thirty-second of a limit of the store is left.
+  /// Whether less than 1/32 of a limit of the store is left.
   func isNearlyFull(_ session: borrowing WriteSession) -> Bool {
     if Limits(entries: limits.entries, bytes: limits.bytes)
       .isNearlyReached(by: session.ledger.expectedTotal)

@@ -152,7 +152,8 @@ enum TagInvalidation {
     }
   }
 
-  /// Counts the tombstones with a new one. A generation is never used twice, so its number is a unique key.
+  /// Sets the number of tombstones, which includes the new tombstone, and returns the key of the new tombstone. A generation is
+  /// never used twice, so the number of the generation is a unique key.
   private static func newKey(count: UInt64, _ session: inout WriteSession) -> [UInt8] {
     session.ledger.updateStore { state in
       state.generation &+= 1

@@ -58,7 +58,7 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
 
   /// The result; only valid after ``finish(_:)``.
   var result: Result {
-    // A write without an error has run.
+    // The result exists after a write without an error, because the write has run.
     get throws { try outcome.withLock { $0! }.get() }
   }
 }

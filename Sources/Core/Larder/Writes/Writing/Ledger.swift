@@ -78,7 +78,8 @@ struct Ledger {
     learn(id, change)
   }
 
-  /// Like `updateLoaded`, for the state of a policy. This is no change, because a refused write need not undo it.
+  /// Like `updateLoaded`, for the state of a policy. ``changes`` does not count the call, because a refused write need not undo
+  /// the state of a policy.
   mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     _ = namespaces.update(id) { loaded in
       loaded.isChanged = true

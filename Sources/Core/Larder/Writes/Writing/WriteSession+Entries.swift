@@ -28,7 +28,7 @@ enum EntryChange {
 }
 
 /// ``replace(_:with:as:)`` and ``remove(_:as:)`` make every change of an entry, with its index records, its counters and the
-/// change events. ``Admission`` enforces the limits before that.
+/// change events. ``Admission`` enforces the limits before the change.
 extension WriteSession {
   /// Stores `new` in place of `old`, or as a new entry. A record with the same content stays as it is.
   mutating func replace(
