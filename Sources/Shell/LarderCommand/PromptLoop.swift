@@ -179,7 +179,7 @@ struct PromptLoop {
     let wasLeft = runner.output.wasLeft
     try runner.output.end()
     if Interrupts.isPending {
-      // The terminal has shown ^C at the cursor.
+      // The terminal has shown ^C at the cursor, so a newline must follow.
       if !runner.output.hasLeftInterrupt { runner.messages.write("\n") }
       Interrupts.acknowledge()
     }

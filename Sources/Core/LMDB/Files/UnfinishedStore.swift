@@ -1,8 +1,9 @@
 import CLarderSystem
 import LarderSystem
 
-/// The directory beside its place, under a hidden name, in which a process makes a new store. The process holds a lock on the
-/// directory. The next process empties a directory without a lock; files under other names stay.
+/// The directory in which a process makes a new store. It has a hidden name and lies beside the final place of the store. The
+/// process holds a lock on the directory. If the directory has no lock, the next process removes the files of a store from the
+/// directory; files under other names stay.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String

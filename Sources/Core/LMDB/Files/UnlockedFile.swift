@@ -4,7 +4,8 @@ import LarderSystem
 
 /// LMDB's environment of a data file that no other process uses: the file is written without locks.
 @safe struct UnlockedFile: ~Copyable {
-  /// LMDB keeps the pages of a transaction in memory, and a copy can be stopped between transactions.
+  /// About the most bytes of records in one transaction: LMDB keeps the pages of a transaction in memory, and a copy can be
+  /// stopped only between transactions.
   private static let bytesPerTransaction = 8 << 20
 
   let handle: OpaquePointer

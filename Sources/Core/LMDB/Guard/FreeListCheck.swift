@@ -3,7 +3,7 @@
 struct FreeListCheck {
   let pages: SnapshotPages
   private(set) var free: PageSet
-  /// Including the pages of long lists.
+  /// The pages of the tree, including the pages of long lists.
   private(set) var treePages: PageSet
   /// Oldest first.
   private(set) var lists: [KnownFreePages.List] = []

@@ -21,7 +21,7 @@ extension SnapshotPages {
   /// The most pages that a commit can have in a file of `pages` pages. The pages that the file lacks at its end are free.
   static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
 
-  /// Without a check.
+  /// Makes the snapshot of a meta page's commit without a check.
   @unsafe init(_ page: MetaPage, of extent: DataMap.Extent, shift: Int) {
     (free, main, lastPage) = (page.free, page.main, page.lastPage)
     // Read last: if the page is overwritten meanwhile, the number differs.

@@ -40,7 +40,7 @@ public import Synchronization
   /// The phase of the store. A child that was forked during a read must not write.
   @usableFromInline nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
   @usableFromInline nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
-  /// 0 means each number that the format accepts.
+  /// The number of words that a file must have; 0 if the file may have any number that the format accepts.
   let keptCount = Atomic(0)
   /// 0 if no call has failed.
   let failureCode = Atomic<Int32>(0)

@@ -30,7 +30,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   /// - Parameters:
   ///   - until: the least moment of a ``resume(with:at:)`` that resumes this task.
   ///   - outcome: asked under the lock of this object; the task does not wait if the result is not nil.
-  ///   - onCancel: called when the task is cancelled; before its resumption if it waits by then.
+  ///   - onCancel: called when the task is cancelled; if the task is waiting, the call comes before the task resumes.
   package func wait(
     until: Int64 = .min, unless outcome: () -> Outcome?, onCancel: @Sendable () -> Void = {}
   ) async -> Outcome? {

@@ -45,7 +45,7 @@ import Synchronization
   /// Takes the lock if it is free and no thread waits.
   package func tryEnter() -> Bool { !isMine && enter(0, perOwner: false) }
 
-  /// For messages: `thread 7 (main) has it, and thread 8 waits for it`.
+  /// The owner and the calling thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
     unsafe pthread_mutex_lock(mutex)
     // The owner cannot end meanwhile: it needs the mutex to leave.

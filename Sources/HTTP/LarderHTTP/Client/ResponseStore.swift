@@ -19,7 +19,7 @@
     }
   }
 
-  /// The stored responses of a cache in their namespace. A URI can have any number of them.
+  /// The stored responses of a cache in their namespace. A URI can have any number of stored responses.
   struct ResponseStore: Sendable {
     let namespace: Store.Namespace
     let permits = StorePermits()

@@ -16,8 +16,8 @@ extension SharedCache {
   /// The values with the source and the age of each, or the errors of the keys that failed.
   ///
   /// Every key is handled like a key of `result(for:options:load:)`; one call of `load` has all keys for which neither this
-  /// store nor the tier has a value. Further calls have the keys that other machines loaded but did not store, the keys that
-  /// were changed meanwhile, and, if the tier cannot be used, each ``SharedOptions/maxLoads`` keys.
+  /// store nor the tier has a value. Further calls have the keys that other machines loaded but did not store, and the keys
+  /// that were changed meanwhile. If the tier cannot be used, each call has at most ``SharedOptions/maxLoads`` keys.
   ///
   /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key that is missing in the answer is absent.
   /// - Returns: the results in the order of the keys; nil for a key without a value.

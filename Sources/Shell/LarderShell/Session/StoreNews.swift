@@ -31,7 +31,7 @@ package struct StoreNews {
     }
   }
 
-  /// `(store changed: 14 set, 2 evicted since the last command)`; nil without changes by other processes.
+  /// The note `(store changed: 14 set, 2 evicted since the last command)`; nil without changes by other processes.
   package mutating func since(_ session: Session) -> SafeText? {
     guard let commit, session.store.lastCommit != commit else { return nil }
     let before = counts

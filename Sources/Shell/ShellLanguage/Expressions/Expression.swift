@@ -133,7 +133,7 @@ package struct QueryPath: Sendable, Hashable {
     return nil
   }
 
-  /// `.a.b[0]`
+  /// The text of the path, such as `.a.b[0]`.
   package var text: String {
     var text =
       switch root {

@@ -7,7 +7,7 @@ package enum Wording {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// `1,203`
+  /// The number with commas, such as `1,203`.
   package static func count(_ number: Int) -> String {
     var digits = Array(String(number.magnitude))
     for index in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(",", at: index) }

@@ -55,7 +55,7 @@ final class StoreEngine: Sendable {
 
   // The environment closes itself with its last reference. By then another opening may already share the environment.
   deinit {
-    // The memory tiers and their budget refer to each other.
+    // The memory tiers and their budget refer to each other, so otherwise neither would be released.
     memory.budget.remove { _ in true }
     if isTemporary.load(ordering: .relaxed) {
       environment.close()

@@ -9,7 +9,7 @@ extension Store {
   /// The purge doubts a clock that is more than a day ahead of the last write or purge. Time that passed in this process does
   /// not count. A doubting purge removes no expired entry and sets ``RemovalResult/skippedAfterClockJump``. A second purge at
   /// least a minute later removes the entries that have expired by that clock. Writes under such a clock do not confirm the
-  /// clock. So a clock that jumps for a moment costs nothing.
+  /// clock. So no entry is lost if a clock jumps for a moment.
   ///
   /// - Returns: the exact number of removed entries, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.

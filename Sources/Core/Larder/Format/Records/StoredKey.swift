@@ -67,7 +67,7 @@ struct StoredKey: Hashable, Sendable {
     }
   }
 
-  /// The entry key: `id`, then the stored form of `key`. The database of entries has the entry under it.
+  /// The entry key: `id`, then the stored form of `key`. The database of entries has the entry under this key.
   static func entry(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt8] {
     [UInt8](count: 4 + size(of: key)) { bytes in
       bytes.append(bigEndian: id.rawValue)

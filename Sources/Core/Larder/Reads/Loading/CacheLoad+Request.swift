@@ -95,7 +95,8 @@ extension CacheLoad {
     return Place(load: load, isJoined: isJoined)
   }
 
-  /// Waits for the outcome. A load gives tags and owners only at its end: only then does a joined caller see their removal.
+  /// Waits for the outcome. A load gives tags and owners only at its end. A caller that joined then tries again if a tag or an
+  /// owner was removed since the load began.
   private func outcome(
     _ place: Place, after lookup: CacheLookup<Value>?
   ) async throws -> LoadedValue<Value> {

@@ -7,7 +7,8 @@ package struct CopyTerms: Sendable {
   package var origin: Origin
   /// The error that the result reports, for example because the shared tier cannot be reached.
   package var error: (any Error)?
-  /// Decides in the storing transaction. Without it, a loaded value is stored only if no other version was written meanwhile.
+  /// Decides in the storing transaction whether the value is stored. A loaded value without these terms is stored only if no
+  /// other version was written meanwhile.
   package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
 
   package init(

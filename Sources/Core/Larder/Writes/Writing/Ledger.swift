@@ -125,8 +125,8 @@ struct Ledger {
     Int64(bitPattern: store.lastStamp) == now.milliseconds && store.suspectSince == 0
   }
 
-  /// Records the time of a trusted clock. The last time counts, not the largest: a clock that was ahead for some time must not
-  /// excuse the next jump.
+  /// Records the time of a trusted clock. The last time counts, not the largest: after a clock that was ahead, the next jump
+  /// must be detected, too.
   mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0

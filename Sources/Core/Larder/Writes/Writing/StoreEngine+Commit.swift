@@ -6,7 +6,7 @@ struct CommitMode {
   /// Whether the body may run again. A caller's closure runs only once.
   var mayRepeat = true
   /// Whether the transaction also removes invalidated and expired entries. Off for purge and invalidation, which count such
-  /// entries themselves, and for commits of the store's own.
+  /// entries themselves, and for commits that the store makes by itself.
   var cleansUp = true
   /// The wait for other writers, including those of this process; nil for the store's lock timeout.
   var lockTimeout: Duration?
