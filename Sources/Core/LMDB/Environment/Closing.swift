@@ -89,7 +89,8 @@ final class Closing: Sendable {
     if isLocked { locks.opening.release() }
   }
 
-  /// The attempt to take `lock.open` exclusively may release the shared lock; no process can open meanwhile.
+  /// Flushes if no other process has the environment open. The attempt to take `lock.open` exclusively may release the shared
+  /// lock; no process can open the environment meanwhile.
   private func flushIfAlone() {
     do throws(LMDBError) {
       if try handle.locks.open.take() { try syncing.flushAsLastProcess() }

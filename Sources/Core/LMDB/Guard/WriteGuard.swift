@@ -111,14 +111,14 @@ final class WriteGuard: @unchecked Sendable {
       }
     try check.compare(used: trees.reduce(2 + pages.free.pages) { $0 + $1.pages })
     try compareUse(of: trees, with: check)
-    // The pages that this write has read so far were not compared with the lists.
+    // This write has read pages that were not compared with the lists, so it must check these pages again.
     named.removeAll(keepingCapacity: true)
     recentPaths.forget()
     checkedPages.hasLists = true
   }
 
-  /// Finds a list of free pages that names a page in use. The count misses such a list if it also lacks a free page. The guard
-  /// may also miss a record that leads to a page of the tree of those lists, if the keys fit.
+  /// Finds a list of free pages that names a page in use. The count misses such a list if the list also lacks a free page. The
+  /// guard may also miss a record that leads to a page of the tree of those lists, if the keys fit.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {

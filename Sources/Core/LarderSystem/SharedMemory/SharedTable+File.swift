@@ -91,7 +91,7 @@ extension SharedTable {
     return unsafe current.load(ordering: .acquiring)
   }
 
-  /// Another program may have deleted or replaced the file.
+  /// Whether the file is still at its path. Another program may have deleted or replaced the file.
   package var isInPlace: Bool { unsafe isInPlace(current.load(ordering: .acquiring)) }
 
   private func isInPlace(_ region: UnsafeMutablePointer<MappedRegion>) -> Bool {

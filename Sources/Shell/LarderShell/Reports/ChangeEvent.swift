@@ -136,7 +136,7 @@ struct ChangeForm {
     return cells + event.shown
   }
 
-  /// `21:40:03  set     departures "Malmö C:07"  812 B (+14)  expires in 15 min`
+  /// The line of an event, such as `21:40:03  set     departures "Malmö C:07"  812 B (+14)  expires in 15 min`
   func line(_ event: ChangeEvent, _ clock: WallClock) -> SafeText {
     let change = event.change
     let time = change.time.map { clock.timeOfDay($0.unix) } ?? "        "

@@ -102,7 +102,7 @@ struct LimitReport {
       row("entries", namespaces.reduce(0) { $0 + $1.entries }, Cell.number, \.entries),
       row("bytes", namespaces.reduce(0) { $0 + $1.bytes }, Cell.size, \.bytes),
       row("disk", try store.statistics().file.size, Cell.size, \.disk),
-      // Only the memory of this process is known.
+      // Only the memory of this process is known, so the row has no used amount.
       row("memory", nil, Cell.size, \.memory, "drops decoded values"),
     ]
   }

@@ -62,7 +62,7 @@ final class CountedHandles: Sendable {
         let hasUnmerged = handle.hasUnmerged
         if hasUnmerged { found.append(handle) }
         guard hasUnmerged || handle.hasMemory else { return true }
-        // A read in between lists the handle itself.
+        // If a read has listed the handle again meanwhile, this place in the list is removed.
         return handle.isListed.exchange(true, ordering: .relaxed)
       }
       return found

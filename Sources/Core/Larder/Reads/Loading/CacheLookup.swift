@@ -45,7 +45,7 @@ extension Cache {
   func lookUp(_ key: Span<UInt8>, for purpose: LookupPurpose) throws -> CacheLookup<Value> {
     var value: Value?
     let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-    // A load counts no hit that an undecodable value would take back.
+    // The lookup of a load has counted no hit, so an undecodable value must not take back a hit.
     let found = try lookUp(key, &value, in: transaction, for: purpose) {
       purpose == .load ? decoded($0) : decodeCounting($0)
     }

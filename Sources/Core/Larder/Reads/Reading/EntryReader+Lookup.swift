@@ -91,7 +91,8 @@ extension EntryReader {
       Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
   }
 
-  /// Looks up entries with a flag except `pinned`, damaged records, and all entries of a store with a required transform.
+  /// Looks up an entry that has a flag other than `pinned`, a damaged record, or any entry of a store with a required
+  /// transform.
   @inline(never)
   @_lifetime(borrow transaction)
   private func lookUpUncommon(

@@ -19,7 +19,7 @@ struct BufferRecord: Equatable {
   }
 
   static let headerSize = 4
-  /// The hash table has a place for every eight words of the log. With records of at least this size it is never full.
+  /// The hash table has a place for every eight words of the log. With records of at least this size the table is never full.
   private static let leastSize = 10
   static let longestKey = StoredKey.longestShort
   static let largestEntry = 16_384 + EntryHeader.largestSize + 1024
