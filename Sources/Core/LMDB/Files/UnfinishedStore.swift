@@ -90,7 +90,7 @@ package struct UnfinishedStore: ~Copyable {
     }
   }
 
-  /// Also removes the directory if it holds nothing else.
+  /// Removes the files of the store, and the directory if it holds nothing else.
   package func remove() {
     StoreFiles.removeFiles(in: path)
     unsafe rmdir(path)

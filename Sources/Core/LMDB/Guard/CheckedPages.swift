@@ -103,7 +103,7 @@ struct CheckedPages {
     @inline(__always) _modify { yield &slots[place(of: page)] }
   }
 
-  /// In bytes of the page's records. This write has visited the page.
+  /// Notes how many bytes of records the write adds to a page and removes from the page. The write has visited the page.
   mutating func note(added: Int, removed: Int, on page: UInt64) {
     let place = place(of: page)
     if slots[place].added == 0, slots[place].removed == 0 { changed += 1 }

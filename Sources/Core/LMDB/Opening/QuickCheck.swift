@@ -95,7 +95,7 @@ struct QuickCheck {
     try checkRoot(pages.free, numberKeys: true, name: "the free list")
     if !signature.isEmpty, try find(signature) == nil { throw finding(.foreign) }
     if filePages <= pages.lastPage { try checkMissingPages() }
-    // LMDB reads this record before a `PageReader` can.
+    // LMDB reads this record before a `PageReader` can check the pages, so this call checks the path to the record.
     _ = try find(DurabilityLevel.record)
     for name in databases {
       guard let node = try find(Array(name.utf8)) else {

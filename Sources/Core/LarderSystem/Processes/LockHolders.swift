@@ -1,9 +1,9 @@
 import CLarderSystem
 
-/// For messages.
+/// Finds the processes that hold a lock on a file, for messages.
 package enum LockHolders {
-  /// Except this process and the processes of other containers; also the holders of a file of another disk with the same inode
-  /// number. Empty on macOS.
+  /// The processes that hold a lock on the file, without this process and the processes of other containers. A process that
+  /// locks a file of another disk with the same inode number may be in the result. Empty on macOS.
   package static func processes(holding path: String) -> [Int32] {
     guard let status = FileStatus.of(path) else { return [] }
     #if canImport(Darwin)

@@ -38,7 +38,7 @@ package func warn(_ line: String) {
   _ = unsafe write(2, bytes, bytes.count)
 }
 
-/// The thread receives no signals. Throws `EAGAIN` if the system allows no further thread.
+/// Runs `work` in a new thread, which receives no signals. Throws `EAGAIN` if the system allows no further thread.
 package func runInThread(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
   let retained = unsafe Unmanaged.passRetained(ThreadWork(work))
   let result = unsafe larder_start_thread(

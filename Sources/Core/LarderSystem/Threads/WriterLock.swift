@@ -5,7 +5,7 @@ import Synchronization
 @safe package final class WriterLock: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
-  /// A thread's identity; 0 without an owner. Only changed with `mutex` held.
+  /// The identity of the thread that owns the lock; 0 without an owner. Only changed with `mutex` held.
   private let owner = Atomic<UInt64>(0)
   // The fields below are only used with `mutex` held.
 

@@ -24,7 +24,7 @@ extension SharedLoad {
       mayStore: mayStore(stamp, current: stamp.version, ticket, answer.attributes.tags))
   }
 
-  /// An answer that the tier does not have because it could not be used.
+  /// The result of a load whose answer the tier does not have, because the tier could not be used.
   func unshared(
     _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: LarderError
   ) -> Loaded<Value> {

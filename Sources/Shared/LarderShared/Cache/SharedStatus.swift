@@ -6,7 +6,7 @@ public struct SharedStatus: Sendable {
   public var application: String?
   /// Whether every change that was made up to two seconds ago was applied here.
   public var isConfirmed: Bool
-  /// The process that reads the log for this store; nil if no process does.
+  /// The process that reads the log for this store; nil if no process reads the log.
   public var reader: Int32?
   /// The position of the last change that was applied; nil before the first contact.
   public var applied: Position?

@@ -41,7 +41,8 @@ extension Command {
   }
 }
 
-/// One edit of a value. The edit replaces only the version that was read, unless a person agrees to replace a newer one.
+/// One edit of a value. The edit replaces only the version that was read, unless a person agrees to replace a newer
+/// version.
 private struct ValueEdit {
   let original: [UInt8]
   let isJSON: Bool

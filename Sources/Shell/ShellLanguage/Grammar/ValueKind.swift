@@ -7,7 +7,7 @@ package enum ValueKind: Sendable, Hashable {
   /// The bytes of the word as they are.
   case text
   case file, namespace, glob, regex, duration
-  /// A time, or `never`. A duration counts from now; a time of day is the next one.
+  /// A time, or `never`. A duration counts from now; a time of day is its next occurrence.
   case deadline
   /// A time as for `deadline`, `never`, or `+DURATION`.
   case expiry

@@ -14,7 +14,7 @@ package enum Wording {
     return (number < 0 ? "-" : "") + String(digits)
   }
 
-  /// `1,203 entries`, `1 entry`
+  /// The number with its noun, such as `1,203 entries` or `1 entry`.
   package static func count(_ number: Int, _ one: String, _ many: String) -> String {
     "\(count(number)) \(number == 1 ? one : many)"
   }

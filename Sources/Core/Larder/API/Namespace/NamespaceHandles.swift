@@ -41,7 +41,8 @@ struct NamespaceHandles {
   }
 }
 
-/// The handles that may have unmerged reads. A handle lists itself with a read, but perhaps not at the moment of a write.
+/// The handles that may have unmerged reads. A read lists its handle; a write that runs at the
+/// same time may not find the handle yet.
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 

@@ -39,14 +39,16 @@ public struct LoadOptions: Sendable {
   /// The lifetime of a negative entry, which records that a key has no value; nil stores no negative entry.
   public var absent: Expiration?
   /// A fresh value whose lifetime ends within this time is returned, and a newer value is loaded in the background. If the
-  /// whole lifetime is not longer than this time, that load begins after half of the lifetime. Nil turns this off.
+  /// whole lifetime is not longer than this time, that load begins after half of the lifetime. Nil means that no load
+  /// begins before the expiry.
   public var refreshAhead: Duration?
   /// How long the caller waits for a load, by the store's clock, before it gets ``LarderError/Code/timedOut``; nil means no
   /// limit. The load continues for other callers. Without other callers it is cancelled.
   public var timeout: Duration?
   /// How long a caller waits for a load if the store has a value that may be served on an error. After this time the caller
   /// gets the stored value, with ``LarderError/Code/timedOut`` in ``CacheResult/error``. The load continues in the background
-  /// and stores its value. Without such a stored value the caller waits until ``timeout``. Nil turns this off.
+  /// and stores its value. Without such a stored value, or if this property is nil, the caller waits until
+  /// ``timeout``.
   public var softTimeout: Duration?
   /// How long a load in the background may take while no caller waits for it.
   public var refreshTimeout: Duration

@@ -18,8 +18,8 @@ final class MemoryRegistry: Sendable {
   private struct Shared {
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for. Limits that were asked for before change nothing, so two caches with different
-    /// limits do not replace each other's limits again and again.
+    /// The limits that caches have asked for. A cache that asks for limits in this list changes nothing, so two caches with
+    /// different limits do not replace each other's limits again and again.
     var asked: [MemoryLimits]
   }
 

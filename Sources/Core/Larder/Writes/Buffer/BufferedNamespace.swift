@@ -34,7 +34,7 @@ struct BufferRoom {
   }
 }
 
-/// The slot of a namespace: the version and room that its records of this generation leave.
+/// The slot of a namespace: the next version, and the room that is left after the records of this generation.
 struct BufferedNamespace {
   let id: NamespaceID
   var next: UInt64

@@ -44,7 +44,8 @@ struct PageReclaimer {
 
   /// Makes room before a write is repeated; `taken` is the number of pages that the write had taken when it failed.
   ///
-  /// - Throws: ``LarderError/Code/full`` if too little may be evicted, a reader blocks freed pages, or the write runs once.
+  /// - Throws: ``LarderError/Code/full`` if too little may be evicted, a reader blocks freed pages, or the write may run only
+  ///   once.
   mutating func make(after taken: Int, mayRepeat: Bool) throws {
     self.mayRepeat = mayRepeat
     failures += 1
