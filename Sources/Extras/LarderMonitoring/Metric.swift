@@ -22,7 +22,7 @@ public struct Metric: Hashable, Sendable {
   public let name: String
   /// The labels of the metric.
   public let dimensions: [Dimension]
-  /// How the metric moves.
+  /// Whether the metric is a gauge or a counter.
   public let kind: Kind
   /// The value in the unit of the name, such as bytes or a ratio of 0 to 1.
   public let value: Double

@@ -163,9 +163,9 @@ package enum Interrupts {
 
   /// Counts ^C from now on, and lets writes to a closed pipe fail instead of ending the process.
   ///
-  /// Call it once, before anything else. A program that this process starts has the usual actions for SIGINT and SIGPIPE. A
-  /// third unanswered ^C ends the process unless `endure()` was called: the running code reaches no point at which it stops.
-  /// A process that was started with interrupts ignored, such as a background job of a script, still ignores them.
+  /// Call this function once, before anything else. A program that this process starts has the usual actions for SIGINT and
+  /// SIGPIPE. A third unanswered ^C ends the process unless `endure()` was called: the running code reaches no point at which
+  /// it stops. A process that was started with interrupts ignored, such as a background job of a script, still ignores them.
   package static func install() {
     TerminalSignals.openSelfPipe()
     // `SIGTERM` ends the process at once and with the signal's own status, even if the signal was ignored or blocked. That does

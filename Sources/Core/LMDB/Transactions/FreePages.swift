@@ -128,8 +128,9 @@ struct PageSet {
 
 /// Searches the free lists for a run of pages in the same way as LMDB's `mdb_page_alloc`.
 ///
-/// LMDB reads list after list until the pages read contain a run. Once it has read as many pages as the run has, it reads at
-/// most `60 * pages` more lists. It takes single pages from those lists, lowest first, and reads on when no page is left.
+/// LMDB reads list after list until the pages of these lists contain a run. Once LMDB has read as many pages as the run has,
+/// LMDB reads at most `60 * pages` more lists. LMDB takes single pages from the lists that it has read, lowest first, and reads
+/// the next list when no page is left.
 struct RunSearch {
   private let pages: Int
   private var known: PageSet

@@ -124,7 +124,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// As in keys: the order of the bytes is the order of the numbers.
+  /// Appends a number as keys have it: the order of the bytes is the order of the numbers.
   @inlinable @inline(__always)
   package mutating func append(bigEndian number: UInt64) { append(word: number.byteSwapped) }
 
@@ -154,7 +154,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Little-endian. The eight bytes have been written already.
+  /// Replaces eight bytes that have been written already by a little-endian word.
   @inlinable @inline(__always)
   package mutating func replaceWord(at offset: Int, with word: UInt64) {
     precondition(offset >= 0 && offset <= count &- 8)

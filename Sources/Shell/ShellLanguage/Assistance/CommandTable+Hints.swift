@@ -25,7 +25,8 @@ extension CommandTable {
 struct ArgumentState {
   /// An option whose value comes next.
   private(set) var openOption: OptionSpec?
-  /// The parameter that the next word fills; nil if the word belongs to the selection or is one too many.
+  /// The parameter that the next word fills; nil if the word belongs to the selection, or if the command
+  /// takes no further word.
   private(set) var parameter: Parameter?
   /// The number of words so far that can fill parameters.
   private(set) var filled = 0

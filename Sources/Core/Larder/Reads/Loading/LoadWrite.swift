@@ -116,7 +116,7 @@ final class LoadWrites: Sendable {
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
 
-  /// Takes no lock, because every read with a miss asks this.
+  /// Whether no write waits. Takes no lock, because every read that misses uses this property.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   func add(_ write: LoadWrite) {

@@ -65,8 +65,8 @@ extension EntryHeader {
 
 extension EntryReader {
   /// Finds the entry of a key in a snapshot: one descent of the tree, one parse, one checksum. For an entry whose header has no
-  /// flag except `pinned`, this copies, allocates, locks and counts nothing. The first lookup after a commit also looks up the
-  /// root of the tree. `keyHash` is ``Checksum/keyHash(of:in:)``, and `now` is ``StoreClock/coarseNow``.
+  /// flag except `pinned`, the lookup copies, allocates, locks and counts nothing. The first lookup after a commit also looks
+  /// up the root of the tree. `keyHash` is ``Checksum/keyHash(of:in:)``, and `now` is ``StoreClock/coarseNow``.
   @inline(__always)
   @_lifetime(borrow transaction)
   func lookUp(

@@ -110,7 +110,8 @@ struct ReturnRates: Equatable {
   /// The share of insertions that are ghost hits: at most n/2 evictions ago in a cache of n entries.
   private(set) var ghostHits = 0.0
   private(set) var all = 0.0
-  /// Set above ``mostGhostHits`` and cleared below ``fewGhostHits``.
+  /// Becomes true when ``ghostHits`` rises above ``mostGhostHits``, and false when ``ghostHits`` falls below
+  /// ``fewGhostHits``.
   private(set) var isLooping = false
 
   private static let mostGhostHits = 0.4
@@ -194,7 +195,8 @@ struct WindowTarget: Equatable {
     share = min(max(share + (part == .window ? step : -step), Self.lowest), Self.highest)
   }
 
-  /// A ghost hit in a loop says nothing about the parts: a window above its first target shrinks and leaves main to the loop.
+  /// A ghost hit in a loop does not show which part is too small. A window above its first target shrinks, so that main has
+  /// room for the loop.
   mutating func relax(share size: Double) {
     if share > Self.first { share = max(share - 0.5 * size, Self.first) }
   }
