@@ -168,7 +168,7 @@
       return link
     }
 
-    /// Goes to the next address, unless another command has already done so; false if there is only one address.
+    /// Changes to the next address, unless another command has already left `address`; false if there is only one address.
     @discardableResult private func leave(_ address: ServerAddress) -> Bool {
       route.withLock { route in
         guard route.known.count > 1 else { return false }

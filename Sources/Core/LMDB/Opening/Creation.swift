@@ -20,7 +20,7 @@ struct Creation {
       try FileStatus.syncParent(of: files.directory)
     } catch {
       let cause = error.explained(writing: files.newData)
-      // If this fails, the next process that creates the store removes the file.
+      // If this removal fails, the next process that creates the store removes the file.
       unsafe unlink(files.newData)
       // After a failed sync of the directory, no later sync would put the name of the new file on the disk.
       if !isReplacing { unsafe unlink(files.data) }

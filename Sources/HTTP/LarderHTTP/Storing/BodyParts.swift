@@ -93,7 +93,7 @@
     private let permit: StorePermit
 
     /// - Parameter largest: the limit of the policy. A body also uses at most half of each limit of the namespace and the
-    ///   store, so that one body does not evict all others.
+    ///   store, so that one body does not evict all other entries.
     init(in namespace: Store.Namespace, largest: Int, permit: StorePermit) throws {
       let rules = try namespace.info()?.rules ?? Rules()
       let store = try namespace.store.limits().effective

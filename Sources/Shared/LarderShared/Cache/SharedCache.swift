@@ -96,7 +96,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value>? {
     var options = options
     options.policy = .revalidate
-    // A load under way may have asked the tier before a change that has already returned.
+    // A load under way may have asked the tier before a change that has already returned, so this call does not join the load.
     local.leaveLoad(of: Key(key).bytes)
     return try await result(key, options, policy: .standard, load)
   }

@@ -54,8 +54,9 @@ public struct Store: Sendable {
     public var trimsMemory = true
     /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///
-    /// The process that opens the store alone decides. The size is rounded down to a power of two, and the file is larger: 4.7
-    /// MB for 4 MB. A store of ``Durability/durable`` has no buffer, a temporary store at most 256 KB.
+    /// The process that opens the store while no other process has it open decides the size. The size is rounded down to a
+    /// power of two, and the file is larger: 4.7 MB for 4 MB. A store of ``Durability/durable`` has no buffer, a temporary
+    /// store at most 256 KB.
     public var writeBuffer = 4 << 20
     /// Whether the store keeps its present write buffer, of any size, or stays without a write buffer.
     package var keepsWriteBuffer = false

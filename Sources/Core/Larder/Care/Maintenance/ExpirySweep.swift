@@ -1,7 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// Removes expired entries in the order of the expiry index; indexes an entry whose end has moved under its new end.
+/// Removes expired entries in the order of the expiry index. If the end of an entry has moved, the sweep adds the entry to the
+/// index with its new end.
 struct ExpirySweep {
   /// The most indexed entries that a write in need of room looks at before it evicts live entries.
   static let perWrite = 256

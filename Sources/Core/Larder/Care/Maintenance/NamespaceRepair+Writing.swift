@@ -32,7 +32,7 @@ extension NamespaceRepair {
     }
   }
 
-  /// Drops the keys that still lead nowhere: other writes may have come since the search.
+  /// Drops the keys that still lead to no entry: other writes may have come since the search.
   func drop(
     _ keys: [[UInt8]], _ part: Part, _ chunks: ChunkOwners, _ session: inout WriteSession
   ) throws(LarderError) {

@@ -164,7 +164,8 @@ extension Store {
   /// The mark of the newest write of any process, without a read of the store; 0 once the store is closed.
   package var lastCommit: UInt64 { engine.reader.moment }
 
-  /// For each namespace, the count of the numbers given since its creation, and its removals. O(namespaces).
+  /// For each namespace, how many numbers for versions and positions were given since its creation, and its removals.
+  /// O(namespaces).
   package func tallies() throws(LarderError) -> [(numbers: UInt64, removals: RemovalCounters)] {
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map {

@@ -27,7 +27,7 @@ public struct Snapshot: ~Copyable {
     return result
   }
 
-  /// A copy of the fresh value under `key`, or nil. This counts as a read, and as an access.
+  /// A copy of the fresh value under `key`, or nil. The call counts as a read, and as an access.
   public func value(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> [UInt8]? {

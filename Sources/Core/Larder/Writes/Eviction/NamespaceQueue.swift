@@ -165,7 +165,7 @@ extension Limits {
     }
   }
 
-  /// Whether less than a thirty-second of a limit is left.
+  /// Whether less than 1/32 of a limit is left.
   func isNearlyReached(by usage: Usage) -> Bool {
     func isNear(_ used: UInt64, _ limit: Int?) -> Bool {
       limit.map { used > UInt64(clamping: $0 - $0 / 32) } ?? false

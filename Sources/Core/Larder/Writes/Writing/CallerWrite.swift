@@ -40,7 +40,7 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
   var mode: CommitMode { write.mode }
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-  /// Sets what resumes the caller, before the write is queued.
+  /// Sets the closure that resumes the caller, before the write is queued.
   func begin(_ resume: @escaping @Sendable () -> Void) { self.resume.withLock { $0 = resume } }
 
   func cancel() { cancelled.store(true, ordering: .relaxed) }

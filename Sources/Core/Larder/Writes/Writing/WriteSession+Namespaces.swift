@@ -2,7 +2,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Committed namespaces and settings are cached beyond the batch. A change of the batch itself is not: it may be rolled back.
+/// Committed namespaces and settings are cached beyond the batch. A change of the batch itself is not
+/// cached, because the batch may be rolled back.
 extension WriteSession {
   mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
     if let found = known.find(ExactString(name)) { return found }
