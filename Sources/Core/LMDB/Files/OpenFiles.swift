@@ -117,7 +117,7 @@ final class DirectoryStamp: Sendable {
       self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 
-    /// Whether a later change has another time; never certain without fractions of seconds.
+    /// Whether a later change certainly has another time; false if the time has no fractions of a second.
     func isSettled(at wall: Int64) -> Bool {
       nanoseconds != 0 && wall - (seconds &* 1000 &+ nanoseconds / 1_000_000) > clockStep
     }

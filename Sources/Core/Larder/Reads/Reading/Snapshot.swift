@@ -11,7 +11,7 @@ public struct Snapshot: ~Copyable {
 
   /// Lends the bytes of the fresh value under `key` to `body`; returns nil without a fresh value.
   ///
-  /// This counts as a read, and as an access. The bytes cannot leave `body`. O(log n). Throws the error of `body`, or
+  /// The call counts as a read, and as an access. The bytes cannot leave `body`. O(log n). Throws the error of `body`, or
   /// ``LarderError``.
   public func withValue<Result>(
     for key: some StoreKey, in namespace: Store.Namespace, _ body: (Span<UInt8>) throws -> Result
@@ -36,7 +36,7 @@ public struct Snapshot: ~Copyable {
 
   /// The decoded fresh value under `key`, or nil. A value that the codec cannot read is a miss, and counted as undecodable.
   ///
-  /// This counts as a read, and as an access. It does not use the memory tier, which may hold a newer value.
+  /// The call counts as a read, and as an access. It does not use the memory tier, which may hold a newer value.
   public func value<Value>(
     for key: some StoreKey, in cache: Cache<Value>
   ) throws(LarderError) -> Value? {
@@ -45,7 +45,8 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// The entry under `key` without its value, even an expired entry, or nil. This counts neither as a read nor as an access.
+  /// The entry under `key` without its value, even an expired entry, or nil. The call counts neither as a read nor as an
+  /// access.
   public func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
@@ -54,7 +55,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether an entry is under `key`, even an expired entry. This counts neither as a read nor as an access.
+  /// Whether an entry is under `key`, even an expired entry. The call counts neither as a read nor as an access.
   package func hasEntry(
     _ key: [UInt8], in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
@@ -68,7 +69,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether a fresh value is under `key`. This counts neither as a read nor as an access.
+  /// Whether a fresh value is under `key`. The call counts neither as a read nor as an access.
   public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
     -> Bool
   {

@@ -46,7 +46,7 @@ struct ChangeLease {
       let known = ring.watchedUntil
       let ends = (0..<ChangeRing.leaseCount).map(ring.lease)
       let latest = ends.filter { Self.isLive($0, at: now) }.max() ?? 0
-      // Only this word has the end of a lease without a slot.
+      // A live lease without a slot has its end only in this word, so the word stays.
       if known != end, Self.isLive(known, at: now), !ends.contains(known) { return }
       if ring.exchangeWatched(known, for: latest) { return }
     }

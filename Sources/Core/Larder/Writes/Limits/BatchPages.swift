@@ -67,7 +67,8 @@ struct BatchPages {
 
   func usable(leaving free: Int) -> Int { max(min(pages - free, usable), 0) }
 
-  /// With more bytes behind the end of the file, a batch cannot reach the limit, even with all copies of pages.
+  /// If more bytes than this number are left between the end of the file and the limit, a batch cannot reach the limit, even
+  /// with all copies of pages.
   static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
   /// The count of available pages stops here: no batch takes more.
   static let enough = 1 << 17
