@@ -45,7 +45,7 @@ extension OwnedBytes {
       }
       var offset = 0
       while offset < count {
-        // The last word may overlap the previous one.
+        // The last word may overlap the previous word.
         let at = min(offset, count &- 8)
         if unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
           != other.loadUnaligned(fromByteOffset: at, as: UInt64.self)

@@ -23,10 +23,11 @@ package enum Wording {
 
   package static func entries(_ number: Int) -> String { count(number, "entry", "entries") }
 
-  /// `28 %`, for a share from 0 to 1.
+  /// A share from 0 to 1 as a percentage, such as `28 %`.
   package static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
 
-  /// `812 B`, `2.4 kB`, `31 kB`, `16.3 MB`: powers of 1000, with a fraction only for small numbers.
+  /// A number of bytes, such as `812 B`, `2.4 kB`, `31 kB` or `16.3 MB`: in powers of 1000, with a fraction only for small
+  /// numbers.
   package static func size(_ bytes: Int) -> String {
     let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
     var power = 0

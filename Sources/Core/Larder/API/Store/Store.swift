@@ -186,7 +186,7 @@ public struct Store: Sendable {
   /// 16 random bytes for keyed digests; no other store has the same bytes.
   package var secret: [UInt8] { engine.identity }
 
-  /// Tells the opened store apart from other stores of this process.
+  /// Distinguishes the opened store from other stores of this process.
   package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
 
   /// The mark of the newest write that a read sees now. Later reads see the same state while ``lastCommit`` is this mark.
