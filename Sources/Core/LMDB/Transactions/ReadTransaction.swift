@@ -11,7 +11,7 @@ import Synchronization
   package let stripe: Int
   /// See ``overlay(_:count:_:)``.
   private var overlaid: (hash: UInt64, region: Region)?
-  /// A part of ``moment`` that tells apart the states of the bytes laid over the snapshot.
+  /// A part of ``moment`` that distinguishes the states of the bytes laid over the snapshot.
   package var stamp: UInt64 = 0
 
   /// - Precondition: the caller owns the slot and has renewed its transaction.

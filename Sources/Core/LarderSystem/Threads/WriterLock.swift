@@ -9,7 +9,7 @@ import Synchronization
   private let owner = Atomic<UInt64>(0)
   // The fields below are only used with `mutex` held.
 
-  /// In the order of arrival.
+  /// The tickets of the waiting threads, in the order of arrival.
   private var waiting: [UInt64] = []
   private var lastTicket: UInt64 = 0
   private var turns: UInt64 = 0

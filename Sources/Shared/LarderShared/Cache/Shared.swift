@@ -67,7 +67,8 @@ public final class Shared: Sendable {
     public var gaps = 0
     /// Removals that waited in a store and were sent later.
     public var sent = 0
-    /// Times that reading or applying the log failed. Copies are not confirmed while it fails.
+    /// Times that reading or applying the log failed. After such a failure, copies are not confirmed until the log is applied
+    /// again.
     public var failures = 0
     /// The reason of the last such failure.
     public var lastFailure: String?

@@ -39,7 +39,8 @@ struct LogReader: Sendable {
       } catch let error as LarderError where [.closed, .forked, .readOnly].contains(error.code) {
         return
       } catch {
-        // The tier cannot be reached, or the store is busy or full. The copies become unconfirmed until this succeeds.
+        // The tier cannot be reached, or the store is busy or full. The copies become unconfirmed until the log is
+        // applied again.
         count {
           $0.failures += 1
           $0.lastFailure = String(describing: error)

@@ -60,14 +60,14 @@ package struct WallClock: Sendable {
     return "\(distance(to: time)) (\(clock(time)))"
   }
 
-  /// `Sat 21 Nov 00:00`, with the year if it is not the present year.
+  /// A date such as `Sat 21 Nov 00:00`, with the year if the year is not the present year.
   package func date(_ time: UnixTime) -> String {
     let shown = civil(time)
     let year = shown.year == civil(now).year ? "" : " \(shown.year)"
     return "\(day(shown))\(year) \(timeOfDay(shown))"
   }
 
-  /// `Sat 21 Nov 2026, 00:00 CET`, for a page that is read later and elsewhere.
+  /// A date such as `Sat 21 Nov 2026, 00:00 CET`, for a page that is read later and elsewhere.
   package func fullDate(_ time: UnixTime) -> String {
     let shown = civil(time)
     return "\(day(shown)) \(shown.year), \(timeOfDay(shown)) \(zone.name(at: time))"

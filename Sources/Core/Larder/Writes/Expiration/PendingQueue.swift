@@ -77,8 +77,8 @@ final class PendingExpirations: Sendable {
   static let capacity = 4096
 
   let queue = PendingQueue<Void>(capacity: capacity)
-  /// Hashes of waiting keys, by their last bits. With them a reader that finds the same expired entry again neither copies its
-  /// key nor takes the lock.
+  /// Hashes of waiting keys, by their last bits. So a reader that finds the same expired entry again neither copies the key nor
+  /// takes the lock.
   private let places = AtomicWords(count: 1024)
 
   @inline(__always)
