@@ -19,7 +19,8 @@ final class Checkpoints: Sendable {
   let state = Mutex(State())
   let hasCommitted = Atomic(false)
 
-  /// The bytes of growth, or of freed pages, which LMDB cannot reuse while the pin stays, that cause an early checkpoint.
+  /// The number of bytes that causes an early checkpoint: bytes by which the file has grown, or bytes of freed pages. LMDB
+  /// cannot reuse these freed pages while the pin stays.
   static let mostUnusable = 16 << 20
 
   struct State: Sendable {

@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// The table has no keys: a hash of key and namespace id names an entry. Two entries with the same bucket and tag share a slot.
 /// A full bucket forgets an entry. The table has no locks, so one of two concurrent changes of a slot is lost. A lost, old or
-/// damaged table costs only hits: an entry without a slot counts as never used.
+/// damaged table only lowers the hit rate: an entry without a slot counts as never used.
 ///
 /// A table for `entries` entries has `2 * entries` words of access slots in buckets of 8. Then come `4 * entries` words of
 /// ghost slots in buckets of 4, and ``recentWords`` words that say which entries are recent.
