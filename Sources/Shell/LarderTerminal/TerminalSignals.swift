@@ -184,7 +184,7 @@ package enum Interrupts {
   /// Whether there is an unanswered ^C. A long command looks here at each point where it can stop; a look costs two loads.
   package static var isPending: Bool { pending > 0 }
 
-  /// Answers all interrupts; call it where code stops because of an interrupt.
+  /// Answers all interrupts. Call this function where code stops because of an interrupt.
   package static func acknowledge() {
     answered.store(TerminalSignals.interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }

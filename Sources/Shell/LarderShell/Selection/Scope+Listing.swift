@@ -44,7 +44,7 @@ extension Scope {
     if found == 0, output.isForPerson { try suggestOtherMatches() }
   }
 
-  /// `… 1,203 more: --after "k0050", or --limit all`
+  /// The line below a list that is cut, such as `… 1,203 more: --after "k0050", or --limit all`
   private func remark(_ rest: (count: Int, isAll: Bool), behind key: [UInt8]?) -> SafeText {
     let over = rest.isAll ? "" : "over "
     // A key tells the end of the page only in the order of keys and in one namespace.

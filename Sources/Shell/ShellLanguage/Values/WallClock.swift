@@ -85,7 +85,7 @@ package struct WallClock: Sendable {
     }
   }
 
-  /// `21:40:03`
+  /// The time of day, such as `21:40:03`.
   package func timeOfDay(_ time: UnixTime) -> String {
     let shown = civil(time)
     return "\(timeOfDay(shown)):\(padded(shown.second))"
