@@ -27,7 +27,8 @@ extension Peer {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     let used = try Shortage.addressSpace
     if used > 1 << 40 { return Peer.say("sanitized") }
-    try Shortage.limit(RLIMIT_AS, to: rlim_t(used + 64 << 20))
+    // glibc reserves up to 128 MB of addresses for the first allocation of a thread, also of a thread that is late.
+    try Shortage.limit(RLIMIT_AS, to: rlim_t(used + 160 << 20))
     environment.setFileLimit(1 << 40)
     for stored in 0..<100 {
       try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 65_536))
