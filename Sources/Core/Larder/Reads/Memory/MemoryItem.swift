@@ -4,7 +4,8 @@ import Synchronization
 
 /// The facts that tell whether a decoded value is still current; ``MemoryBox`` adds the value. A pair of namespace id and
 /// version names one value for ever, so the value never changes. The facts that a touch or a commit can change are atomics,
-/// read and written together under the lock of the item's shard. `Sendable` is unchecked because of the subclass.
+/// read and written together under the lock of the item's shard. `Sendable` is unchecked because of the subclass; all
+/// properties are constants.
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
@@ -29,8 +30,8 @@ class MemoryItem: @unchecked Sendable {
   /// The access statistics. A hit and the policy may overwrite each other's changes.
   private let storedStats = Atomic<UInt8>(0)
   private let storedNumber = Atomic<UInt64>(0)
-  /// The place in the policy's queue; read and changed only under the policy's lock.
-  final var place = MemoryQueue.end
+  /// The place in the policy's queue; it changes only under the policy's lock.
+  private let storedPlace = Atomic<Int>(MemoryQueue.end)
 
   init(
     key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, id: NamespaceID, header: EntryHeader,
@@ -100,6 +101,11 @@ class MemoryItem: @unchecked Sendable {
   final func isExpired(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
     return expires != EntryHeader.never && now >= expires
+  }
+
+  final var place: Int {
+    get { storedPlace.load(ordering: .relaxed) }
+    set { storedPlace.store(newValue, ordering: .relaxed) }
   }
 
   /// The access statistics of an item, in seven bits: clock, frequency, and whether it was ever used.
