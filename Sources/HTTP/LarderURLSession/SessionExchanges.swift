@@ -62,7 +62,8 @@
   final class SessionExchanges: NSObject, URLSessionDataDelegate {
     private let underWay = Mutex<[Int: Arrivals]>([:])
 
-    /// Starts a task. The task is cancelled when its reader stops.
+    /// Starts a task. A cancelled reader cancels the task. After a reader that only drops the body, the task runs until its end,
+    /// or until too many bytes are unread.
     func begin(_ task: URLSessionDataTask) -> Arrivals {
       let arrivals = Arrivals(of: task)
       underWay.withLock { $0[task.taskIdentifier] = arrivals }
