@@ -283,8 +283,7 @@ import ExampleTesting
     let run = try #require(begun)
     // An iteration does not raise the priority, but a wait for the result does.
     for await _ in run {}
-    let (lists, articles, images) = (1, 3, 6)
-    #expect(network.sent.all.count == lists + articles + images)
+    #expect(network.sent.all.count == 10, "a list, 3 articles and 6 images")
     for (path, priority) in network.sent.all {
       let isLow = isAutomatic || path.hasPrefix("/img")
       #expect(priority == (isLow ? .background : .utility), "\(path)")
