@@ -24,6 +24,14 @@ extension LineEditorTests {
       try session.type(down).expect(line: "probe>", column: 7)
     }
 
+    @Test func `Up recalls what begins as the line does and Down brings the line back`() throws {
+      let session = try TerminalSession(home: home)
+      try session.type("keys a\rget b\rkeys c\rmy keys\rke").expect(line: "probe> ke")
+      try session.type(up).expect(line: "probe> keys c", column: 13)
+      try session.type(up).expect(line: "probe> keys a", column: 13)
+      try session.type(down + down).expect(line: "probe> ke", column: 9)
+    }
+
     @Test func `^R searches`() throws {
       let session = try TerminalSession(home: home)
       try session.type("keys departures\rget x\r\u{12}depart").expect(row: "probe> keys departures")
