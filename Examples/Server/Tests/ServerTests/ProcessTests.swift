@@ -17,24 +17,15 @@ import Testing
       process.arguments = [store, "0"]
       process.standardOutput = output
       try process.run()
-      var line = Data()
-      while line.last != UInt8(ascii: "\n") {
-        let byte = try #require(try output.fileHandleForReading.read(upToCount: 1))
-        try #require(!byte.isEmpty)
-        line += byte
-      }
-      port = try #require(Int(String(decoding: line, as: UTF8.self).split { !$0.isNumber }[0]))
+      // The server writes its only line in one piece.
+      let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+      port = try #require(Int(line.filter(\.isNumber)))
     }
 
-    deinit { kill() }
+    deinit { end(by: SIGKILL) }
 
-    func kill() {
-      Foundation.kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-    }
-
-    func end() {
-      process.terminate()
+    func end(by signal: Int32 = SIGTERM) {
+      kill(process.processIdentifier, signal)
       process.waitUntilExit()
     }
 
@@ -65,7 +56,7 @@ import Testing
     let shared = try await second.get("/reports/1")
     #expect(shared.text == report.text && shared.fields["age"] != nil)
 
-    first.kill()
+    first.end(by: SIGKILL)
     #expect(try await second.get("/visits", cookie: cookie).text == "visit 3\n")
     second.end()
     #expect(second.process.terminationStatus == 0)

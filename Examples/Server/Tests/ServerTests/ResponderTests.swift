@@ -9,7 +9,8 @@ import NIOCore
 import Synchronization
 import Testing
 
-/// An application behind a cache. Tests of `LarderHTTP` cover `Vary` and requests with credentials.
+/// An application behind a cache. Tests of `LarderHTTP` cover `Vary`, ranges, cookies, invalidation and requests with
+/// credentials.
 @Suite struct ResponderTests {
   private struct Fault: Error {}
 
@@ -56,19 +57,17 @@ import Testing
         gate.open()
         for try await answer in group { #expect(answer.status == 500) }
       }
-      let before = calls.count
-      #expect(try await client.send("/fault").status == 500)
-      #expect(calls.count == before + 1)
-      for _ in 0..<2 {
-        let missing = try await client.send("/missing")
-        #expect(missing.status == 404 && missing.text.contains("nothing"))
+      // An error of the handler does not count as an error of the cache, so the handler is called only once.
+      for (path, status, text) in [
+        ("/fault", 500, ""), ("/missing", 404, "nothing"), ("/missing", 404, "nothing"),
+        ("/store", 500, ""), ("/none", 404, ""),
+      ] {
+        let before = calls.count
+        let answer = try await client.send(path)
+        #expect(answer.status == status && (text.isEmpty || answer.text.contains(text)), "\(path)")
+        #expect(calls.count == before + 1, "\(path)")
       }
-      #expect(calls.count == before + 3)
-      // The handler's error does not count as an error of the cache, so the handler is called only once.
-      #expect(try await client.send("/store").status == 500)
-      #expect(calls.count == before + 4 && calls.reports.isEmpty)
-      #expect(try store.namespace("responses").count() == 0)
-      #expect(try await client.send("/none").status == 404)
+      #expect(try calls.reports.isEmpty && store.namespace("responses").count() == 0)
     }
   }
 
@@ -178,23 +177,16 @@ import Testing
     }
   }
 
-  @Test func `a hit answers a condition or HEAD, and has no cookie of another client`() async throws
-  {
+  @Test func `a hit answers a condition or HEAD`() async throws {
     let router = Router()
-    let fields: HTTPFields = [.setCookie: "id=1", .eTag: "\"1\""]
-    router.get("/a") { _, _ in text("body", "max-age=60", fields) }
-    router.put("/a") { _, _ in HTTPResponse.Status.noContent }
+    router.get("/a") { _, _ in text("body", "max-age=60", [.eTag: "\"1\""]) }
     try await withServer(router, calls) { client, _, _ in
-      #expect(try await client.send("/a").fields["set-cookie"] == "id=1")
-      let hit = try await client.send("/a")
-      #expect(hit.text == "body" && hit.fields["set-cookie"] == nil)
+      #expect(try await client.send("/a").text == "body")
       let known = try await client.send("/a", "GET", ["If-None-Match": "\"1\""])
       #expect(known.status == 304 && known.text == "")
       let head = try await client.send("/a", "HEAD")
       #expect(head.status == 200 && head.text == "" && head.fields["content-length"] == "4")
       #expect(calls.count == 1)
-      #expect(try await client.send("/a", "PUT").status == 204)
-      #expect(try await client.send("/a").fields["set-cookie"] == "id=1", "a write invalidates")
     }
   }
 
@@ -249,15 +241,8 @@ import Testing
     router.post("/a") { request, _ in
       text(String(buffer: try await request.body.collect(upTo: 1_000)))
     }
-    let store = try Store.temporary()
-    let responder = CachedResponder(
-      CountedResponder(base: router.buildResponder(), calls: calls),
-      in: store.namespace("responses"), report: { [calls] in calls.report($0) })
-    let server = Application(
-      responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: 0)))
-    try store.close()
-    try await server.test(.ahc()) { client in
-      let client = Client(port: try #require(client.port))
+    try await withServer(router, calls) { client, store, _ in
+      try store.close()
       for _ in 0..<2 { #expect(try await client.send("/a").text == "body") }
       #expect(try await client.send("/a", "POST", body: "posted").text == "posted")
     }
@@ -267,7 +252,7 @@ import Testing
   @Test func `hostile targets and fields`() async throws {
     let router = Router()
     router.get("/**") { request, _ in text(request.uri.path, "max-age=60") }
-    try await withServer(router, calls) { client, store, _ in
+    try await withServer(router, calls) { client, _, _ in
       for path in ["/%00", "/a%2F..%2Fb", "/q?q=%ff", "/" + String(repeating: "x", count: 8_000)] {
         let answer = try await client.send(path)
         #expect(try await client.send(path).text == answer.text)
@@ -281,19 +266,13 @@ import Testing
         let answer = try await client.send("/a", "GET", ["Host": host])
         #expect(answer.status == 200 || answer.status == 400)
       }
-      for range in ["bytes=0-99999999999999999999", "bytes=-0", "bytes=5-1", "x"] {
-        #expect(try await client.send("/%00", "GET", ["Range": range]).status < 500)
-      }
-      _ = try store.verify()
     }
   }
 
   @Test func `the cache sends nothing outside a request of a client`() async throws {
-    let router = Router()
-    try await withServer(router, calls) { _, store, _ in
-      let responder = CachedResponder(Router().buildResponder(), in: store.namespace("responses"))
-      let request = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/")
-      await #expect(throws: LarderError.self) { _ = try await responder.cache.send(request) }
-    }
+    let store = try Store.temporary()
+    let responder = CachedResponder(Router().buildResponder(), in: store.namespace("responses"))
+    let request = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/")
+    await #expect(throws: LarderError.self) { _ = try await responder.cache.send(request) }
   }
 }

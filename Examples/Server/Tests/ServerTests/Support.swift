@@ -22,18 +22,6 @@ final class Calls: Sendable {
   var reports: [String] { errors.withLock { $0 } }
 }
 
-struct CountedResponder<Base: HTTPResponder>: HTTPResponder {
-  typealias Context = Base.Context
-
-  let base: Base
-  let calls: Calls
-
-  func respond(to request: Request, context: Context) async throws -> Response {
-    calls.note()
-    return try await base.respond(to: request, context: context)
-  }
-}
-
 struct Gate: Sendable {
   private let gate = AsyncStream<Void>.makeStream()
 
@@ -81,22 +69,26 @@ struct Client: Sendable {
   }
 }
 
-/// Runs a server over `router`, with a response cache in a temporary store.
+/// Runs a server over `router`, with a response cache in a temporary store, which `body` may close.
 func withServer(
   _ router: Router<BasicRequestContext>, _ calls: Calls, policy: HTTPCachePolicy = .application,
   _ body: @Sendable (Client, Store, ManualClock) async throws -> Void
 ) async throws {
-  try await withTemporaryStore { store, clock in
-    let responder = CachedResponder(
-      CountedResponder(base: router.buildResponder(), calls: calls),
-      in: store.namespace("responses"), policy: policy,
-      report: { calls.report($0) })
-    let server = Application(
-      responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: 0)))
-    try await server.test(.ahc()) { client in
-      try await body(Client(port: try #require(client.port)), store, clock)
-    }
+  let clock = ManualClock()
+  let store = try Store.temporary(options: Store.Options(clock: clock))
+  let application = router.buildResponder()
+  let counted = CallbackResponder<BasicRequestContext> { request, context in
+    calls.note()
+    return try await application.respond(to: request, context: context)
   }
+  let responder = CachedResponder(
+    counted, in: store.namespace("responses"), policy: policy, report: { calls.report($0) })
+  let server = Application(
+    responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: 0)))
+  try await server.test(.ahc()) { client in
+    try await body(Client(port: try #require(client.port)), store, clock)
+  }
+  do { try store.finish() } catch let error as LarderError where error.code == .closed {}
 }
 
 func waitUntil(_ condition: () throws -> Bool) async throws {
