@@ -78,14 +78,12 @@ import Testing
   }
 
   @Test func `an error of one key and an absent one leave the others their values`() async throws {
-    let time = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: time)) { machines, tier in
+    try await withMachines(2) { machines, tier, time in
       let source = Source()
       let options = LoadOptions(
         stale: Staleness(onError: .hours(1)), absent: .after(.minutes(5)), waitsForCommit: true)
       try await machines[0].cache.set("old", for: "bad 1", expires: .after(.milliseconds(1)))
-      for clock in [time] + machines.map(\.clock) { clock.advance(by: .seconds(1)) }
-      for machine in machines { try await machine.follow(tier) }
+      try await pass(.seconds(1), time, machines, tier)
       let keys = ["a", "bad 1", "bad 2", "none", "b"]
       for (machine, calls) in zip(machines, [1, 2]) {
         let found = try await machine.cache.results(for: keys, options: options, load: source.load)

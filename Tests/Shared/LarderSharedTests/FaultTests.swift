@@ -123,20 +123,13 @@ import Testing
     }
   }
 
-  @Test(arguments: ["remove", "clear", "invalidate"])
-  func aRemovalActsHereEvenIfTheTierCannotBeReached(_ change: String) async throws {
+  @Test(arguments: SharedChange.removals)
+  func aRemovalActsHereEvenIfTheTierCannotBeReached(_ change: SharedChange) async throws {
     try await withMachines(1) { machines, tier in
       let cache = machines[0].cache
       try await cache.set("old", for: "a", tags: ["t"])
       tier.fail(next: 1, with: .unreachable)
-      let code = await code {
-        switch change {
-        case "remove": try await cache.remove("a")
-        case "clear": try await cache.clear()
-        default: try await cache.invalidate(tag: "t")
-        }
-      }
-      #expect(code == .pending)
+      #expect(await code { try await change.make(in: cache) } == .pending)
       #expect(try machines[0].copy() == nil)
     }
   }
@@ -160,8 +153,7 @@ import Testing
   }
 
   @Test func anEmptiedTierIsFilledAgain() async throws {
-    let server = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(2) { machines, tier, server in
       let origin = Origin()
       _ = try await machines[0].read(origin)
       // The first record of the new log has another position.
@@ -177,8 +169,7 @@ import Testing
   /// machine asks again only because it remembers the change.
   @Test(arguments: [true, false])
   func aReplyThatIsLateIsNotUsed(remembersChanges: Bool) async throws {
-    let server = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(2) { machines, tier, server in
       let (machine, other) = (machines[0], machines[1])
       try await other.cache.set("old", for: "a")
       try await machine.follow(tier)
@@ -202,8 +193,7 @@ import Testing
   /// the change at once, and at the end all machines that ask the tier agree.
   @Test func randomHistoriesEndWithWhatTheTierHas() async throws {
     var rng = SeededRNG()
-    let server = ManualClock()
-    try await withMachines(3, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(3) { machines, tier, server in
       let origin = Origin()
       // A lease whose answer was lost ends when time passes.
       let time = Task {

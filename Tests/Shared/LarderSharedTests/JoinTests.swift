@@ -7,22 +7,15 @@ import Testing
 
 /// A caller that comes after a change does not get the outcome of a load that began before it.
 @Suite struct JoinTests {
-  @Test(arguments: ["remove", "clear", "invalidate"])
-  func aPendingRemovalEndsTheJoiningOfEarlierLoads(change: String) async throws {
+  @Test(arguments: SharedChange.removals)
+  func aPendingRemovalEndsTheJoiningOfEarlierLoads(change: SharedChange) async throws {
     try await withMachines(1) { machines, _ in
       let (machine, origin) = (machines[0], Origin(isOpen: false))
       try await machine.cutOff()
       let options = LoadOptions(tags: ["t"])
       let first = Task { try await machine.read("a", options: options, origin) }
       try await waitUntil { origin.loads == 1 }
-      let pending = await code {
-        switch change {
-        case "remove": try await machine.cache.remove("a")
-        case "clear": try await machine.cache.clear()
-        default: try await machine.cache.invalidate(tag: "t")
-        }
-      }
-      #expect(pending == .pending)
+      #expect(await code { try await change.make(in: machine.cache) } == .pending)
       let second = Task { try await machine.read("a", options: options, origin) }
       try await waitUntil { origin.loads == 2 }
       origin.open()
@@ -33,8 +26,7 @@ import Testing
 
   /// The second machine reads the log late, as with a busy reader.
   @Test func theCurrentResultIsNotThatOfAnEarlierFetch() async throws {
-    let time = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: time)) { machines, tier in
+    try await withMachines(2) { machines, tier, time in
       let (near, far) = (machines[0], machines[1])
       try await near.cache.set("old", for: "a")
       try await far.follow(tier)
@@ -93,8 +85,7 @@ import Testing
   }
 
   @Test func aRemovalWhoseCallerIsCancelledActsHereAllTheSame() async throws {
-    let time = ManualClock()
-    try await withMachines(1, tier: MemoryTier(clock: time)) { machines, tier in
+    try await withMachines(1) { machines, tier, time in
       let machine = machines[0]
       try await machine.cache.set("old", for: "a")
       let before = tier.requests

@@ -7,22 +7,8 @@ import Testing
 
 /// One load for all machines, also when the machine with the lease fails.
 @Suite struct LeaseTests {
-  /// Moves every clock until `done` returns true: callers that wait for another machine's load sleep by their store's clock.
-  private func advance(
-    _ machines: [Machine], _ server: ManualClock?, by step: Duration = .milliseconds(100),
-    until done: () async throws -> Bool
-  ) async throws {
-    try await waitUntil {
-      for machine in machines { machine.clock.advance(by: step) }
-      server?.advance(by: step)
-      try await Task.sleep(for: .milliseconds(1))
-      return try await done()
-    }
-  }
-
   @Test func fiftyMachinesLoadAKeyOnce() async throws {
-    let server = ManualClock()
-    try await withMachines(50, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(50) { machines, tier in
       let origin = Origin(isOpen: false)
       let values = Task {
         try await withThrowingTaskGroup(of: String.self) { group in
@@ -32,15 +18,16 @@ import Testing
       }
       try await waitUntil { machines.map(\.shared.statistics.waits).filter { $0 > 0 }.count == 49 }
       origin.open()
-      try await advance(machines, nil) { machines.allSatisfy { (try? $0.copy()) != nil } }
+      try await whileTimePasses(machines, by: .milliseconds(100)) {
+        machines.allSatisfy { (try? $0.copy()) != nil }
+      }
       #expect(try await values.value == ["load 1"])
       #expect(origin.loads == 1)
     }
   }
 
   @Test func aHolderThatNeverEndsIsReplacedAfterItsLease() async throws {
-    let server = ManualClock()
-    try await withMachines(1, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(1) { machines, tier, server in
       let origin = Origin()
       // Simulates a killed process: it has the lease, and renews nothing.
       let dead = try await tier.acquire(.a, rejecting: nil, as: LeaseToken(), for: .seconds(3))
@@ -51,7 +38,7 @@ import Testing
       let read = Task { try await machines[0].read(origin) }
       try await waitUntil { machines[0].shared.statistics.waits > 0 }
       #expect(origin.loads == 0)
-      try await advance(machines, server) { origin.loads == 1 }
+      try await whileTimePasses(machines, server) { origin.loads == 1 }
       #expect(try await read.value == "load 1")
       #expect(server.monotonic >= .seconds(3))
       let value = TierValue(frame: [1], lifetime: .seconds(1), tags: [])
@@ -60,8 +47,7 @@ import Testing
   }
 
   @Test func aLongLoadKeepsItsLease() async throws {
-    let server = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(2) { machines, tier, server in
       let origin = Origin(isOpen: false)
       let holder = Task { try await machines[0].read(origin) }
       try await waitUntil { origin.loads == 1 }
@@ -79,22 +65,21 @@ import Testing
       #expect(origin.loads == 1)
       origin.open()
       #expect(try await holder.value == "load 1")
-      try await advance(machines, nil) { (try machines[1].copy()) != nil }
+      try await whileTimePasses(machines) { (try machines[1].copy()) != nil }
       #expect(try await waiting.value == "load 1")
       #expect(origin.loads == 1)
     }
   }
 
   @Test func aLoadThatNeverEndsStopsNoOtherMachineForLong() async throws {
-    let server = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(2) { machines, tier in
       let (hung, origin) = (Origin(isOpen: false), Origin())
       let holder = Task { try await machines[0].read(hung) }
       try await waitUntil { hung.loads == 1 }
       let read = Task {
         try await machines[1].cache.result(for: "a") { try await origin.load() }
       }
-      try await advance([machines[1]], nil, by: .seconds(1)) { origin.loads == 1 }
+      try await whileTimePasses([machines[1]], by: .seconds(1)) { origin.loads == 1 }
       let result = try await read.value
       #expect(result.value == "load 1")
       #expect((result.error as? LarderError)?.code == .busy)
@@ -104,8 +89,7 @@ import Testing
   }
 
   @Test func aFailedLoadFreesTheLeaseAndServesTheStaleValue() async throws {
-    let server = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(2) { machines, tier, server in
       let origin = Origin()
       origin.fail()
       await #expect(throws: Origin.Refusal.self) { try await machines[0].read(origin) }
@@ -124,8 +108,7 @@ import Testing
   }
 
   @Test func whileAnotherMachineLoadsAStaleValueIsServedWithinItsWindow() async throws {
-    let server = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: server)) { machines, tier in
+    try await withMachines(2) { machines, tier, server in
       let origin = Origin()
       _ = try await machines[0].read(origin)
       server.advance(by: .minutes(11))
@@ -154,7 +137,7 @@ import Testing
       await #expect(throws: CancellationError.self) { try await cancelled.value }
       origin.open()
       let read = Task { try await machines[1].read(origin) }
-      try await advance(machines, nil) { (try machines[1].copy()) != nil }
+      try await whileTimePasses(machines) { (try machines[1].copy()) != nil }
       #expect(try await read.value == "load 2")
     }
   }

@@ -22,8 +22,7 @@ import Testing
   }
 
   @Test func `an absence is shared for its time, and ends with a set`() async throws {
-    let time = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: time)) { machines, tier in
+    try await withMachines(2) { machines, tier, time in
       let origin = Origin()
       #expect(try await ask(machines[0], origin) { _ in .absent } == nil)
       #expect(try await ask(machines[1], origin) { _ in .value("wrong") } == nil)
@@ -46,24 +45,20 @@ import Testing
       try await machines[1].cache.remove("a")
       try await machines[0].follow(tier)
       #expect(try await ask(machines[0], origin) { _ in .absent } == nil && origin.loads == 2)
-      for clock in [time, machines[0].clock, machines[1].clock] { clock.advance(by: .minutes(6)) }
-      for machine in machines { try await machine.follow(tier) }
+      try await pass(.minutes(6), time, machines, tier)
       #expect(try await ask(machines[1], origin) { _ in .value("new") }?.value == "new")
       #expect(try await ask(machines[0], origin) { _ in .absent }?.source == .shared)
     }
   }
 
   @Test func `an absence without a time takes the place of an older value`() async throws {
-    let time = ManualClock()
-    try await withMachines(3, tier: MemoryTier(clock: time)) { machines, tier in
+    try await withMachines(3) { machines, tier, time in
       let (origin, stale) = (Origin(), Staleness(onError: .hours(1)))
       let options = LoadOptions(expires: .after(.minutes(1)), stale: stale, waitsForCommit: true)
       for machine in machines.prefix(2) {
         #expect(try await ask(machine, origin, options) { _ in .value("old") }?.value == "old")
       }
-      time.advance(by: .minutes(2))
-      for machine in machines { machine.clock.advance(by: .minutes(2)) }
-      for machine in machines { try await machine.follow(tier) }
+      try await pass(.minutes(2), time, machines, tier)
       #expect(try await ask(machines[0], origin, options) { _ in .absent } == nil)
       #expect(try machines[0].cache.local.entry(for: "a") == nil)
       time.advance(by: .seconds(1))
@@ -88,16 +83,14 @@ import Testing
   }
 
   @Test func `an unchanged value is known by the validators that the tier has`() async throws {
-    let time = ManualClock()
-    try await withMachines(3, tier: MemoryTier(clock: time)) { machines, tier in
+    try await withMachines(3) { machines, tier, time in
       let origin = Origin()
       let tag = Validators(entityTag: Array("\"1\"".utf8), lastModified: [7])
       _ = try await ask(machines[0], origin) { _ in
         Loaded(
           "first", expires: .after(.minutes(1)), stale: .hours(1), tags: ["t"], validators: tag)
       }
-      for clock in [time] + machines.map(\.clock) { clock.advance(by: .minutes(2)) }
-      for machine in machines { try await machine.follow(tier) }
+      try await pass(.minutes(2), time, machines, tier)
       let options = LoadOptions(
         expires: .after(.minutes(3)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
       let confirmed = try await ask(machines[1], origin, options) { stored in
@@ -138,8 +131,7 @@ import Testing
   }
 
   @Test func `lifetime and tags of an answer reach the other machines`() async throws {
-    let time = ManualClock()
-    try await withMachines(2, tier: MemoryTier(clock: time)) { machines, tier in
+    try await withMachines(2) { machines, tier, time in
       let origin = Origin()
       let tagged: @Sendable (CachedValue<String>?) -> Loaded<String> = { _ in
         Loaded("tagged", expires: .after(.minutes(1)), stale: .zero, tags: ["t"])

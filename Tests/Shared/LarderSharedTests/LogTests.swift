@@ -7,25 +7,20 @@ import Testing
 
 /// Machines that learn the changes of other machines from the log, and machines that have missed some changes.
 @Suite struct LogTests {
-  @Test(arguments: ["set", "remove", "clear", "invalidate"])
-  func aChangeEndsTheCopiesOfOtherMachines(_ change: String) async throws {
+  @Test(arguments: SharedChange.allCases)
+  func aChangeEndsTheCopiesOfOtherMachines(_ change: SharedChange) async throws {
     try await withMachines(2) { machines, tier in
       let (writer, reader) = (machines[0].cache, machines[1])
       let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
       let origin = Origin()
       for key in ["a", "b"] { _ = try await reader.read(key, options: tagged, origin) }
-      switch change {
-      case "set": try await writer.set("new", for: "a")
-      case "remove": try await writer.remove("a")
-      case "clear": try await writer.clear()
-      default: try await writer.invalidate(tag: "t")
-      }
+      try await change.make(in: writer)
       try await reader.follow(tier)
       #expect(try reader.copy("a") == nil)
-      let concernsAll = change == "clear" || change == "invalidate"
+      let concernsAll = change == .clear || change == .invalidate
       #expect(try reader.copy("b") == (concernsAll ? nil : "load 2"))
       let next = try await reader.result("a", origin)
-      #expect(next.value == (change == "set" ? "new" : "load 3"))
+      #expect(next.value == (change == .set ? "new" : "load 3"))
       #expect(next.isConfirmed)
     }
   }
@@ -208,19 +203,6 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  @Test func recordsThatConcernOtherNamespacesOfTheStoreChangeNothing() async throws {
-    try await withMachines(1) { machines, tier in
-      let machine = machines[0]
-      let own = machine.store.namespace("own")
-      try await own.set("kept", for: "a")
-      _ = try await tier.change(.remove(SharedKey(namespace: "own", bytes: Array("a".utf8))))
-      _ = try await tier.change(.clear(namespace: "own"))
-      try await machine.follow(tier)
-      let kept: String? = try own.value(for: "a")
-      #expect(kept == "kept")
-    }
-  }
-
   /// After its clock was set back, a server counts records within one millisecond, beyond the range of a word.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
     let tier = MemoryTier()
@@ -233,23 +215,6 @@ import Testing
     machine.copies.recent.note(
       .key(key), at: Position(milliseconds: 1_900_000_000_000, sequence: 3 << 20))
     #expect(!machine.copies.isCurrent(key, tags: [], at: fetched))
-    try machine.store.close()
-  }
-
-  @Test func keysThatNoStoreTakesAreNotInTheLog() async throws {
-    let tier = MemoryTier()
-    let machine = try Machine(tier)
-    try await machine.cache.set("1", for: "a")
-    try await machine.follow(tier)
-    let newest = tier.newest
-    for key in ["", String(repeating: "x", count: Key.longest + 1)] {
-      try await machine.cache.remove(key)
-      let error = await #expect(throws: LarderError.self) {
-        try await machine.cache.set("1", for: key)
-      }
-      #expect(error?.code == .invalidArgument)
-    }
-    #expect(tier.newest == newest)
     try machine.store.close()
   }
 

@@ -1,5 +1,6 @@
 import Larder
 import LarderSharedTesting
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -18,14 +19,22 @@ import Testing
     }
   }
 
-  @Test func aKeyThatNoStoreTakesIsLoadedWithoutTheTier() async throws {
+  @Test func aKeyThatNoStoreTakesIsLoadedWithoutTheTierAndIsNotInTheLog() async throws {
     try await withMachines(1) { machines, tier in
-      let (origin, before) = (Origin(), tier.requests)
-      for key in ["", String(repeating: "k", count: Key.longest + 1)] {
+      let (cache, origin, before) = (machines[0].cache, Origin(), tier.requests)
+      let keys = ["", String(repeating: "k", count: Key.longest + 1)]
+      for key in keys {
         let result = try await machines[0].result(key, origin)
         #expect((result.error as? LarderError)?.code == .invalidArgument)
       }
       #expect(origin.loads == 2 && tier.requests == before)
+      try await cache.set("1", for: "a")
+      let newest = tier.newest
+      for key in keys {
+        try await cache.remove(key)
+        #expect(await code { try await cache.set("1", for: key) } == .invalidArgument)
+      }
+      #expect(tier.newest == newest)
     }
   }
 
@@ -72,5 +81,73 @@ import Testing
       #expect(machine.standing == .confirmed)
       #expect(copies.standing(limit: .hours(1)) == .disconnected)
     }
+  }
+}
+
+/// Numbers at the ends of their types: in options, in the file `shared`, and in the store's own records.
+@Suite struct ExtremeTests {
+  @Test(arguments: [UInt64.max, 1 << 63, 1 << 63 - 1, 1 << 62] as [UInt64])
+  func wordsOfAnyValueInTheFileAreNoTrustAndNoLease(_ word: UInt64) throws {
+    for now in [
+      Timestamp(milliseconds: .min), Timestamp(milliseconds: 0), .init(milliseconds: .max),
+    ] {
+      let clock = ManualClock(now: now)
+      let store = try Store.temporary(options: Store.Options(clock: clock))
+      clock.advance(by: .seconds(10))
+      let recent = RecentChanges(store, of: "test")
+      recent.confirm(monotonic: clock.monotonic, wall: clock.now)
+      let words = store.sharedWords(layout: 1, count: 2 * (8 + 8192))
+      words.open(making: 2 * (8 + 8192))
+      for place in 0..<7 { words.view.release(word, to: place) }
+      for limit in [Duration.zero, .seconds(Int64.max), .seconds(1e20), .seconds(-1e20)] {
+        #expect(recent.standing(at: store.roundedUpTimes, limit: limit) != .confirmed)
+      }
+      #expect(recent.reader(at: clock.monotonic) == nil)
+      #expect(recent.lead(nil, at: clock.monotonic, process: 1) != nil)
+      recent.note(.tag("t"), at: .zero)
+    }
+  }
+
+  @Test func theNumberOfQueuedRemovalsMayBeAny() async throws {
+    try await withMachines(1) { machines, _ in
+      let (store, cache) = (machines[0].store, machines[0].cache)
+      try await store.namespace(LocalState.namespace).set(
+        [UInt8](repeating: 0xFF, count: 8), for: "queued")
+      machines[0].link.cut()
+      await #expect(throws: LarderError.self) { try await cache.remove("a") }
+      try await machines[0].copies.drop(SharedKey(namespace: "prices", bytes: [1]))
+      #expect(try machines[0].copies.outbox.count() == 1)
+    }
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.max), .seconds(1e20)])
+  func optionsMayHaveAnyNumber(_ duration: Duration) async throws {
+    let tier = MemoryTier()
+    let options = SharedOptions(
+      readTimeout: duration, writeTimeout: duration, leaseDuration: duration,
+      maxValueSize: duration > .zero ? .max : .min, logLength: duration > .zero ? .max : .min,
+      maxLoads: duration > .zero ? .max : .min, unconfirmedLimit: duration, pace: duration)
+    let machine = try Machine(tier, options: options)
+    let origin = Origin()
+    for key in ["a", "a", "b"] { _ = try await machine.read(key, origin) }
+    try await machine.cache.set("v", for: "a", expires: .after(duration))
+    try await machine.cache.remove("a")
+    let shared = machine.shared.options
+    #expect(shared.leaseDuration >= .milliseconds(100) && shared.leaseDuration <= .hours(1))
+    for timeout in [shared.readTimeout, shared.writeTimeout] {
+      #expect(timeout >= .zero && timeout <= .hours(1))
+    }
+    #expect(shared.unconfirmedLimit >= .zero)
+    #expect(shared.logLength >= 1 && shared.maxLoads >= 1 && shared.maxValueSize >= 0)
+  }
+
+  @Test func durationsOfAnyLengthHaveNumbers() {
+    for duration in [Duration.seconds(1e20), .seconds(Int64.max), .seconds(-1e20)] {
+      _ = (duration.frameMilliseconds, duration.wholeMicroseconds)
+    }
+    #expect(Duration.seconds(3).frameMilliseconds == 3000)
+    #expect(Duration.microseconds(1).frameMilliseconds == 1)
+    #expect(Duration.seconds(-1).frameMilliseconds == 0)
+    #expect(Duration.milliseconds(-1).wholeMicroseconds == 0)
   }
 }

@@ -18,7 +18,7 @@
   @Suite(.enabled(if: program != nil, needsServer), .serialized) struct ServerTests {
     @Test func theTierKeepsTheRules() async throws {
       let server = try await Server()
-      let tier = try StreamTier(server.sender, application: "test", options: .patient)
+      let tier = try server.tier()
       try await withThrowingTaskGroup { group in
         for check in TierConformance.allCases { group.addTask { try await check.run(on: tier) } }
         try await group.waitForAll()
@@ -27,40 +27,31 @@
 
     @Test func machinesLearnOfChangesAndOfALostLog() async throws {
       let server = try await Server()
-      func machine() throws -> (store: Store, cache: SharedCache<String>) {
-        let store = try Store.temporary()
-        let shared = try Shared(server.sender, application: "shop", options: .patient)
-        return (store, store.cache(TextCodec(), in: "prices", shared: shared))
-      }
-      let (one, two) = (try machine(), try machine())
-      try await one.cache.set("first", for: "a")
-      try await waitUntil { try await two.cache.result(for: "a") { "loaded" }.isConfirmed }
-      #expect(try two.cache.local.value(for: "a") == "first")
-      try await one.cache.set("second", for: "a")
-      try await waitUntil { try two.cache.local.value(for: "a") == nil }
-      #expect(try await two.cache.value(for: "a") { "loaded" } == "second")
-      _ = try await server.sender.send(Command([Array("FLUSHALL".utf8)], timeout: .seconds(10)))
-      try await waitUntil { two.cache.shared.statistics.gaps == 1 }
-      #expect(try await two.cache.value(for: "a") { "loaded" } == "loaded")
-      for machine in [one, two] { #expect(try machine.store.verify().faults == []) }
+      let (one, two) = (try server.cache(), try server.cache())
+      try await one.set("first", for: "a")
+      try await waitUntil { try await two.result(for: "a") { "loaded" }.isConfirmed }
+      #expect(try two.local.value(for: "a") == "first")
+      try await one.set("second", for: "a")
+      try await waitUntil { try two.local.value(for: "a") == nil }
+      #expect(try await two.value(for: "a") { "loaded" } == "second")
+      try await server.run("FLUSHALL")
+      try await waitUntil { two.shared.statistics.gaps == 1 }
+      #expect(try await two.value(for: "a") { "loaded" } == "loaded")
+      for cache in [one, two] { #expect(try cache.local.namespace.store.verify().faults == []) }
     }
 
     /// The unreadable record stands for a record of another program, or for a new kind of record of a later version.
     @Test func aRecordThatCannotBeReadIsAGap() async throws {
       let server = try await Server()
-      let store = try Store.temporary()
-      let shared = try Shared(server.sender, application: "shop", options: .patient)
-      let cache = store.cache(TextCodec(), in: "prices", shared: shared)
+      let cache = try server.cache()
       try await cache.set("first", for: "a")
       try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
-      let words = ["XADD", "shop:{shop}:log", "*", "field", "value"]
-      _ = try await server.sender.send(
-        Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
-      try await waitUntil { shared.statistics.gaps == 1 }
+      try await server.run("XADD", "shop:{shop}:log", "*", "field", "value")
+      try await waitUntil { cache.shared.statistics.gaps == 1 }
       try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
       try await cache.set("second", for: "a")
       #expect(try await cache.value(for: "a") { "loaded" } == "second")
-      #expect(shared.statistics.gaps == 1)
+      #expect(cache.shared.statistics.gaps == 1)
     }
 
     private let key = SharedKey(namespace: "n", bytes: Array("a".utf8))
@@ -68,7 +59,7 @@
     /// After its clock was set back, a server counts on within the millisecond of its newest record.
     @Test func aMillisecondOfManyChangesIsFollowedByTheNext() async throws {
       let server = try await Server()
-      let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+      let tier = try server.tier()
       let id = "9000000000000-\(1 << 20 - 3)"
       try await server.run("XADD", "shop:{shop}:log", id, "c", "begin 0123456789ab - 0 ")
       try await server.run("SET", "shop:{shop}:head", "\(id) 0123456789ab")
@@ -84,7 +75,7 @@
     /// The record of another program may have a greater position than the head.
     @Test func aForeignRecordBlocksNoChange() async throws {
       let server = try await Server()
-      let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+      let tier = try server.tier()
       let id = "9000000000000-\(1 << 20 - 2)"
       try await server.run("SET", "shop:{shop}:head", "\(id) 0123456789ab")
       try await server.run("XADD", "shop:{shop}:log", "9000000000009-0", "field", "value")
@@ -97,7 +88,7 @@
     @Test(arguments: [true, false])
     func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
       let server = try await Server()
-      let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+      let tier = try server.tier()
       let value = TierValue(frame: [1], lifetime: .seconds(60), tags: [])
       func fill(_ stamp: ValueStamp?) async throws -> ValueStamp {
         let answer = try await tier.acquire(
@@ -120,7 +111,7 @@
     /// A clock that is ahead grants a lease that would last until the clock has caught up.
     @Test func aLeaseLongerThanAnyEndsSoon() async throws {
       let server = try await Server()
-      let tier = try StreamTier(server.sender, application: "shop", options: .patient)
+      let tier = try server.tier()
       func ask() async throws -> LeaseAnswer {
         try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .milliseconds(200))
       }
@@ -134,9 +125,7 @@
     /// A server may evict a lease during a load.
     @Test func aLoadWhoseLeaseIsGoneIsRepeated() async throws {
       let server = try await Server()
-      let store = try Store.temporary()
-      let shared = try Shared(server.sender, application: "shop", options: .patient)
-      let cache = store.cache(TextCodec(), in: "n", shared: shared)
+      let cache = try server.cache(in: "n")
       let origin = Origin(isOpen: false)
       let read = Task { try await cache.result(for: "a") { try await origin.load() } }
       try await waitUntil { origin.loads == 1 }
@@ -144,7 +133,7 @@
       origin.open()
       let result = try await read.value
       #expect(result.value == "load 2" && result.error == nil)
-      #expect(shared.statistics.overtaken == 1)
+      #expect(cache.shared.statistics.overtaken == 1)
       #expect(
         try await cache.currentResult(for: "a") { _ in .value(try await origin.load()) }?.value
           == "load 2")
@@ -163,7 +152,7 @@
   private final class Server: Sendable {
     let sender: SocketSender
     private let process: Process
-    private let folder = try? TemporaryDirectory()
+    private let folder = TemporaryDirectory()
 
     init() async throws {
       // If another program has the port, the server ends at once.
@@ -172,7 +161,7 @@
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program ?? "")
         process.arguments = [
-          "--bind", "127.0.0.1", "--port", "\(port)", "--save", "", "--dir", folder?.path ?? "/tmp",
+          "--bind", "127.0.0.1", "--port", "\(port)", "--save", "", "--dir", folder.path,
         ]
         process.standardOutput = FileHandle.nullDevice
         try process.run()
@@ -189,6 +178,16 @@
         process.terminate()
       }
       throw NoServer()
+    }
+
+    func tier() throws -> StreamTier {
+      try StreamTier(sender, application: "shop", options: .patient)
+    }
+
+    /// The cache of a new machine.
+    func cache(in name: String = "prices") throws -> SharedCache<String> {
+      try Store.temporary().cache(
+        TextCodec(), in: name, shared: Shared(sender, application: "shop", options: .patient))
     }
 
     @discardableResult

@@ -114,6 +114,22 @@ extension SharedKey {
   static let a = SharedKey(namespace: "prices", bytes: Array("a".utf8))
 }
 
+/// A change of the entry `a`, which has the tag `t`.
+enum SharedChange: CaseIterable {
+  case set, remove, clear, invalidate
+
+  static let removals = [remove, clear, invalidate]
+
+  func make(in cache: SharedCache<String>) async throws {
+    switch self {
+    case .set: try await cache.set("new", for: "a", tags: ["t"])
+    case .remove: try await cache.remove("a")
+    case .clear: try await cache.clear()
+    case .invalidate: try await cache.invalidate(tag: "t")
+    }
+  }
+}
+
 extension LoadOptions {
   /// The value is committed when the caller gets it.
   static let committed = LoadOptions(waitsForCommit: true)
@@ -158,29 +174,52 @@ final class Origin: Sendable {
   }
 }
 
-/// Waits while the machines' clocks advance, so that their readers look at the log again.
+/// Waits while the clocks of machines and of a server advance, so that the machines' readers look at the log again.
 func whileTimePasses(
-  _ machines: [Machine], until condition: () async throws -> Bool
+  _ machines: [Machine], _ server: ManualClock? = nil, by step: Duration = .milliseconds(20),
+  until condition: () async throws -> Bool
 ) async throws {
   try await waitUntil {
-    for machine in machines { machine.clock.advance(by: .milliseconds(20)) }
+    for machine in machines { machine.clock.advance(by: step) }
+    server?.advance(by: step)
     try await Task.sleep(for: .milliseconds(1))
     return try await condition()
   }
 }
 
-/// Runs `body` with some machines over one tier, and then verifies each of their stores.
+/// Runs `body` with some machines over one tier and the tier's clock, and then verifies each of their stores.
 func withMachines(
-  _ count: Int, tier: MemoryTier = MemoryTier(clock: ManualClock()),
-  options: SharedOptions = SharedOptions(), sourceLocation: SourceLocation = #_sourceLocation,
-  _ body: ([Machine], MemoryTier) async throws -> Void
+  _ count: Int, options: SharedOptions = SharedOptions(),
+  sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: ([Machine], MemoryTier, ManualClock) async throws -> Void
 ) async throws {
+  let server = ManualClock()
+  let tier = MemoryTier(clock: server)
   let machines = try (0..<count).map { _ in try Machine(tier, options: options) }
   for machine in machines { try await machine.follow(tier) }
-  try await body(machines, tier)
+  try await body(machines, tier, server)
   for machine in machines {
     #expect(try machine.store.verify().faults == [], sourceLocation: sourceLocation)
   }
+}
+
+func withMachines(
+  _ count: Int, options: SharedOptions = SharedOptions(),
+  sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: ([Machine], MemoryTier) async throws -> Void
+) async throws {
+  try await withMachines(count, options: options, sourceLocation: sourceLocation) {
+    machines, tier, _ in
+    try await body(machines, tier)
+  }
+}
+
+/// Moves the clocks of a server and of its machines, and waits until the machines have applied every change.
+func pass(
+  _ duration: Duration, _ server: ManualClock, _ machines: [Machine], _ tier: MemoryTier
+) async throws {
+  for clock in [server] + machines.map(\.clock) { clock.advance(by: duration) }
+  for machine in machines { try await machine.follow(tier) }
 }
 
 func code(_ body: () async throws -> Void) async -> LarderError.Code? {
