@@ -26,7 +26,7 @@ import Testing
   func `the file holds neither values nor metadata, and a key is changed while old entries stay`()
     throws
   {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let path = directory.path + "/store"
     var attributes = EntryAttributes()
     attributes.metadata = Array("metadata of a patient".utf8)
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func `entries that are not encrypted are missed unless the program accepts them`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let path = directory.path + "/store"
     var store = try Store(at: path)
     try store.namespace("notes").set("injected", for: "a")

@@ -55,7 +55,7 @@ import Testing
     try await LocalServer.run { server in
       server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
       for program in Programs.all where program.page == page {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let programs = try Programs(in: directory, server: server)
         let declared = try await program.run(programs)
         try await body(programs, declared)

@@ -11,7 +11,7 @@ struct Fixture: TestFixture {
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
-      let folder = try TemporaryDirectory()
+      let folder = TemporaryDirectory()
       try await TestedStores.run { stores in
         let fixture = Fixture(server: server, folder: folder, stores: stores)
         try fixture.recover()

@@ -9,7 +9,7 @@ public struct TestedProgram: Sendable {
   private let name: String
 
   public init(_ name: String, store: String) throws {
-    folder = try TemporaryDirectory()
+    folder = TemporaryDirectory()
     self.name = name
     self.store = folder.path + "/" + store
   }

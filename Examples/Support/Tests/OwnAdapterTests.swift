@@ -12,7 +12,7 @@ import ExampleTesting
   }
 
   @Test func `it answers what the page says it does, and asks once`() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryDirectory()
     let known = ["/2026-01-05": "0.9312", "/2026-01-06": "0.9298"]
     try await LocalServer.run { server in
       server.become { request in

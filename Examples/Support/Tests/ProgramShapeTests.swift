@@ -56,7 +56,7 @@ import ExampleTesting
   func `version, help, a default store, codes, hits in the log, and closing lines that work`(
     program: Program
   ) async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryDirectory()
     func run(_ line: String) async throws -> Outcome {
       try await Outcome(line: "cd '\(folder.path)' && \(program.name) \(line)")
     }
@@ -174,7 +174,7 @@ import ExampleTesting
   func `the session on the page works`(program: Program) async throws {
     let page = Transcript(document: try Repository.text("Examples/\(program.page)/README.md"))
     #expect(!page.steps.isEmpty)
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryDirectory()
     defer { withExtendedLifetime(folder) {} }
     for step in page.steps {
       let outcome = try await Outcome(line: "cd '\(folder.path)'; \(step.command)")

@@ -5,11 +5,10 @@ import TestSupport
 import Testing
 
 @Suite struct `The reader in the way` {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   let environment: Environment
 
   init() throws {
-    directory = try TemporaryDirectory()
     environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
   }
 

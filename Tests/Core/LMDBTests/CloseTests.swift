@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct Closing {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private var impatient: EnvironmentOptions { Fixture.options(lockTimeout: .milliseconds(200)) }
 

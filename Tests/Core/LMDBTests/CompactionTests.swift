@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct Compaction {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   /// All records of both databases, without the record of the second database itself.
   private func records(_ environment: Environment) throws -> [[UInt8]: [UInt8]] {

@@ -6,9 +6,8 @@ import Testing
 
 /// Processes in several process id namespaces, as in containers, use one store. In each namespace the program has the id 1.
 @Suite struct `Several containers` {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   var store: String { directory.store }
-  init() throws { directory = try TemporaryDirectory() }
 
   private static let container = [
     "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",

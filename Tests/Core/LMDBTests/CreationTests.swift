@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct Creation {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   @Test func `a new store has only our files, private to the user, whatever the umask`() throws {
     let peer = try PeerProcess(

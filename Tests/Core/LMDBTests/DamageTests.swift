@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Damaged files` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private static let records = 4000
 

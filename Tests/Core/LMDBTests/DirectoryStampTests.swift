@@ -72,7 +72,7 @@ import Testing
 
   @Test(arguments: ["data.mdb", "lock.mdb", "lock.open", "lock.write", ""])
   func `the first write after a file was removed is refused, and reads go on`(name: String) throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let environment = try trusting(directory)
     try FileManager.default.removeItem(atPath: directory.store + "/" + name)
     #expect(failure { try environment.set([5], [1]) } == .replaced)
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `a renamed directory, and a file put in the place of another, are noticed`() throws {
     for isDirectory in [true, false] {
-      let directory = try TemporaryDirectory()
+      let directory = TemporaryDirectory()
       let environment = try trusting(directory)
       let path = isDirectory ? directory.store : directory.store + "/data.mdb"
       try FileManager.default.copyItem(atPath: path, toPath: directory.path + "/copy")

@@ -9,8 +9,7 @@ import Testing
 /// These tests simulate a power cut: they open a copy of the files under another boot. The copy has everything that was
 /// written, synced or not. The power-cut tests are about the writes that a power cut loses.
 @Suite struct `Durability levels` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private func readOnly(_ options: EnvironmentOptions) -> EnvironmentOptions {
     var options = options

@@ -9,8 +9,7 @@ import Testing
   /// Data that a failed sync covered count as lost in every process until the environment is recovered. `PowerRecorder` lets
   /// syncs of another process fail as on Linux: one sync fails, and later syncs succeed.
   @Suite struct `Failed syncs` {
-    let directory: TemporaryDirectory
-    init() throws { directory = try TemporaryDirectory() }
+    let directory = TemporaryDirectory()
 
     private var trigger: String { directory.path + "/fail" }
 

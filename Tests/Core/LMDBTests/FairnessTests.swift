@@ -8,8 +8,7 @@ import Testing
 
 /// Processes get the write lock in the order in which they asked for it.
 @Suite(.timeLimit(.minutes(20))) struct Fairness {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   /// A wait is the number of commits by other processes between the request and the write. Unlike a time, the number does not
   /// depend on the machine, but a process that loses the processor before its request counts some commits too many.

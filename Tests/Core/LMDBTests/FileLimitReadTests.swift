@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct `The file's limit and reads` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private static let limit = 4 << 20
   private func open(lockTimeout: Duration = .seconds(10)) throws -> Environment {

@@ -7,8 +7,7 @@ import Testing
 
 /// The free pages that a process knows, also while other processes commit.
 @Suite struct FreePagesTests {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   @Test func `the known pages are the free ones, however many commits come between`() throws {
     var random = SeededRNG(seed: TestSettings.seed)

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct `One environment per store` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   @Test func `every path to a store leads to the same environment`() throws {
     let first = try Fixture.open(directory.store)

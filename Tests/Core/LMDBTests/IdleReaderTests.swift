@@ -5,11 +5,10 @@ import TestSupport
 import Testing
 
 @Suite struct `Idle readers` {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   let environment: Environment
 
   init() throws {
-    directory = try TemporaryDirectory()
     environment = try Fixture.open(directory.store)
     try environment.set([5], [6])
   }

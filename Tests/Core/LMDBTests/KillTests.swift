@@ -6,8 +6,7 @@ import Testing
 
 /// `LARDER_TRIALS=40` makes these tests long.
 @Suite struct `Killed writers` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private func start(_ author: Int, _ level: DurabilityLevel) throws -> PeerProcess {
     try PeerProcess("number", directory.store, ["\(author)", "\(level.rawValue)"])

@@ -5,13 +5,10 @@ import Testing
 
 /// A value that replaces a located value needs no second search, and the result is the same as with a search.
 @Suite struct Locating {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   let environment: Environment
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    environment = try Fixture.open(directory.store)
-  }
+  init() throws { environment = try Fixture.open(directory.store) }
 
   @Test func `a located value is replaced and removed by whatever comes in between`() throws {
     var random = SeededRNG(seed: UInt64(seed))

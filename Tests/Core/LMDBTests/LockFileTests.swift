@@ -5,12 +5,11 @@ import TestSupport
 import Testing
 
 @Suite struct `Files changed behind our back` {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   let environment: Environment
   var store: String { directory.store }
 
   init() throws {
-    directory = try TemporaryDirectory()
     environment = try Fixture.open(directory.store)
     try environment.set([5], [6])
   }

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct `The map` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private static let small = 1 << 20
   private func openSmall(lockTimeout: Duration = .seconds(10)) throws -> Environment {

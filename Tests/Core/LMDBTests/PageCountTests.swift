@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Pages that a write can count on` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   static let limit = 4 << 20
 

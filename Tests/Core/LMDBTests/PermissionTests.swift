@@ -7,8 +7,7 @@ import Testing
 
 /// Reads of a store by a process that may not write its files.
 @Suite(.timeLimit(.minutes(20))) struct `Without permission to write` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 

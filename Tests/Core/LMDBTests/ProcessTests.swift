@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Several processes` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   @Test func `a program started from here inherits none of our files`() throws {
     let peer = try PeerProcess("descriptors", directory.store)

@@ -5,13 +5,10 @@ import TestSupport
 import Testing
 
 @Suite struct Reading {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   let environment: Environment
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    environment = try Fixture.open(directory.store)
-  }
+  init() throws { environment = try Fixture.open(directory.store) }
 
   private var myReaders: [ReaderTable.Reader] {
     get throws { try environment.readerTable.readers().filter { $0.process == Int(getpid()) } }

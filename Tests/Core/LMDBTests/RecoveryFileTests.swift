@@ -8,8 +8,7 @@ import Testing
 
 /// The file `recovery` names the data file that it belongs to. Beside another data file, it restores and empties nothing.
 @Suite struct `The file recovery` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   /// Stores the value under key 5. Makes the store if it does not exist.
   private func write(_ value: UInt8, _ level: DurabilityLevel, to name: String = "store") throws {

@@ -6,11 +6,9 @@ import Testing
 
 /// A refused directory keeps its content, and each reason for a refusal has its own kind of error.
 @Suite struct Refusals {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   var store: String { directory.store }
   var data: String { store + "/data.mdb" }
-
-  init() throws { directory = try TemporaryDirectory() }
 
   private func makeStore() throws {
     let environment = try Fixture.open(store)

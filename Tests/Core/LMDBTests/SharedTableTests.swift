@@ -6,12 +6,9 @@ import TestSupport
 import Testing
 
 @Suite struct Words {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   let environment: Environment
-  init() throws {
-    directory = try TemporaryDirectory()
-    environment = try Fixture.open(directory.store)
-  }
+  init() throws { environment = try Fixture.open(directory.store) }
 
   private var file: String { directory.store + "/access" }
   private func contents() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file)) }

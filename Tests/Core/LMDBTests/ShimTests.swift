@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `The shim of LMDB` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   /// The compiler's errors about the shim, with an LMDB header of version `major`; nil if it compiles.
   private func complaint(major: Int) throws -> String? {

@@ -8,8 +8,7 @@ import Testing
 
 /// Processes that lack descriptors, threads or address space: each call succeeds or throws, and no process hangs.
 @Suite(.timeLimit(.minutes(20))) struct Starvation {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private func limited(_ limits: String) -> [String] {
     ["sh", "-c", "\(limits); exec \"$0\" \"$@\""]

@@ -6,8 +6,7 @@ import Testing
 
 /// Compares the checked reader with LMDB itself, which write transactions use.
 @Suite struct `Reading pages` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   /// Keys of 1 to 500 bytes, many with long common beginnings, and values of no bytes to several pages.
   private struct Content {

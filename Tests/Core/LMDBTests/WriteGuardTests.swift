@@ -7,8 +7,7 @@ import Testing
 
 /// Writes over damaged pages of an open file. Opening checks few pages, so the damage comes after it.
 @Suite struct `Writing over damage` {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   static let pageSize = 4096
 

@@ -6,13 +6,10 @@ import TestSupport
 import Testing
 
 @Suite struct Writing {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   let environment: Environment
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    environment = try Fixture.open(directory.store)
-  }
+  init() throws { environment = try Fixture.open(directory.store) }
 
   @Test func `each write that changes something has the next number`() throws {
     let before = environment.lastTransaction

@@ -107,8 +107,7 @@ extension AccessTable {
 }
 
 @Suite struct AccessTableTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private var table: AccessTable { store.engine.access }
 

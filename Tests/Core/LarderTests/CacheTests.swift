@@ -13,8 +13,7 @@ struct Color: Codable, Equatable, Sendable {
 }
 
 @Suite struct CacheTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   /// Codes numbers as decimal text. It cannot encode an odd number, and cannot decode a text that is no number.
   struct EvenCodec: Codec {

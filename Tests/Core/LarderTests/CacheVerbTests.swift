@@ -7,13 +7,10 @@ import Testing
 @Suite struct CacheVerbTests: StoreSuite {
   private struct Color: Codable, Equatable, Sendable { var name: String }
 
-  let fixture: StoreFixture
+  let fixture = StoreFixture()
   private let colors: Larder.Cache<Color>
 
-  init() throws {
-    fixture = try StoreFixture()
-    colors = fixture.store.cache(of: Color.self, in: "lego.colors")
-  }
+  init() { colors = fixture.store.cache(of: Color.self, in: "lego.colors") }
 
   @Test func `many keys are read as one commit left them`() throws {
     for number in 0..<10 { try colors.set(Color(name: "color \(number)"), for: "\(number)") }

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `a replay of what two processes do is the store`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     var random = SeededRNG()
     let store = try Store(at: directory.path + "/s")
     let peer = try PeerProcess("commands", store.path, saying: "open")
@@ -66,7 +66,7 @@ import Testing
   @Test func `a process that is killed while it publishes leaves nothing out and nothing wrong`()
     async throws
   {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     var random = SeededRNG(seed: Int(TestSettings.seed))
     // A ring that grows with the store would forget older changes, so the ring has its final size from the start.
     var options = Store.Options()
@@ -124,7 +124,7 @@ import Testing
     async throws
   {
     let machine = Machine()
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/s", options: machine.options)
     var watch = store.changes().makeAsyncIterator()
     var kinds: Set<Change.Kind> = []

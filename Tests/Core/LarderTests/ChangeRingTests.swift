@@ -6,8 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeRingTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func setAndDie(_ key: String, in store: Store, commits: Bool) throws {
     try store.writeAndDie(commits: commits) { batch in

@@ -6,8 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `every kind of change is told with what it did`() async throws {
     try await notes.set("before", for: "old")

@@ -4,8 +4,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ClockTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test
   func

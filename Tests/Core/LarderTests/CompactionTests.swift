@@ -7,9 +7,8 @@ import Testing
 @testable import Larder
 
 @Suite struct CompactionTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path }
-  init() throws { directory = try TemporaryDirectory() }
 
   private func contents(_ store: Store) throws -> [Store.Entry: [UInt8]] {
     var contents: [Store.Entry: [UInt8]] = [:]

@@ -6,8 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ConcurrencyTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `a removal that a read asked for never destroys a newer write: 0 of 12,000`() throws {
     let isOver = Atomic(false)

@@ -7,8 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct CounterTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `reads are counted by what they met`() throws {
     #expect(try store.statistics().reads.hitRate == nil)

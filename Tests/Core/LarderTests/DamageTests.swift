@@ -12,17 +12,15 @@ import Testing
     EntryAttributes.with(expires: .after(.hours(1)), tags: ["tag"], entityTag: [1, 2, 3])
   }
 
-  let fixture: StoreFixture
+  let fixture = StoreFixture { $0.hooks.chunksAbove = 9000 }
   /// The values of the entries of the store: one entry of each kind, all with the same attributes.
-  private let values: [String: [UInt8]]
+  private let values: [String: [UInt8]] = [
+    "empty": [], "short": Array("a value".utf8), Self.longKey: Array("of a long key".utf8),
+    "large": [UInt8](repeating: 5, count: 6000),
+    "chunked": [UInt8](repeating: 6, count: 10_000),
+  ]
 
   init() throws {
-    fixture = try StoreFixture { $0.hooks.chunksAbove = 9000 }
-    values = [
-      "empty": [], "short": Array("a value".utf8), Self.longKey: Array("of a long key".utf8),
-      "large": [UInt8](repeating: 5, count: 6000),
-      "chunked": [UInt8](repeating: 6, count: 10_000),
-    ]
     for (key, value) in values { try notes.set(value, for: key, Self.attributes) }
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// A short run of `LarderPeer damage-trials`; `make trials` runs more of it.
 @Suite struct DamageTrialTests {
   @Test func `damage to any file never crashes, hangs or answers wrongly`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let count = 40 * TestSettings.trials
     let peer = try PeerProcess(
       "damage-trials", directory.path + "/trials", ["\(TestSettings.seed)", "\(count)"])

@@ -7,9 +7,8 @@ import Testing
 @testable import Larder
 
 struct DiskLimitTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path }
-  init() throws { directory = try TemporaryDirectory() }
 
   private static func options(disk: Int?) -> Store.Options {
     var options = Store.Options()

@@ -5,8 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct DueTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func removeExpired(
     _ store: Store, in namespace: Store.Namespace? = nil, limit: Int

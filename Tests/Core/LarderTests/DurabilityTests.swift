@@ -7,9 +7,8 @@ import Testing
 @testable import Larder
 
 @Suite struct `Durability of stores` {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path }
-  init() throws { directory = try TemporaryDirectory() }
 
   private func options(_ durability: Durability?, boot: UInt64 = 1) -> Store.Options {
     var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))

@@ -8,8 +8,7 @@ import Testing
 @Suite struct EntryPageTests {
   private static let pageSize = 4096
 
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private var path: String { directory.path + "/store" }
 

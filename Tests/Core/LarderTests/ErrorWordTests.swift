@@ -7,11 +7,10 @@ import Testing
 
 /// The messages of system errors: they name the lock or the file, the process that holds it, and the remedy.
 @Suite struct ErrorWordTests {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   var path: String { directory.path + "/s" }
 
   init() throws {
-    directory = try TemporaryDirectory()
     let store = try Store(at: path)
     try store.namespace("notes").set("v", for: "k")
     try store.close()

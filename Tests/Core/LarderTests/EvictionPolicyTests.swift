@@ -6,8 +6,7 @@ import Testing
 
 /// Compares the policy with the same rules over linked lists in memory, and checks the properties that always hold.
 @Suite struct EvictionPolicyTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   /// The pattern in which keys are requested.
   enum Load: CaseIterable {

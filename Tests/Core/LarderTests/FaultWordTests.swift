@@ -7,10 +7,8 @@ import Testing
 
 /// Lets each system call on a file of the store fail, and checks the messages in which the library reports the failure.
 @Suite(.timeLimit(.minutes(60))) struct FaultWordTests {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   var path: String { directory.path + "/s" }
-
-  init() throws { directory = try TemporaryDirectory() }
 
   /// Makes a new store for a fault, and removes the store of the last fault and its copy.
   private func makeStore() throws {

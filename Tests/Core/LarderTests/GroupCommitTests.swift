@@ -6,8 +6,7 @@ import Testing
 @testable import Larder
 
 struct GroupCommitTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `many tasks share a commit, and each entry is there when its write returns`()
     async throws

@@ -8,8 +8,7 @@ import Testing
 @testable import Larder
 
 @Suite struct `What a group promises its members`: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 

@@ -5,8 +5,7 @@ import Testing
 
 /// A guaranteed share: bytes that a namespace never loses to other namespaces of a full store.
 @Suite struct GuaranteeTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func flood(_ store: Store, into name: String, entries: Int, of size: Int) throws {
     let space = store.namespace(name)

@@ -9,7 +9,7 @@ import Testing
   private let files = FileManager.default
 
   @Test func `deleted and replaced files are reported, also to subscribers`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     defer { withExtendedLifetime(directory) {} }
     let path = directory.path
     let place = path + "/s"
@@ -42,7 +42,7 @@ import Testing
 
   @Test(arguments: ["lock.open", "lock.write", "lock.queue", "lock.maps", "recovery"])
   func `a deleted file beside the data is reported`(name: String) throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     defer { withExtendedLifetime(directory) {} }
     let store = try Store(at: directory.path + "/s")
     #expect(try store.health() == .healthy)
@@ -52,7 +52,7 @@ import Testing
 
   @Test(.enabled(if: geteuid() != 0, "the superuser may write everything"))
   func `a directory that may not be written is reported`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     defer { withExtendedLifetime(directory) {} }
     let path = directory.path
     let store = try Store(at: path + "/s")

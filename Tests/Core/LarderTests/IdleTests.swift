@@ -12,7 +12,7 @@ import Testing
   init() throws {
     let timer = ManualTimer()
     self.timer = timer
-    fixture = try StoreFixture { $0.hooks.timer = timer.start }
+    fixture = StoreFixture { $0.hooks.timer = timer.start }
     try store.declare(Rules(expires: .afterAccess(.seconds(1600))), for: "notes")
   }
 

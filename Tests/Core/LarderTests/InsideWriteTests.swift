@@ -8,8 +8,7 @@ import Testing
 
 /// A write inside a write of the same thread cannot work: it must be an error, and the outer write must not suffer.
 @Suite struct InsideWriteTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `every write inside a write throws, and the outer one is committed`() throws {
     let cache = store.cache(of: Int.self, in: "cache", rules: Rules(limits: Limits(entries: 10)))

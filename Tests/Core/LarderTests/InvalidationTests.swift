@@ -5,8 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct InvalidationTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   /// Invalidates the entries with all tags, and stops after the first transaction, like a process that is killed at that moment.
   @discardableResult

@@ -6,9 +6,8 @@ import Testing
 @testable import Larder
 
 @Suite struct LifecycleTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path }
-  init() throws { directory = try TemporaryDirectory() }
 
   @Test func `a second opening with another clock is an error`() throws {
     let clock = ManualClock()

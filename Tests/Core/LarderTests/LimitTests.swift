@@ -4,8 +4,7 @@ import Testing
 @testable import Larder
 
 struct LimitTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `a namespace never holds more entries than it may`() throws {
     try store.declare(Rules(limits: Limits(entries: 20), eviction: .fifo), for: "notes")

@@ -44,14 +44,11 @@ import Testing
     }
   }
 
-  let fixture: StoreFixture
+  // The ring is large, so a subscription misses nothing of a purge of 20,000 entries.
+  let fixture = StoreFixture { $0.hooks.changeSlots = ChangeRing.mostSlots }
   private let log: Log
 
-  init() throws {
-    // The ring is large, so a subscription misses nothing of a purge of 20,000 entries.
-    fixture = try StoreFixture { $0.hooks.changeSlots = ChangeRing.mostSlots }
-    log = Log(fixture.clock)
-  }
+  init() { log = Log(fixture.clock) }
 
   @Test func `a run says what it has done`() async throws {
     let other = store.namespace("other")

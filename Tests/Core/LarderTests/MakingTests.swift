@@ -7,8 +7,7 @@ import Testing
 
 /// A new store comes to its path as a whole: when it is complete, and not before.
 @Suite struct MakingTests {
-  let directory: TemporaryDirectory
-  init() throws { directory = try TemporaryDirectory() }
+  let directory = TemporaryDirectory()
 
   private var path: String { directory.path + "/new" }
 

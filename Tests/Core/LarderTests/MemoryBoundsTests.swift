@@ -5,8 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct MemoryBoundsTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func cache(_ store: Store, _ limits: MemoryLimits) -> Cache<String> {
     store.cache(CountingCodec(), in: "notes", memory: limits)

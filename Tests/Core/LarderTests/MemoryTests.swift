@@ -7,8 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct MemoryTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   let codec = CountingCodec()
 

@@ -4,8 +4,7 @@ import Testing
 @testable import Larder
 
 @Suite struct NamespaceLifecycleTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `names are 1 to 100 bytes without white space, at signs and controls`() throws {
     let possible = [

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct NextExpiryTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `each namespace tells when its next entry ends`() throws {
     let start = clock.now

@@ -7,9 +7,8 @@ import Testing
 @testable import Larder
 
 @Suite struct OpeningTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path }
-  init() throws { directory = try TemporaryDirectory() }
 
   private func code(_ path: String, _ options: Store.Options = .init()) -> LarderError.Code? {
     failure { try Store(at: path, options: options).close() }

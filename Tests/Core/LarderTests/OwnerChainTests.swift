@@ -7,8 +7,7 @@ import Testing
 
 /// Removals of entries that own many other entries: bounded in each transaction, without recursion, and complete in the end.
 @Suite struct OwnerChainTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func owned(by key: String) -> EntryAttributes {
     EntryAttributes.with(owners: [Owner(Key(key), in: "notes")])

@@ -4,8 +4,7 @@ import Testing
 @testable import Larder
 
 struct OwnerTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private var articles: Store.Namespace { store.namespace("articles") }
   private var images: Store.Namespace { store.namespace("images") }

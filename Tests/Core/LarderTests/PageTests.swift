@@ -5,8 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct PageTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test
   func `entries that are there throughout are listed once, whatever is written between pages`()

@@ -6,7 +6,7 @@ import Testing
 /// Four processes of four threads each do everything at once, and are stopped and continued at random moments.
 @Suite(.timeLimit(.minutes(30))) struct RaceTrialTests {
   @Test func `four processes of four threads lose nothing and see no half of a change`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     var random = SeededRNG()
     let rounds = 150 * TestSettings.trials
     let path = directory.path + "/store"

@@ -6,8 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ReadingTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test(arguments: [1, 200, 4096, 5000, 100_000, 3_000_000])
   func `a lent value lies in the store's map and nowhere else`(size: Int) throws {

@@ -74,8 +74,7 @@ import Testing
 }
 
 @Suite struct LifetimeRuleTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func ends(_ store: Store, _ count: Int) throws -> [Duration] {
     let notes = store.namespace("notes")

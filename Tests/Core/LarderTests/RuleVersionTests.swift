@@ -7,8 +7,7 @@ import Testing
 
 /// Several builds of a program declare different rules for one namespace.
 @Suite struct RuleVersionTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func fill(_ count: Int) throws {
     try store.write { batch in

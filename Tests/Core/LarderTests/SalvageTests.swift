@@ -7,9 +7,8 @@ import Testing
 @testable import Larder
 
 @Suite struct SalvageTests {
-  let directory: TemporaryDirectory
+  let directory = TemporaryDirectory()
   let clock = ManualClock()
-  init() throws { directory = try TemporaryDirectory() }
 
   private var path: String { directory.path + "/old" }
   private var target: String { directory.path + "/new" }

@@ -6,8 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ScanTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   /// ModelTests also compares scans, with chunked values, long keys and prefixes.
   @Test func `a scan of values lends what a read of each key would`() throws {

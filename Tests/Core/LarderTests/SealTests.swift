@@ -7,10 +7,9 @@ import Testing
 
 /// Metadata records: reads notice damage and still work, and the next write repairs the record.
 @Suite struct SealTests: StoreSuite {
-  let fixture: StoreFixture
+  let fixture = StoreFixture()
 
   init() throws {
-    fixture = try StoreFixture()
     try store.declare(Rules(limits: Limits(entries: 50)), for: "notes")
     for key in 0..<20 {
       let attributes = EntryAttributes.with(

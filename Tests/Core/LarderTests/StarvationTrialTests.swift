@@ -6,7 +6,7 @@ import Testing
 @Suite struct StarvationTrialTests {
   @Test func `a process that lacks something gets an error, ends, and leaves a sound store`() throws
   {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let count = 10 * TestSettings.trials
     let peer = try PeerProcess(
       "starvation-trials", directory.path + "/trials", ["\(TestSettings.seed)", "\(count)"])

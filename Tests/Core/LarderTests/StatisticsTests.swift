@@ -4,14 +4,9 @@ import Testing
 @testable import Larder
 
 @Suite struct StatisticsTests: StoreSuite {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path }
-  let fixture: StoreFixture
-
-  init() throws {
-    directory = try TemporaryDirectory()
-    fixture = try StoreFixture()
-  }
+  let fixture = StoreFixture()
 
   @Test func `usage stands beside its limit, for namespaces and the store`() throws {
     try store.declare(

@@ -51,21 +51,21 @@ final class StoreFixture: Sendable {
   let store: Store
   private let directory: TemporaryDirectory?
 
-  /// Makes a temporary store with a long lock timeout and the changed options.
-  init(_ change: (inout Store.Options) -> Void = { _ in }) throws {
+  /// Makes a temporary store with a long lock timeout and the changed options. A failure ends all tests.
+  init(_ change: (inout Store.Options) -> Void = { _ in }) {
     var options = Store.Options(clock: clock, lockTimeout: .ample)
     change(&options)
     directory = nil
-    store = try Store.temporary(options: options)
+    store = try! Store.temporary(options: options)
   }
 
   /// Makes a store in a directory.
-  init(onDisk options: Store.Options) throws {
+  init(onDisk options: Store.Options) {
     var options = options
     options.clock = clock
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     self.directory = directory
-    store = try Store(at: directory.path + "/s", options: options)
+    store = try! Store(at: directory.path + "/s", options: options)
   }
 
   // A test may have closed the store.

@@ -22,9 +22,8 @@ private struct Refusal: ValueTransform {
 
 /// Entries whose value and metadata are encrypted, changed by a program that has no transform or the wrong key.
 @Suite struct TransformedEntryTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path + "/store" }
-  init() throws { directory = try TemporaryDirectory() }
 
   private static let value = Array("a secret value of more than twenty bytes".utf8)
   private static let metadata = Array("private metadata".utf8)

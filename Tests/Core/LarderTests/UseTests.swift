@@ -6,8 +6,7 @@ import Testing
 
 /// Which calls count as a use of an entry, and which processes see the use.
 @Suite struct Use: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   private func mark(_ key: String, in notes: Store.Namespace) throws -> AccessStats {
     try notes.engine.access.stats(of: notes.place(of: key))

@@ -5,8 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct BatchTests: StoreSuite {
-  let fixture: StoreFixture
-  init() throws { fixture = try StoreFixture() }
+  let fixture = StoreFixture()
 
   @Test func `everything in a batch was written at the same moment`() throws {
     let start = clock.now

@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test func `a store whose files were moved is an error, and in order again a notice`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/store")
     let reports = Reports()
     let monitor = StoreMonitor(of: store, report: reports.report)

@@ -82,7 +82,7 @@ struct LongBodyFaultTests {
   }
 
   @Test func `a process that is killed half way leaves nothing after maintenance`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let peer = try PeerProcess("http", directory.path, saying: "open")
     try peer.tell("GET /endless")
     let clock = ManualClock(now: SystemClock().now)

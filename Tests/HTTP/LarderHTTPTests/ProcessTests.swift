@@ -7,7 +7,7 @@ import Testing
 
 struct ProcessTests {
   @Test func `two processes share what either was answered, and what either ends`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
     let origin = Origin.page(
       [("Cache-Control", "max-age=1000"), ("ETag", "\"here\"")], body: "here")
@@ -31,7 +31,7 @@ struct ProcessTests {
   }
 
   @Test func `what one process ends of a host or a user is gone for the other`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
     let cache = HTTPCache(in: store.namespace("http"), over: Origin())
     let peer = try PeerProcess("http", directory.path, saying: "open")
@@ -56,7 +56,7 @@ struct ProcessTests {
   func `what another process ends while it is under way is answered and not stored`(
     command: String
   ) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
     let (gate, origin) = (Gate(), Origin())
     origin.become { _, _ in
@@ -83,7 +83,7 @@ struct ProcessTests {
   }
 
   @Test func `a realm that another process clears keeps no answer from before`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
     let realm = store.realm(of: "token")
     let (gate, origin) = (Gate(), Origin())

@@ -154,7 +154,7 @@ struct RemovingTests {
   @Test func `more than a transaction removes is gone at once for who has the store open too`()
     async throws
   {
-    let path = try TemporaryDirectory()
+    let path = TemporaryDirectory()
     let (store, other) = (try Store(at: path.path), try Store(at: path.path))
     let origin = Origin.page([("Cache-Control", "max-age=1000")])
     let cache = HTTPCache(in: store.namespace("http"), over: origin)

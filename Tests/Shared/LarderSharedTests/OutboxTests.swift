@@ -64,7 +64,7 @@ import Testing
 
   /// The process that made the removal is gone; another process of the machine sends the removal.
   @Test func anotherProcessSendsWhatWaits() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryDirectory()
     let tier = MemoryTier(clock: ManualClock())
     do {
       let store = try Store(at: folder.path + "/machine")

@@ -5,7 +5,7 @@ import Testing
 
 /// Bars are as wide as the terminal allows, and never wider.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct BarTests {
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
 
   init() throws {
     try home.withStore { store in

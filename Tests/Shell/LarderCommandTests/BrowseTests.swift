@@ -5,7 +5,7 @@ import Testing
 
 /// The full-screen view in a terminal. The tests run one at a time: each waits for a certain screen.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct BrowseTests {
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
   private func start(
     _ arguments: [String] = ["browse"], entries: Int = 40, environment: [String: String] = [:],
     columns: Int = 80, rows: Int = 24, showing text: String? = "1 of"

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderTerminal
 
 @Suite struct ByteFileTests {
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
   private var files: FileManager { .default }
 
   init() throws { try home.write("old", to: "file") }

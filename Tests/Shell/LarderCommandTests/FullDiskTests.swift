@@ -5,7 +5,7 @@ import Testing
 
 /// Commands that make a store on a full disk. The limit of the process on file sizes stands for the full disk.
 @Suite struct FullDiskTests {
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
 
   /// A program that is not started yet, without input and output.
   private func process(_ words: [String]) -> Process {

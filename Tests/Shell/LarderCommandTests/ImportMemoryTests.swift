@@ -5,7 +5,7 @@
 
   /// The memory of a dry import, which looks for repeated keys.
   @Suite struct ImportMemoryTests {
-    private let home = TemporaryHome()
+    private let home = TemporaryDirectory()
 
     /// The most memory of its own, in bytes, that the program uses for a file of `count` lines.
     private func memory(of count: Int) throws -> Int {

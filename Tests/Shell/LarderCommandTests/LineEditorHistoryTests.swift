@@ -8,7 +8,7 @@ extension LineEditorTests {
   @Suite struct HistoryTests {
     private let up = "\u{1B}[A"
     private let down = "\u{1B}[B"
-    private let home = TemporaryHome()
+    private let home = TemporaryDirectory()
     private var file: String { home.path + "/.local/state/larder/history" }
 
     private func kept() throws -> [String] {
@@ -80,7 +80,7 @@ extension LineEditorTests {
 }
 
 @Suite struct HistoryFileTests {
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
 
   @Test func `an entry of any text comes back`() throws {
     var generator = SeededRNG()

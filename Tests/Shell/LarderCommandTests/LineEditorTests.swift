@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `keys of vi are had by editrc`() throws {
-    let home = TemporaryHome()
+    let home = TemporaryDirectory()
     try home.write("larder:bind -v\n", to: ".editrc")
     let session = try TerminalSession(home: home)
     try session.type("abc def").expect(line: "probe> abc def")
@@ -99,7 +99,7 @@ import Testing
 
 extension LineEditorTests {
   @Test func `^Z gives the terminal back and fg takes it again`() throws {
-    let home = TemporaryHome()
+    let home = TemporaryDirectory()
     let terminal = try PseudoTerminal(
       running: "/bin/sh", ["-i"],
       environment: ["HOME": home.path, "TERM": "xterm-256color", "PS1": "sh: ", "LANG": "C.UTF-8"])

@@ -36,7 +36,7 @@ extension LineEditorTests {
 
   @Test func `a line of every width is what was edited`() throws {
     var generator = SeededRNG()
-    let home = TemporaryHome()
+    let home = TemporaryDirectory()
     let session = try TerminalSession(home: home, columns: 20)
     var model = EditedText(letters: Array("ab\u{E5}\u{65E5}\u{672C}\u{1F682}"))
     for _ in 0..<300 { try session.type(model.edit(using: &generator)) }

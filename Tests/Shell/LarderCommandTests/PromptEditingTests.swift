@@ -5,7 +5,7 @@ import Testing
 
 /// The prompt of the program: colors, an editor, type-ahead, the demo.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptEditingTests {
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
 
   /// The prompt in a namespace with two entries.
   private func session(environment: [String: String] = [:]) throws -> TerminalSession {

@@ -6,7 +6,7 @@ import Testing
 /// The pager and other programs at the prompt. The tests run one at a time: a terminal answers in a moment, unless many
 /// terminals answer at once.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptProgramTests {
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
 
   @Test func `the pager says how to leave it, unless LESS is set`() throws {
     try home.write("#!/bin/sh\ncat\necho \"pager $*\"\n", to: "bin/less")

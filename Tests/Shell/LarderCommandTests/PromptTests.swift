@@ -5,7 +5,7 @@ import Testing
 
 /// The tests run one at a time: a terminal answers in a moment, unless many terminals answer at once.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptTests {
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
 
   @Test func `a banner says where one is`() throws {
     let session = try home.prompt()
@@ -211,7 +211,7 @@ extension Store {
   }
 }
 
-extension TemporaryHome {
+extension TemporaryDirectory {
   /// The prompt on a store with three departures and an article.
   func prompt(
     _ arguments: [String] = [], showing prompt: String? = "larder>",

@@ -14,7 +14,7 @@ final class TerminalSession {
   ///   - environment: Variables besides `HOME`, `TERM` and `LANG`, or in their place.
   init(
     running program: String = probe, _ arguments: [String] = [],
-    showing prompt: String? = "probe>", home: TemporaryHome = TemporaryHome(),
+    showing prompt: String? = "probe>", home: TemporaryDirectory = TemporaryDirectory(),
     environment: [String: String] = [:],
     columns: Int = 80, rows: Int = 24
   ) throws {
@@ -28,7 +28,7 @@ final class TerminalSession {
 
   /// The program `larder`.
   convenience init(
-    larder arguments: [String], showing prompt: String? = "larder>", home: TemporaryHome,
+    larder arguments: [String], showing prompt: String? = "larder>", home: TemporaryDirectory,
     environment: [String: String] = [:], columns: Int = 120, rows: Int = 24
   ) throws {
     try self.init(
@@ -38,7 +38,7 @@ final class TerminalSession {
 
   static let probe = ProgramFixture.programs + "/LineEditorProbe"
 
-  private let home: TemporaryHome
+  private let home: TemporaryDirectory
 
   var screen: Screen { terminal.screen }
 
@@ -100,7 +100,7 @@ final class TerminalSession {
   }
 }
 
-extension TemporaryHome {
+extension TemporaryDirectory {
   /// The path of the store of a test.
   var store: String { path + "/store" }
 

@@ -8,7 +8,7 @@ import Testing
   /// How the parent process has set the signals.
   enum Parent: CaseIterable { case usual, blocking, ignoring }
 
-  private let home = TemporaryHome()
+  private let home = TemporaryDirectory()
 
   init() throws { try home.withStore { _ in } }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A directory for transcripts, with the program in the path.
 package final class ProgramFixture {
-  package let home = TemporaryHome()
+  package let home = TemporaryDirectory()
 
   package init() {}
 
@@ -52,7 +52,7 @@ private struct Capture {
   let handle: FileHandle
   private let url: URL
 
-  init(named name: String, in home: TemporaryHome) throws {
+  init(named name: String, in home: TemporaryDirectory) throws {
     url = URL(fileURLWithPath: home.path + "-\(name)")
     try Data().write(to: url)
     handle = try FileHandle(forWritingTo: url)

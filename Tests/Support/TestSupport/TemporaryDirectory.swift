@@ -2,7 +2,7 @@ package import Foundation
 
 /// Runs `body` with a private directory, and removes the directory afterwards.
 package func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
-  let directory = try TemporaryDirectory()
+  let directory = TemporaryDirectory()
   return try withExtendedLifetime(directory) { try body(directory.path) }
 }
 
@@ -10,13 +10,21 @@ package func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) t
 package final class TemporaryDirectory: Sendable {
   package let path = TemporaryDirectory.unusedPath
 
-  package init() throws {
-    try makePrivateDirectory(path)
+  package init() {
+    // A failure shows at the first use of the directory.
+    try? makePrivateDirectory(path)
   }
 
   /// A path in the system's temporary directory at which no file exists.
   package static var unusedPath: String {
     URL(fileURLWithPath: NSTemporaryDirectory()).path + "/larder-" + UUID().uuidString
+  }
+
+  package func write(_ text: String, to name: String) throws {
+    let file = URL(fileURLWithPath: path + "/" + name)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file, options: .atomic)
   }
 
   // Ignores errors: a test may have removed the directory itself.
@@ -35,24 +43,4 @@ package func makePrivateFile(_ path: String, _ contents: Data = Data()) throws {
   let isMade = FileManager.default.createFile(
     atPath: path, contents: contents, attributes: [.posixPermissions: 0o600])
   if !isMade { throw CocoaError(.fileWriteUnknown) }
-}
-
-/// A directory of its own for each test, removed with the last reference to it.
-package final class TemporaryHome {
-  package let path: String
-
-  package init() {
-    path = TemporaryDirectory.unusedPath
-    // A failure shows at the first use of the directory.
-    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-  }
-
-  package func write(_ text: String, to name: String) throws {
-    let file = URL(fileURLWithPath: path + "/" + name)
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: file, options: .atomic)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -11,9 +11,8 @@ import Testing
 
 /// Other handles, processes or users close the store, change its files, or load and write beside the write buffer.
 @Suite struct BufferFaultTests {
-  private let directory: TemporaryDirectory
+  private let directory = TemporaryDirectory()
   private var path: String { directory.path + "/s" }
-  init() throws { directory = try TemporaryDirectory() }
 
   private func size(of path: String) -> Int? {
     FileManager.default.contents(atPath: path + "/buffer")?.count

@@ -11,10 +11,9 @@ import Testing
 
 /// Every call treats the entries of the write buffer like all other entries.
 @Suite struct WriteBufferTests: StoreSuite {
-  let fixture: StoreFixture
+  let fixture = StoreFixture(onDisk: BufferedStore.options())
 
   init() throws {
-    fixture = try StoreFixture(onDisk: BufferedStore.options())
     // The first commit makes the namespace; after the second one its rules are known.
     for _ in 0..<2 { try notes.set("first", for: "first") }
   }
@@ -181,7 +180,7 @@ import Testing
   }
 
   @Test func `a removal keeps an earlier load from storing`() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/s", options: BufferedStore.options())
     let cache = store.cache(TextCodec(), in: "notes")
     for _ in 0..<2 { try await cache.namespace.set("first", for: "first") }

@@ -4,15 +4,12 @@ import Testing
 @testable import Larder
 
 @Suite struct BulkTests: StoreSuite {
-  let fixture: StoreFixture
+  let fixture = StoreFixture(onDisk: Store.Options())
   private let boards: Larder.Cache<String>
   private let origin = Origin()
   private let asked = Shared<[[String]]>([])
 
-  init() throws {
-    fixture = try StoreFixture(onDisk: Store.Options())
-    boards = fixture.store.cache(TextCodec(), in: "boards")
-  }
+  init() { boards = fixture.store.cache(TextCodec(), in: "boards") }
 
   /// Attributes of an entry that is fresh for a second, and stale for a minute after it.
   private var aging: EntryAttributes {

@@ -19,7 +19,7 @@ import Testing
 
   /// Runs `body` with a cache over a new store on the disk.
   private func withCache(_ body: (Larder.Cache<String>) async throws -> Void) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     var options = Store.Options()
     options.hooks.machineClock = { [machine] in machine.now }
     let store = try Store(at: directory.path + "/s", options: options)

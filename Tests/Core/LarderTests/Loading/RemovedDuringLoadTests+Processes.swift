@@ -10,7 +10,7 @@ extension RemovedDuringLoadTests {
   @Test func `a value that waits for its commit is not read after a removal by another process`()
     async throws
   {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/s")
     let boards = store.cache(TextCodec(), in: "boards")
     try await boards.set("other", for: "bern")
@@ -36,7 +36,7 @@ extension RemovedDuringLoadTests {
   func `a removal by another process wins, and later callers do not wait for the lease`(
     command: String
   ) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     var storeOptions = Store.Options()
     storeOptions.hooks.machineClock = { 1_000_000 }
     let store = try Store(at: directory.path + "/s", options: storeOptions)
@@ -136,7 +136,7 @@ extension RemovedDuringLoadTests {
 
   @Test(.timeLimit(.minutes(30)))
   func `no caller of any process gets what was removed before it asked`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryDirectory()
     let path = directory.path + "/s"
     // The file holds one number, a floor, for each of two times four keys.
     try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))

@@ -5,14 +5,11 @@ import Testing
 
 /// A load belongs to the moment of its start: a value that was removed since is not stored, and later callers do not get it.
 @Suite struct RemovedDuringLoadTests: StoreSuite {
-  let fixture: StoreFixture
+  let fixture = StoreFixture()
   let boards: Larder.Cache<String>
   let origin = Origin()
 
-  init() throws {
-    fixture = try StoreFixture()
-    boards = fixture.store.cache(TextCodec(), in: "boards")
-  }
+  init() { boards = fixture.store.cache(TextCodec(), in: "boards") }
 
   /// The entry under the key when the load begins.
   enum Before: String, CaseIterable {
