@@ -105,16 +105,14 @@ import Testing
     let plain = Array("three".utf8)
     let (bytes, parameters) = try #require(try record.apply(plain.span, for: context))
     #expect(try record.revert(bytes.span, parameters.span, size: 5, for: context) == plain)
-    for place in [other, later] {
+    func expectFailure(
+      _ bytes: [UInt8], _ parameters: [UInt8], at place: TransformContext? = nil
+    ) {
       #expect(throws: (any Error).self) {
-        try record.revert(bytes.span, parameters.span, size: 5, for: place)
+        try record.revert(bytes.span, parameters.span, size: 5, for: place ?? context)
       }
     }
-    func expectFailure(_ bytes: [UInt8], _ parameters: [UInt8]) {
-      #expect(throws: (any Error).self) {
-        try record.revert(bytes.span, parameters.span, size: 5, for: context)
-      }
-    }
+    for place in [other, later] { expectFailure(bytes, parameters, at: place) }
     func changed(_ bytes: [UInt8], at index: Int) -> [UInt8] {
       bytes.enumerated().map { $0 == index ? $1 ^ 1 : $1 }
     }
@@ -130,27 +128,25 @@ import Testing
     let path = directory.path + "/store"
     var store = try Store(at: path)
     try store.namespace("notes").set("injected", for: "a")
-    try store.close()
-    store = try Store(at: path, options: options(try encryption("2025")))
-    #expect(try text(store, "a") == nil)
-    try store.close()
-    store = try Store(at: path, options: options(try encryption("2025", isRequired: false)))
-    #expect(try text(store, "a") == "injected")
+    for (isRequired, found) in [(true, nil), (false, "injected")] {
+      try store.close()
+      store = try Store(
+        at: path, options: options(try encryption("2025", isRequired: isRequired)))
+      #expect(try text(store, "a") == found)
+    }
     try store.finish()
   }
 
   @Test func `hashed keys are found by who has the secret`() throws {
-    let hidden = KeyedHash(secret: SymmetricKey(data: Data("a secret of some length".utf8)))
-    let same = KeyedHash(secret: SymmetricKey(data: Data("a secret of some length".utf8)))
-    let another = KeyedHash(secret: SymmetricKey(data: Data("another secret".utf8)))
+    func key(_ secret: String) -> Key {
+      KeyedHash(secret: SymmetricKey(data: Data(secret.utf8)))("anna@example.com")
+    }
     try withTemporaryStore { store, _ in
       let notes = store.namespace("notes")
-      try notes.set("v", for: hidden("anna@example.com"))
-      let found: String? = try notes.value(for: same("anna@example.com"))
-      #expect(found == "v")
-      #expect(try !notes.contains(another("anna@example.com")))
-      #expect(try !notes.contains("anna@example.com"))
-      #expect(hidden("a").bytes.count == 32)
+      try notes.set("v", for: key("a secret"))
+      #expect(try notes.contains(key("a secret")))
+      #expect(try !notes.contains(key("another secret")) && !notes.contains("anna@example.com"))
+      #expect(key("a secret").bytes.count == 32)
     }
   }
 }
