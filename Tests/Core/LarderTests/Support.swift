@@ -57,6 +57,7 @@ final class StoreFixture: Sendable {
     change(&options)
     directory = nil
     store = try! Store.temporary(options: options)
+    Settling.fixtures?.withLock { $0.append(self) }
   }
 
   /// Makes a store in a directory.
@@ -66,6 +67,7 @@ final class StoreFixture: Sendable {
     let directory = TemporaryDirectory()
     self.directory = directory
     store = try! Store(at: directory.path + "/s", options: options)
+    Settling.fixtures?.withLock { $0.append(self) }
   }
 
   // A test may have closed the store.

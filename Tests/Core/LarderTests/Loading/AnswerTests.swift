@@ -4,11 +4,9 @@ import Testing
 @testable import Larder
 
 /// Loads that return more than a value: no value, an unchanged value, or how to keep the value.
-@Suite struct AnswerTests {
-  private let clock = ManualClock()
+@Suite(.settling) struct AnswerTests: StoreSuite {
+  let fixture = StoreFixture()
   private let origin = Origin()
-  private let boards: Larder.Cache<String>
-  init() throws { boards = try Store.boards(clock: clock) }
 
   @Test func `that there is nothing is known for as long as its rule says`() async throws {
     let options = LoadOptions(
@@ -34,13 +32,12 @@ import Testing
     clock.advance(by: .hours(1))
     #expect(try await ask() == nil)
     #expect(try boards.entry(for: "thun")?.isNegative == true)
-    try boards.namespace.store.write { batch in
+    try store.write { batch in
       let found = try batch.value(for: "thun", in: boards)
       #expect(found == nil)
     }
     #expect(try await boards.setIfAbsent("set", for: "thun"))
     #expect(try await ask()?.value == "set")
-    #expect(try boards.namespace.store.verify().faults == [])
   }
 
   @Test func `who says that there always is something is not answered with nothing`() async throws {
@@ -99,7 +96,6 @@ import Testing
     #expect(entry.version == version && entry.state == .fresh)
     #expect(entry.entityTag == stored.entityTag)
     #expect(entry.expires == clock.now.advanced(by: .minutes(1)))
-    #expect(try boards.namespace.store.verify().faults == [])
   }
 
   @Test(arguments: [true, false])
@@ -117,7 +113,7 @@ import Testing
       if isRemoved {
         try await boards.remove("thun")
       } else {
-        try boards.namespace.store.declare(Rules(limits: Limits(entries: 1)), for: "boards")
+        try store.declare(Rules(limits: Limits(entries: 1)), for: "boards")
         try await boards.set("other", for: "bern")
       }
       #expect(try boards.entry(for: "thun") == nil)

@@ -3,13 +3,10 @@ import Testing
 
 @testable import Larder
 
-@Suite struct BulkTests: StoreSuite {
+@Suite(.settling) struct BulkTests: StoreSuite {
   let fixture = StoreFixture(onDisk: Store.Options())
-  private let boards: Larder.Cache<String>
   private let origin = Origin()
   private let asked = Shared<[[String]]>([])
-
-  init() { boards = fixture.store.cache(TextCodec(), in: "boards") }
 
   /// Attributes of an entry that is fresh for a second, and stale for a minute after it.
   private var aging: EntryAttributes {
@@ -59,7 +56,6 @@ import Testing
     #expect(try await boards.values(for: keys, load: load).count == 6)
     #expect(origin.loads == 1)
     #expect(try await boards.values(for: [String](), load: load) == [])
-    try await boards.settle()
   }
 
   @Test func `a key without an answer is absent, and is stored so for a while`() async throws {
@@ -75,7 +71,6 @@ import Testing
     }
     #expect(origin.loads == 2)
     #expect(try boards.entry(for: "none 2")?.isNegative == true)
-    try await boards.settle()
   }
 
   @Test func `loads of single keys and of many join each other`() async throws {
@@ -97,7 +92,6 @@ import Testing
     #expect(try await bulk.value == ["load 1", "of b", "of c"])
     #expect(try await other.value == ["of b", "of d"])
     #expect(asked.withLock { $0 } == [["b", "c"], ["d"]])
-    try await boards.settle()
   }
 
   @Test func `an error of one key or of all leaves the others their values`() async throws {
@@ -120,7 +114,6 @@ import Testing
     let third = try await results(["a", "c"], options)
     #expect(try third[0].get()?.source == .stale)
     #expect(throws: LarderError.self) { try third[1].get() }
-    try await boards.settle()
   }
 
   @Test func `a removal and a write during the load win`() async throws {
@@ -140,7 +133,6 @@ import Testing
     #expect(try await later.value == "load 2")
     try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
     #expect(try boards.values(for: ["a", "b", "c"]) == ["load 2", "newer", "of c"])
-    try await boards.settle()
   }
 
   @Test func `each caller has its own limit of time, and the last one cancels the call`()
@@ -169,7 +161,6 @@ import Testing
     try await waitUntil { origin.cancelled == 2 }
     origin.open()
     #expect(try boards.count() == 0)
-    try await boards.settle()
   }
 
   @Test func `a call that would wait for itself throws`() async throws {
@@ -183,7 +174,6 @@ import Testing
       }
     }
     #expect(try found.map { try $0.get()?.value } == ["of c", "of c"])
-    try await boards.settle()
   }
 
   @Test func `a source asks whether what is stored is still current`() async throws {
@@ -198,7 +188,6 @@ import Testing
     }
     #expect(found == ["old", "new"])
     #expect(try boards.value(for: "a") == "old")
-    try await boards.settle()
   }
 
   @Test func `stale values are returned at once, and refreshed by the same call`() async throws {
@@ -210,7 +199,6 @@ import Testing
     #expect(found == ["old", "of b"] && asked.withLock { $0 } == [["a", "b"]])
     try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
     #expect(try boards.value(for: "a") == "of a")
-    try await boards.settle()
   }
 
   @Test func `a prefetch loads in batches`() async throws {
@@ -223,7 +211,6 @@ import Testing
     #expect(throws: LarderError.self) {
       try boards.prefetch(keys, inBatchesOf: 0, load: load)
     }
-    try await boards.settle()
   }
 
   @Test func `processes that ask for the same keys at once ask for each of them once`()
@@ -232,6 +219,5 @@ import Testing
     let path = store.path
     let peers = try (0..<3).map { number in try PeerProcess("load-bulk", path, ["\(number)"]) }
     #expect(try peers.loads(of: 60) == 100)
-    try await boards.settle()
   }
 }

@@ -3,11 +3,9 @@ import Testing
 
 @testable import Larder
 
-@Suite struct LoadCommitTests {
-  private let clock = ManualClock()
+@Suite(.settling) struct LoadCommitTests: StoreSuite {
+  let fixture = StoreFixture()
   private let origin = Origin()
-  private let boards: Larder.Cache<String>
-  init() throws { boards = try Store.boards(clock: clock) }
 
   @Test(.timeLimit(.minutes(20)))
   func `a child that was forked while a loaded value waited fails at once`() throws {
@@ -28,7 +26,7 @@ import Testing
   @Test func `a value is returned while another writer holds the lock, and committed after it`()
     async throws
   {
-    let writer = await LockHolder(boards.namespace.store)
+    let writer = await LockHolder(store)
     let first = try await origin.ask(boards, LoadOptions())
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
     // Later reads in this process get the value before its commit, and do not load it again.
@@ -59,7 +57,7 @@ import Testing
   }
 
   @Test func `loaded values are committed in the order of their loads`() async throws {
-    let writer = await LockHolder(boards.namespace.store)
+    let writer = await LockHolder(store)
     for number in 0..<60 {
       let key = number % 3 == 0 ? "again" : "\(number)"
       let loaded = try await boards.result(for: key, options: LoadOptions(policy: .reload)) {
@@ -79,7 +77,7 @@ import Testing
   }
 
   @Test func `a value that ends before its commit is not returned after its end`() async throws {
-    let writer = await LockHolder(boards.namespace.store)
+    let writer = await LockHolder(store)
     let options = LoadOptions(expires: .after(.minutes(2)))
     let first = try await boards.value(for: "thun", options: options) { try await origin.text() }
     #expect(first == "load 1")
@@ -88,23 +86,20 @@ import Testing
     let next = try await boards.value(for: "thun", options: options) { try await origin.text() }
     #expect(next == "load 2")
     writer.letGo()
-    try await boards.settle()
   }
 
   @Test func `a caller may wait for the commit`() async throws {
-    let writer = await LockHolder(boards.namespace.store)
+    let writer = await LockHolder(store)
     let waiting = origin.startAsking(boards)
     let first = try await origin.ask(boards, LoadOptions())
     #expect(!first.isCommitted && origin.loads == 1)
     writer.letGo()
     #expect(try await waiting.value.isCommitted)
     #expect(try boards.contains("thun"))
-    try await boards.settle()
   }
 
   @Test(arguments: ["remove", "set", "batch", "clear"])
   func `a write that begins after the load has returned wins`(how: String) async throws {
-    let store = boards.namespace.store
     let writer = await LockHolder(store)
     _ = try await boards.value(for: "thun") { try await origin.text() }
     let later = Task.detached {
@@ -122,14 +117,12 @@ import Testing
     #expect(try boards.value(for: "thun") == (how == "set" ? "set" : nil))
     let next = try await boards.value(for: "thun") { "next" }
     #expect(next == (how == "set" ? "set" : "next"))
-    try await boards.settle()
   }
 
   @Test func `a value is not given to callers whose namespace was cleared since`() async throws {
     try await boards.set("other", for: "bern")
     let key = Array("thun".utf8)
     let lookup = try boards.lookUp(key.span, for: .request)
-    let store = boards.namespace.store
     let write = LoadWrite(base: lookup.found.base, size: 0, engine: store.engine) { _ in nil }
     #expect(write.mayAnswer(than: lookup.found.base, snapshot: lookup.found.snapshot))
     try boards.clear()
@@ -148,12 +141,11 @@ import Testing
     for key in 0..<50 { _ = try await boards.value(for: key) { "\(key)" } }
     #expect(try boards.count() == 50)
     for key in 50..<100 { _ = try await boards.value(for: key) { "\(key)" } }
-    #expect(try boards.namespace.store.statistics().entries == 100)
-    try await boards.settle()
+    #expect(try store.statistics().entries == 100)
   }
 
   @Test func `beyond the bounds a load waits for its own commit`() async throws {
-    let writer = await LockHolder(boards.namespace.store)
+    let writer = await LockHolder(store)
     let large = String(repeating: "x", count: LoadWrites.mostBytes / 4)
     for key in 0..<4 {
       #expect(try await !boards.result(for: key) { large }.isCommitted)
@@ -172,11 +164,10 @@ import Testing
     #expect(isDone.withLock { !$0 })
     writer.letGo()
     #expect(try await last.value.isCommitted)
-    try await boards.settle()
   }
 
   @Test func `a value that cannot be stored is told to whoever asked to be told`() async throws {
-    let boards = try Store.boards(clock: clock, rules: Rules(largestValue: 10))
+    let boards = store.cache(TextCodec(), in: "boards", rules: Rules(largestValue: 10))
     let errors = Shared<[any Error]>([])
     let options = LoadOptions(onBackgroundError: { error in errors.withLock { $0.append(error) } })
     let value = try await boards.value(for: "thun", options: options) { "more than ten bytes" }
@@ -186,7 +177,7 @@ import Testing
   }
 
   @Test func `a lifetime begins when the value was loaded`() async throws {
-    let writer = await LockHolder(boards.namespace.store)
+    let writer = await LockHolder(store)
     _ = try await boards.value(for: "thun", expires: .after(.seconds(10))) { "board" }
     let loaded = clock.now
     clock.advance(by: .seconds(3))

@@ -3,10 +3,8 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(20))) struct LoadCycleTests {
-  private let clock = ManualClock()
-  private let boards: Larder.Cache<String>
-  init() throws { boards = try Store.boards(clock: clock) }
+@Suite(.timeLimit(.minutes(20)), .settling) struct LoadCycleTests: StoreSuite {
+  let fixture = StoreFixture()
 
   private func expectCycle(_ body: () async throws -> Void) async {
     let error = await #expect(throws: LarderError.self) { try await body() }
@@ -95,7 +93,6 @@ import Testing
       }
     }
     #expect(value == "old")
-    try await boards.settle()
   }
 
   @Test func `a task that outlives its load may ask for the key again`() async throws {

@@ -4,14 +4,12 @@ import Testing
 @testable import Larder
 
 /// Loads on a miss: one flight for each key, whatever the number of callers.
-@Suite struct LoadingTests {
-  private let clock = ManualClock()
+@Suite(.settling) struct LoadingTests: StoreSuite {
+  let fixture = StoreFixture()
   private let origin = Origin()
-  private let boards: Larder.Cache<String>
-  init() throws { boards = try Store.boards(clock: clock) }
 
   @Test func `what is missing is loaded and stored, and says where it came from`() async throws {
-    let disk = boards.namespace.store.cache(TextCodec(), in: "boards", memory: MemoryLimits.off)
+    let disk = store.cache(TextCodec(), in: "boards", memory: MemoryLimits.off)
     let first = try await origin.ask(
       boards, LoadOptions(expires: .after(.minutes(2)), waitsForCommit: true))
     #expect(first.value == "load 1" && first.source == .loaded && first.age == .zero)
@@ -24,7 +22,6 @@ import Testing
     clock.advance(by: .seconds(90))
     let later = try await origin.ask(boards)
     #expect(later.value == "load 2" && later.source == .loaded && origin.loads == 2)
-    try await boards.settle()
   }
 
   @Test func `ten thousand tasks that ask for a hundred keys make a hundred loads`() async throws {
@@ -40,7 +37,6 @@ import Testing
     }
     #expect(
       loads.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", 1) }))
-    try await boards.settle()
   }
 
   @Test func `who gives up leaves the others their load`() async throws {
@@ -54,7 +50,6 @@ import Testing
     #expect(origin.cancelled == 0)
     origin.open()
     #expect(try await tasks[1].value.value == "load 1")
-    try await boards.settle()
   }
 
   @Test func `a load that everybody has given up is cancelled, and the next caller's is a new one`()
@@ -70,7 +65,6 @@ import Testing
     try await waitUntil { origin.cancelled > 0 }
     origin.open()
     #expect(try await origin.ask(boards).value == "load 2")
-    try await boards.settle()
   }
 
   @Test func `an error reaches all who wait, and is not kept`() async throws {
@@ -86,7 +80,6 @@ import Testing
     }
     origin.fail(false)
     #expect(try await origin.ask(boards).value == "load 2")
-    try await boards.settle()
   }
 
   @Test func `a caller that comes after an error loads again, however soon it comes`() async throws
@@ -98,7 +91,6 @@ import Testing
       }
     }
     origin.fail(false)
-    try await boards.settle()
   }
 
   @Test func `a load that takes too long has failed, and what it brings later is not stored`()
@@ -114,7 +106,6 @@ import Testing
     #expect(error?.code == .timedOut)
     origin.open()
     #expect(try boards.count() == 0)
-    try await boards.settle()
   }
 
   @Test func `a write of the key while it is loaded stays`() async throws {
@@ -129,31 +120,26 @@ import Testing
       #expect(loaded.value == "load \(started + 1)" && loaded.source == .loaded)
       #expect(try boards.value(for: key) == "written")
     }
-    try await boards.settle()
   }
 
   @Test func `what cannot be stored is returned all the same, and says why`() async throws {
-    let boards = try Store.boards(clock: clock, rules: Rules(largestValue: 10))
+    let boards = store.cache(TextCodec(), in: "boards", rules: Rules(largestValue: 10))
     let loaded = try await boards.result(for: "thun", options: .committed) { "more than ten bytes" }
     #expect(loaded.value == "more than ten bytes" && loaded.source == .loaded)
     #expect((loaded.error as? LarderError)?.code == .overLimit)
     #expect(try boards.count() == 0)
-    try await boards.settle()
   }
 
   @Test func `loads of different types under a key do not meet`() async throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
-    let text = store.cache(TextCodec(), in: "boards")
     let numbers = store.cache(of: Int.self, in: "boards")
     origin.close()
-    async let first = text.result(for: "k", options: .committed) { try await origin.text() }
+    async let first = boards.result(for: "k", options: .committed) { try await origin.text() }
     try await origin.waitForLoads(1)
     async let second = numbers.result(for: "k", options: .committed) { try await origin.load() }
     try await origin.waitForLoads(2)
     origin.open()
     #expect(try await first.value == "load 1")
     #expect(try await second.value == 2)
-    #expect(try store.verify().faults == [])
   }
 
   @Test func `a reload begins a load of its own, and what that brings stays`() async throws {
@@ -168,11 +154,9 @@ import Testing
     origin.open()
     #expect(try await usual.value.value == "load 1")
     #expect(try boards.value(for: "thun") == "again 1")
-    try await boards.settle()
   }
 
   @Test func `a cache keeps its loader`() async throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
     let boards = store.cache(of: String.self, in: "boards")
       .loading(options: LoadOptions(expires: .after(.minutes(2)))) { [origin] (_: String, stored) in
         stored?.value == "load 3" ? .unchanged : .value(try await origin.text())
@@ -184,6 +168,5 @@ import Testing
     #expect(try await boards.value(for: "thun") == "load 3")
     #expect(try await boards.value(for: "thun", policy: .revalidate) == "load 3")
     #expect(origin.loads == 3)
-    try await boards.cache.settle()
   }
 }

@@ -109,23 +109,40 @@ extension LoadOptions {
   static let committed = LoadOptions(waitsForCommit: true)
 }
 
-extension Store {
-  /// A cache of texts in a temporary store with a long lock timeout.
-  static func boards(
-    clock: any LarderClock, rules: Rules? = nil, memory: MemoryLimits? = nil
-  ) throws -> Larder.Cache<String> {
-    try temporary(options: Options(clock: clock, lockTimeout: .ample)).cache(
-      TextCodec(), in: "boards", rules: rules, memory: memory)
-  }
+extension StoreSuite {
+  var boards: Larder.Cache<String> { store.cache(TextCodec(), in: "boards") }
 }
 
 extension Larder.Cache {
   /// Waits until no load runs, and verifies the store. A load runs until its value is committed and its task has ended.
-  func settle() async throws {
-    try await waitUntil { namespace.engine.loads.running.count == 0 }
-    #expect(namespace.engine.loads.writes.isEmpty)
-    #expect(try namespace.store.verify().faults == [])
+  func settle() async throws { try await namespace.store.settle() }
+}
+
+extension Store {
+  fileprivate func settle() async throws {
+    try await waitUntil { engine.loads.running.count == 0 }
+    #expect(engine.loads.writes.isEmpty)
+    #expect(try verify().faults == [])
   }
+}
+
+/// Settles the stores of a suite's fixtures at the end of each test.
+struct Settling: SuiteTrait, TestScoping {
+  @TaskLocal static var fixtures: Shared<[StoreFixture]>?
+
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    let fixtures = Shared<[StoreFixture]>([])
+    try await Self.$fixtures.withValue(fixtures) { try await function() }
+    for fixture in fixtures.value { try await fixture.store.settle() }
+  }
+}
+
+extension Trait where Self == Settling {
+  static var settling: Self { Self() }
 }
 
 extension [PeerProcess] {

@@ -3,11 +3,9 @@ import Testing
 
 @testable import Larder
 
-@Suite struct PrefetchTests {
-  private let clock = ManualClock()
+@Suite(.settling) struct PrefetchTests: StoreSuite {
+  let fixture = StoreFixture()
   private let origin = Origin()
-  private let boards: Larder.Cache<String>
-  init() throws { boards = try Store.boards(clock: clock) }
 
   @Test(arguments: [0, 1, 2, 200])
   func `all keys are loaded once, and each step says how far it is`(
@@ -92,7 +90,6 @@ import Testing
     clock.advance(by: .minutes(2))
     origin.fail()
     #expect(try await run() == .init(failed: 2))
-    #expect(try boards.namespace.store.verify().faults == [])
   }
 
   @Test func `a cancelled one loads nothing more`() async throws {
@@ -105,6 +102,5 @@ import Testing
     let summary = await prefetch.finish()
     #expect(summary.loaded == 0 && summary.failed == 2 && summary.remaining == 98)
     #expect(origin.loads == 2)
-    try await boards.settle()
   }
 }

@@ -73,21 +73,19 @@ extension RemovedDuringLoadTests {
     #expect(try await origin.ask(boards).isCommitted == false)
     #expect(try await origin.ask(boards).isCommitted)
     #expect(try boards.value(for: "thun") == "load 2")
-    try await boards.settle()
   }
 
   @Test func `a removal that is rolled back costs no later load`() async throws {
     try await boards.set("kept", for: "thun", expires: .after(.minutes(1)))
     #expect(
       failure {
-        try boards.namespace.store.write { batch in
+        try store.write { batch in
           _ = try batch.remove("thun", from: boards)
           throw LarderError(.failed, "changed my mind")
         }
       } == .failed)
     clock.advance(by: .minutes(1))
     #expect(try await origin.ask(boards).isCommitted)
-    try await boards.settle()
   }
 
   @Test(arguments: [0, 1, 2, 7], [0, .max, 1 << 40] as [UInt64])
@@ -98,7 +96,7 @@ extension RemovedDuringLoadTests {
     _ = try await origin.ask(boards)
     try await boards.remove("thun")
     let first = try await origin.startHeld(boards)
-    let path = boards.namespace.store.path + "/removals"
+    let path = store.path + "/removals"
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
     // The word number `index` after the header. Place 7 stands for the word of the key.
     let hash = Checksum.keyHash(of: Array("thun".utf8).span, in: try boards.namespace.id)

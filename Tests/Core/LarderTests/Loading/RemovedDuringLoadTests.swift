@@ -4,12 +4,9 @@ import Testing
 @testable import Larder
 
 /// A load belongs to the moment of its start: a value that was removed since is not stored, and later callers do not get it.
-@Suite struct RemovedDuringLoadTests: StoreSuite {
+@Suite(.settling) struct RemovedDuringLoadTests: StoreSuite {
   let fixture = StoreFixture()
-  let boards: Larder.Cache<String>
   let origin = Origin()
-
-  init() { boards = fixture.store.cache(TextCodec(), in: "boards") }
 
   /// The entry under the key when the load begins.
   enum Before: String, CaseIterable {

@@ -3,11 +3,9 @@ import Testing
 
 @testable import Larder
 
-@Suite struct StaleTests {
-  private let clock = ManualClock()
+@Suite(.settling) struct StaleTests: StoreSuite {
+  let fixture = StoreFixture()
   private let origin = Origin()
-  private let boards: Larder.Cache<String>
-  init() throws { boards = try Store.boards(clock: clock) }
 
   private let windows = Staleness(whileRevalidating: .minutes(10), onError: .hours(24))
 
@@ -32,7 +30,6 @@ import Testing
     let fresh = try await ask()
     #expect(fresh.value == "load 2" && fresh.source != .stale && origin.loads == 2)
     #expect(try boards.namespace.reads.staleHits == 100)
-    try await boards.settle()
   }
 
   @Test func `behind the window it is loaded first, and served only if that fails, to the end`()
@@ -50,7 +47,6 @@ import Testing
     await #expect(throws: Origin.Refusal(number: 4)) { try await ask() }
     origin.fail(false)
     #expect(try await ask().value == "load 5")
-    try await boards.settle()
   }
 
   @Test
@@ -69,12 +65,11 @@ import Testing
     #expect(kept.value == "load 1" && kept.source == .stale && kept.error != nil)
     origin.fail(false)
     #expect(try await ask().value == "load 3" && origin.loads == 3)
-    try await boards.settle()
   }
 
   @Test func `without windows of its own a request has those of the namespace`() async throws {
-    let boards = try Store.boards(
-      clock: clock, rules: Rules(expires: .after(.minutes(1)), stale: .minutes(4)))
+    let boards = store.cache(
+      TextCodec(), in: "boards", rules: Rules(expires: .after(.minutes(1)), stale: .minutes(4)))
     let ask = { try await origin.ask(boards) }
     _ = try await ask()
     clock.advance(by: .minutes(5) - .milliseconds(1))
@@ -84,16 +79,13 @@ import Testing
     try await boards.settle()
     clock.advance(by: .milliseconds(1))
     await #expect(throws: Origin.Refusal.self) { try await ask() }
-    try await boards.settle()
   }
 
   @Test func `a body that is no value is a failed load, and never replaces the last good one`()
     async throws
   {
     struct Board: Codable, Equatable { var station: String }
-    struct Unreadable: Error {}
-    let boards = try Store.temporary(options: Store.Options(clock: clock)).cache(
-      of: Board.self, in: "boards")
+    let boards = store.cache(of: Board.self, in: "boards")
     let body = Shared("{\"station\":\"Thun\"}")
     let ask = {
       try await boards.result(
@@ -111,7 +103,6 @@ import Testing
       #expect(served.value == Board(station: "Thun") && served.source == .stale)
       #expect(served.error is DecodingError)
     }
-    #expect(try boards.namespace.store.verify().faults == [])
   }
 
   @Test func `a value near its end is used while a newer one is fetched`() async throws {
@@ -160,6 +151,5 @@ import Testing
     await #expect(throws: Origin.Refusal.self) { try await ask(.reload) }
     origin.fail(false)
     #expect(try await ask(.standard).value == "load 7")
-    try await boards.settle()
   }
 }

@@ -4,11 +4,9 @@ import Testing
 @testable import Larder
 
 /// How long a caller waits for a load that other callers may share.
-@Suite struct TimeLimitTests {
-  private let clock = ManualClock()
+@Suite(.settling) struct TimeLimitTests: StoreSuite {
+  let fixture = StoreFixture()
   private let origin = Origin()
-  private let boards: Larder.Cache<String>
-  init() throws { boards = try Store.boards(clock: clock) }
 
   private let short = LoadOptions(timeout: .milliseconds(200), waitsForCommit: true)
 
@@ -51,7 +49,6 @@ import Testing
     #expect(origin.cancelled == 0)
     origin.open()
     #expect(try await waiting.value.value == "load 1")
-    try await boards.settle()
   }
 
   private let soft = LoadOptions(
@@ -99,7 +96,6 @@ import Testing
     try await waitUntil { errors.withLock { !$0.isEmpty } }
     #expect((errors.withLock { $0.first } as? LarderError)?.code == .timedOut)
     try await waitUntil { origin.cancelled == 1 }
-    try await boards.settle()
   }
 
   @Test func `without a stale value a caller waits on, up to its own limit`() async throws {
@@ -117,7 +113,6 @@ import Testing
     #expect(error?.code == .timedOut)
     origin.open()
     #expect(try await first.value.value == "load 1")
-    try await boards.settle()
   }
 
   @Test(arguments: [10, 20])
