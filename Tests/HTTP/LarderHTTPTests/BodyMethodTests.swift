@@ -12,26 +12,6 @@ struct BodyMethodTests {
     HTTPCachePolicy(rules: [HTTPCacheRule("example.com/query*", bodyMethods: [.post, .query])])
   }
 
-  /// An origin that answers with the number of the request and its body.
-  private final class Echo: HTTPTransport {
-    let bodies = Mutex<[String]>([])
-    let fields: Pairs
-
-    init(_ fields: Pairs = [("Cache-Control", "max-age=100")]) { self.fields = fields }
-
-    func send(
-      _ request: HTTPRequest, body: HTTPBody,
-      interim: @escaping @Sendable (HTTPResponse) async -> Void
-    ) async throws -> (HTTPResponse, HTTPBody) {
-      let text = try await body.text()
-      let number = bodies.withLock {
-        $0.append(text)
-        return $0.count
-      }
-      return (response(200, fields), HTTPBody("\(number) \(text.prefix(9))"))
-    }
-  }
-
   private struct Bench {
     let store: Store
     let clock = ManualClock()
@@ -118,7 +98,7 @@ struct BodyMethodTests {
     for streamed in [true, false, true] {
       #expect(try await !bench.ask(long, streamed: streamed).isHit)
     }
-    #expect(bench.echo.bodies.withLock { $0 } == [long, long, long])
+    #expect(bench.echo.bodies == [long, long, long])
     #expect(try bench.store.namespace("http").count() == 0)
     let longest = String(long.dropLast())
     _ = try await bench.ask(longest, streamed: true)
@@ -134,7 +114,7 @@ struct BodyMethodTests {
   func `without a freshness nothing is answered from the store`(fields: Pairs) async throws {
     let bench = try Bench(fields)
     for _ in 0..<2 { #expect(try await !bench.ask("x").isHit) }
-    #expect(bench.echo.bodies.withLock { $0 } == ["x", "x"])
+    #expect(bench.echo.bodies == ["x", "x"])
   }
 
   @Test func `a stale response is replaced without a validation`() async throws {
@@ -150,7 +130,7 @@ struct BodyMethodTests {
     _ = try await bench.ask("x")
     bench.clock.advance(by: .seconds(11))
     #expect(try await bench.ask("x") == (true, "1 x"))
-    try await waitUntil { bench.echo.bodies.withLock { $0 } == ["x", "x"] }
+    try await waitUntil { bench.echo.bodies == ["x", "x"] }
     try await waitUntil { try await bench.ask("x") == (true, "2 x") }
   }
 

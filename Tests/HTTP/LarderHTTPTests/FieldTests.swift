@@ -47,15 +47,12 @@ struct FieldTests {
       ("Fri, 7 October 2022 23:06 GMT", 1_665_183_960),
       ("07 Oct 22 23:06:00 Z", 1_665_183_960),
       ("Sat, 08 Oct 2022 01:06:00 +0200", 1_665_183_960),
-      ("Fri, 07 Oct 2022 18:06:00 -0500", 1_665_183_960),
-    ])
-  func `dates that say an age are read as servers send them`(text: String, seconds: Int64) {
+      ("Fri, 07 Oct 2022 18:06:00 -0500", 1_665_183_960), ("", nil), ("0", nil),
+      ("yesterday", nil), ("07 Oct", nil), ("23:06:00", nil),
+      ("Fri, 07 Oct 2022 23:06:00 CEST", nil),
+    ] as [(String, Int64?)])
+  func `dates that say an age are read as servers send them`(text: String, seconds: Int64?) {
     #expect(HTTPDate(leniently: text, now: start)?.seconds == seconds)
-  }
-
-  @Test(arguments: ["", "0", "yesterday", "07 Oct", "23:06:00", "Fri, 07 Oct 2022 23:06:00 CEST"])
-  func `what is no date is none, read as leniently as may be`(text: String) {
-    #expect(HTTPDate(leniently: text, now: start) == nil)
   }
 
   @Test func `a date that no timestamp can hold is the nearest`() {
@@ -77,16 +74,13 @@ struct FieldTests {
   @Test(
     arguments: [
       ("0", 0), ("003600", 3600), ("2147483648", 1 << 31), ("99999999999999999999999", 1 << 31),
-    ])
-  func `RFC 9111, 1.2.2: seconds are digits, and too many are as many as can be`(
-    text: String, seconds: Int
+      ("", nil), ("-1", nil), ("+1", nil), ("1.0", nil), ("a", nil), ("1a", nil), (" 1", nil),
+      ("'1'", nil),
+    ] as [(String, Int?)])
+  func `RFC 9111, 1.2.2: seconds are digits alone, and too many are as many as can be`(
+    text: String, seconds: Int?
   ) {
     #expect(DeltaSeconds.parse(text) == seconds)
-  }
-
-  @Test(arguments: ["", "-1", "+1", "1.0", "a", "1a", " 1", "'1'"])
-  func `RFC 9111, 1.2.2: nothing else is a number of seconds`(text: String) {
-    #expect(DeltaSeconds.parse(text) == nil)
   }
 
   @Test(

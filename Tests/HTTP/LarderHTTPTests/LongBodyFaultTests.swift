@@ -17,7 +17,6 @@ struct LongBodyFaultTests {
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     try await waitUntil { try LongBodyTests.count(fixture) == 1 }
     #expect(try await fixture.cache.send(request("GET", "/b")).isHit)
-    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test func `eviction takes a response and its body together`() async throws {
@@ -36,7 +35,6 @@ struct LongBodyFaultTests {
     }
     #expect(stored > 0)
     #expect(try LongBodyTests.count(fixture) == 4 * stored)
-    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test(arguments: [0, 2])
@@ -55,7 +53,6 @@ struct LongBodyFaultTests {
     let again = try await fixture.cache.send(request())
     #expect(!again.isHit)
     #expect(try await again.body.bytes() == bytes)
-    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test(arguments: ["-1", "0", "9999999999999999", "x", "99999999999999999999999"])

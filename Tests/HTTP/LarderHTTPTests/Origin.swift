@@ -2,6 +2,7 @@ import HTTPTypes
 import Larder
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import LarderHTTP
 
@@ -49,8 +50,31 @@ final class Origin: HTTPTransport {
   }
 }
 
-/// A cache over a temporary store, its origin and its clock.
-struct Fixture {
+/// An origin that answers with the number of the request and its body.
+final class Echo: HTTPTransport {
+  private let texts = Mutex<[String]>([])
+  let fields: Pairs
+
+  init(_ fields: Pairs = [("Cache-Control", "max-age=100")]) { self.fields = fields }
+
+  /// The bodies of the requests.
+  var bodies: [String] { texts.withLock { $0 } }
+
+  func send(
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    let text = try await body.text()
+    let number = texts.withLock {
+      $0.append(text)
+      return $0.count
+    }
+    return (response(200, fields), HTTPBody("\(number) \(text.prefix(9))"))
+  }
+}
+
+/// A cache over a temporary store, its origin and its clock. The store is verified at the end.
+final class Fixture: Sendable {
   let store: Store
   let clock: ManualClock
   let origin: Origin
@@ -66,6 +90,10 @@ struct Fixture {
     store = try Store.temporary(options: Store.Options(clock: clock, lockTimeout: .ample))
     cache = HTTPCache(
       in: store.namespace("http"), over: origin, policy: policy, report: report)
+  }
+
+  deinit {
+    do { #expect(try store.verify().faults == []) } catch { Issue.record(error) }
   }
 
   func get(_ path: String = "/a", _ fields: Pairs = []) async throws -> (
@@ -98,5 +126,28 @@ extension HTTPBody {
   /// Five pieces of 1000 bytes.
   static var pieces: HTTPBody {
     steps((0..<5).map { number in { [UInt8](repeating: number, count: 1000) } })
+  }
+}
+
+/// Holds tasks back until a test opens it.
+actor Gate {
+  private var isOpen = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  func wait() async {
+    if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+  }
+
+  func open() {
+    isOpen = true
+    for continuation in waiting { continuation.resume() }
+    waiting = []
+  }
+
+  /// Opens the gate, and then waits until the task is cancelled.
+  func openAndStall() async throws -> Never {
+    open()
+    try await Task.sleep(for: .seconds(1_000_000))
+    fatalError("nobody has cancelled this")
   }
 }

@@ -104,7 +104,6 @@ struct RuleTests {
     #expect(fixture.origin.received.map(\.path) == ["/a?x=1&utm=one"])
     fixture.clock.advance(by: .seconds(10))
     #expect(try await !fixture.get("/a?x=1").result.isHit)
-    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test func `a response is put and looked at by its request`() async throws {
@@ -127,7 +126,6 @@ struct RuleTests {
     #expect(
       try await fixture.cache.put(
         response(200, fields), body: [], for: request("POST", "/b")) == false)
-    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test func `the statistics count hits by kind, and what they save`() async throws {
@@ -156,7 +154,6 @@ struct RuleTests {
     #expect(removed.entries == 150)
     #expect(try fixture.store.namespace("http").count() == 2)
     #expect(try await fixture.get("/new").result.isHit)
-    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test func `a call may have a policy of its own`() async throws {
@@ -192,7 +189,6 @@ struct StatisticsTests {
     #expect(saved.reuses == [.validated: 1] && saved.bytesSaved == 4 * 4)
     #expect(fixture.cache.statistics.hits == [.fresh: 2])
     #expect(try fixture.store.namespace("http").count() == 1)
-    #expect(try fixture.store.verify().faults == [])
   }
 
   @Test func `counts that could not be saved are saved the next time`() async throws {

@@ -198,5 +198,4 @@ struct SharedFlightTests {
     }
     #expect(fixture.origin.count == 3)
   }
-
 }

@@ -1,5 +1,4 @@
 #if HTTPTesting
-  import FlyingSocks
   import Foundation
   import HTTPTypes
   import Larder
@@ -121,30 +120,18 @@
 
     @Test(arguments: ["100 Continue", "103 Early Hints"])
     func `an interim answer is not taken for the final one`(interim: String) async throws {
-      let listening = try Socket(domain: Int32(sockaddr_in.family))
-      try listening.bind(to: sockaddr_in.inet(ip4: "127.0.0.1", port: 0))
-      try listening.listen()
-      guard case .ip4(_, let port) = try listening.sockname() else {
-        throw CocoaError(.fileReadUnknown)
+      let answer =
+        "HTTP/1.1 \(interim)\r\nLink: </a.css>\r\n\r\n"
+        + "HTTP/1.1 404 Not Found\r\nX-A: b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"
+      let (response, bytes) = try await RawServer.run(answer: Array(answer.utf8)) { authority in
+        let (response, body) = try await Self.transport().send(
+          Self.request("GET", "/a", at: "http://" + authority), body: HTTPBody(), interim: { _ in })
+        return (response, try await body.bytes())
       }
-      let socket = try await AsyncSocket(socket: listening, pool: .client)
-      let serving = Task {
-        let connection = try await socket.accept()
-        defer { try? connection.close() }
-        _ = try await connection.read(atMost: 65_536)
-        let answer =
-          "HTTP/1.1 \(interim)\r\nLink: </a.css>\r\n\r\n"
-          + "HTTP/1.1 404 Not Found\r\nX-A: b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"
-        try await connection.write(Data(answer.utf8))
-      }
-      defer { serving.cancel() }
-      let (response, body) = try await Self.transport().send(
-        Self.request("GET", "/a", at: "http://127.0.0.1:\(port)"), body: HTTPBody([]),
-        interim: { _ in })
       #expect(response.status.code == 404)
       #expect(
         response.headerFields[.init("X-A")!] == "b" && response.headerFields[.init("Link")!] == nil)
-      #expect(try await body.bytes() == Array("ab".utf8))
+      #expect(bytes == Array("ab".utf8))
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
