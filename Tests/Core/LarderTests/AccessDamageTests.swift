@@ -70,8 +70,7 @@ import Testing
         }
       }
       #expect(try notes.count() == 400)
-      #expect(try store.verify().faults == [], "LARDER_SEED=\(seed)")
-      try store.close()
+      try store.verifyAndClose("LARDER_SEED=\(seed)")
     }
   }
 

@@ -85,8 +85,7 @@ import Testing
       round += 1
     }
     #expect(replay.missed == 0 && replay.count > 1000)
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
   }
 
   @Test func `the watch of a process that was killed ends by time`() throws {

@@ -60,8 +60,7 @@ import Testing
     let _: [UInt8]? = try store.namespace("b").value(for: "k1")
     #expect(try store.statistics().reads.hits == statistics.reads.hits + 1)
     try store.namespace("a").set("new", for: "new", expires: .after(.hours(1)))
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
   }
 
   @Test func `it names the processes that are in the way`() throws {

@@ -155,8 +155,7 @@ struct DiskLimitTests {
     try store.override(StoreLimits())
     try store.declare(.unlimited)
     #expect(try store.limits().effective == StoreLimits())
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
   }
 
   @Test func `a store says at its making that nothing limits it`() throws {
@@ -176,8 +175,7 @@ struct DiskLimitTests {
     for index in 0..<800 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }
     #expect(fileSize(small) <= 4_000_000)
     #expect(try notes.removals[.evictedForDisk] > 100)
-    #expect(try small.verify().faults == [])
-    try small.close()
+    try small.verifyAndClose()
     options.hooks.freeDisk = { _ in 100_000_000_000 }
     let large = try Store(at: path + "/large", options: options)
     try large.write { batch in

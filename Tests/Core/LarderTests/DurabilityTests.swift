@@ -70,8 +70,7 @@ import Testing
     #expect(failure { _ = try Store(at: path + "/cut", options: reading) } == .needsRecovery)
     let recovered = try Store(at: path + "/cut", options: options(nil, boot: 2))
     #expect(try recovered.namespace("notes").text("k") == nil)
-    #expect(try recovered.verify().faults == [])
-    try recovered.close()
+    try recovered.verifyAndClose()
     #expect(failure { try Store(at: path + "/cut", options: reading).close() } == nil)
     try store.close()
   }

@@ -158,8 +158,7 @@ import Testing
     let again = try Store(at: path)
     #expect(try again.namespace("notes").count() == 30)
     #expect(try again.namespace("holder").count() == 2)
-    #expect(try again.verify().faults == [])
-    try again.close()
+    try again.verifyAndClose()
   }
 
   @Test func `of many that replace the same version one does, and an update sees it`() async throws

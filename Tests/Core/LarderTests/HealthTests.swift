@@ -35,8 +35,7 @@ import Testing
     #expect(try store.health() == .healthy)
     #expect(await changes.nextHealth() == .healthy)
     try await notes.set("again", for: "k")
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
     #expect(throws: LarderError.self) { try store.health() }
   }
 

@@ -122,8 +122,7 @@ import Testing
     let reads = try store.namespace("notes").reads
     #expect(reads.hits == 5 && reads.expired == 1)
     #expect(try store.namespaces().first?.entries == 1)
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
   }
 
   @Test func `letting go of the last handle does not wait long for another writer`() throws {

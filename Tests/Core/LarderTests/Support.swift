@@ -40,8 +40,17 @@ func withStoreOnDisk(
   try withTemporaryDirectory { path in
     let store = try Store(at: path + "/s", options: options)
     try body(store, store.namespace("notes"))
-    #expect(try store.verify().faults == [], sourceLocation: sourceLocation)
-    try store.close()
+    try store.verifyAndClose(sourceLocation: sourceLocation)
+  }
+}
+
+extension Store {
+  /// Expects that the store is sound, and closes it.
+  func verifyAndClose(
+    _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(try verify().faults == [], comment, sourceLocation: sourceLocation)
+    try close()
   }
 }
 

@@ -56,8 +56,7 @@ private struct Refusal: ValueTransform {
     options.transforms = transforms
     let store = try Store(at: path, options: options)
     try body(store.namespace("notes"))
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
     try expectWhole(at: path)
   }
 

@@ -78,8 +78,7 @@ import Testing
       clock.advance(by: .seconds(1))
       #expect(try notes.text("k") == nil)
       #expect(try notes.count() == 1)
-      #expect(try writable.verify().faults == [])
-      try writable.close()
+      try writable.verifyAndClose()
     }
   }
 

@@ -27,8 +27,7 @@ import Testing
       try store.write { _ in }
       #expect(try cache.value(for: "k") == "set \(round)")
     }
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
   }
 
   @Test func `a store that is closed while threads write ends no process`() throws {
@@ -51,8 +50,7 @@ import Testing
     }
     let store = try Store(at: path, options: BufferedStore.options())
     #expect(try store.namespace("notes").text("last") == "last")
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
   }
 
   @Test func `whoever opens the store alone chooses the size`() throws {
@@ -131,8 +129,7 @@ import Testing
     let writer = try Store(at: path, options: BufferedStore.options())
     for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
     #expect(try reader.namespace("notes").text("k") == "2")
-    #expect(try writer.verify().faults == [])
-    try writer.close()
+    try writer.verifyAndClose()
     try reader.close()
   }
 
@@ -174,7 +171,6 @@ import Testing
     try FileManager.default.removeItem(atPath: directory.path + "/link")
     let store = try Store(at: path, options: BufferedStore.options())
     #expect(try store.namespace("numbers-0").count() >= 20)
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
   }
 }

@@ -86,8 +86,7 @@ import Testing
       }
       try store.namespace("numbers-0").set([1], for: "last")
       for index in ends.indices { try check(store, index, said[index]) }
-      #expect(try store.verify().faults == [], "seed \(TestSettings.seed)")
-      try store.close()
+      try store.verifyAndClose("seed \(TestSettings.seed)")
       let again = try Store(at: path + "/s")
       for index in ends.indices {
         try check(again, index, said[index])

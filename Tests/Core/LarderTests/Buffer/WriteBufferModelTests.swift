@@ -45,8 +45,7 @@ import Testing
         #expect(figures[0].removals == figures[1].removals, "seed \(TestSettings.seed)")
         #expect(figures[0].usage == figures[1].usage, "seed \(TestSettings.seed)")
         for store in stores {
-          #expect(try store.verify().faults == [], "seed \(TestSettings.seed)")
-          try store.close()
+          try store.verifyAndClose("seed \(TestSettings.seed)")
         }
       }
     }

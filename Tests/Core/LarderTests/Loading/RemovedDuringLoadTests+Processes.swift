@@ -162,7 +162,6 @@ extension RemovedDuringLoadTests {
       for line in lines { #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(random.seed): \(line)") }
       #expect(lines.last == "end", "LARDER_SEED=\(random.seed)")
     }
-    #expect(try store.verify().faults == [])
-    try store.close()
+    try store.verifyAndClose()
   }
 }

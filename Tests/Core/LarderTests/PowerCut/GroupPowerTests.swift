@@ -143,8 +143,7 @@ import TestSupport
         #expect(left.durability == level)
         #expect(try left.namespace("notes").text("first") == "of the application")
         #expect(try left.namespace("notes").text("second") == "of the shell")
-        #expect(try left.verify().faults == [])
-        try left.close()
+        try left.verifyAndClose()
       }
     }
 
