@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("info ", "[@NS] KEY..."), ("keys --where ", "EXPR"),
+    ("info ", "[@NS] KEY..."), ("keys --where ", "EXPR"), ("keys --where -- ", "EXPR"),
     ("expire ", "SELECTION TIME|+D [--at-least] [--at-most] [--dry-run] [--yes|-y] [--verbose]"),
     ("expire a --at-most --dry-run ", "TIME|+D [--at-least] [--yes|-y] [--verbose]"),
     ("keys --older ", "AGE"),

@@ -36,10 +36,10 @@ struct ArgumentState {
 
   init(_ words: ArraySlice<Word>, of command: CommandSpec) {
     for word in words {
-      if openOption != nil {
-        openOption = nil
-      } else if !optionsEnded, word.bareText == "--" {
+      if !optionsEnded, word.bareText == "--" {
         optionsEnded = true
+      } else if openOption != nil {
+        openOption = nil
       } else if let argument = try? Argument(optionsEnded ? word.quoted : word) {
         consume(argument, command)
       } else {
