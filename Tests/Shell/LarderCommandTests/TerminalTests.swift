@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LarderTerminal
@@ -61,5 +62,67 @@ import Testing
     #expect(place("a\tb") == [0, 9])
     #expect(place("\u{3}") == [0, 2])
     #expect(place("e\u{301}") == [0, 1])
+  }
+}
+
+@Suite struct ByteFileTests {
+  private let home = TemporaryDirectory()
+  private var files: FileManager { .default }
+
+  init() throws { try home.write("old", to: "file") }
+
+  private func write(_ text: String, to name: String, replaces: Bool) throws {
+    let file = try ByteFile(writing: home.path + "/" + name, replaces: replaces)
+    try file.write(Array(text.utf8).span)
+    try file.finish()
+  }
+
+  private func text(_ name: String) throws -> String {
+    try String(contentsOfFile: home.path + "/" + name, encoding: .utf8)
+  }
+
+  @Test func `a link stands for the file that it names`() throws {
+    try home.write("", to: "other/x")
+    try files.createSymbolicLink(atPath: home.path + "/other/link", withDestinationPath: "../file")
+    #expect(throws: TerminalError.failed(operation: "open", code: EEXIST)) {
+      try write("new", to: "other/link", replaces: false)
+    }
+    #expect(try text("file") == "old")
+    let unfinished = try ByteFile(writing: home.path + "/other/link", replaces: true)
+    try unfinished.write(Array("new".utf8).span)
+    #expect(try text("file") == "old")
+    try unfinished.finish()
+    #expect(try text("file") == "new" && text("other/link") == "new")
+    #expect(try files.destinationOfSymbolicLink(atPath: home.path + "/other/link") == "../file")
+    #expect(try files.contentsOfDirectory(atPath: home.path).sorted() == ["file", "other"])
+  }
+
+  /// The program writes behind the text that the process has written to the file, and nothing is lost.
+  @Test(arguments: ["/proc/self/fd/", "/dev/fd/"])
+  func `the file of a descriptor is written on`(folder: String) throws {
+    let descriptor = unsafe open(home.path + "/file", O_WRONLY | O_APPEND)
+    defer { close(descriptor) }
+    let file = try ByteFile(writing: "\(folder)\(descriptor)", replaces: false)
+    try file.write(Array(" and new".utf8).span)
+    try file.finish()
+    #expect(try text("file") == "old and new")
+    #expect(fcntl(descriptor, F_GETFD) >= 0)
+  }
+
+  @Test func `an unfinished file of an earlier process is in nobody's way`() throws {
+    try home.write("half", to: "new.\(getpid()).part")
+    try write("whole", to: "new", replaces: false)
+    #expect(try text("new") == "whole")
+  }
+
+  /// The system cannot read this file at the offset 0.
+  @Test func `a fault of the disk is not the end of the file`() throws {
+    let file = try ByteFile(reading: "/proc/self/mem")
+    #expect(throws: TerminalError.failed(operation: "read", code: EIO)) { try file.read() }
+  }
+
+  @Test func `a program gets its text byte for byte`() throws {
+    let text = Array("test '".utf8) + [0xFF] + Array("' = \"$(printf '\\377')\"".utf8)
+    #expect(try ChildProgram(text).run() == nil)
   }
 }

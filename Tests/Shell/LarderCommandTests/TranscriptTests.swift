@@ -53,3 +53,42 @@ import Testing
     }
   }
 }
+
+/// The HTTP cache writes and the shell reads stored responses with separate code: both follow a format with a name.
+@Suite struct StoredResponseTests {
+  private static let isBuilt = FileManager.default.isExecutableFile(
+    atPath: ProgramFixture.programs + "/LarderPeer")
+
+  @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
+  func `a response is shown with its status and fields, and a pipe gets its body`() throws {
+    let fixture = ProgramFixture()
+    #expect(
+      try fixture.answer(to: "printf 'GET /a\\n' | LarderPeer http store")
+        == "open\n1 peer\nclosed\n")
+    let shown = try fixture.answer(
+      to: "larder store -o table -e 'get https://example.com/a'"
+    ).split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(shown.first?.hasPrefix("4 B  written ") == true)
+    #expect(
+      shown.dropFirst().filter { !$0.hasPrefix("Date: ") } == [
+        "HTTP 200 OK", "Cache-Control: max-age=1000", "ETag: \"peer\"", "\\n", "peer", "",
+      ])
+    #expect(try fixture.answer(to: "larder store -e 'get https://example.com/a'") == "peer\n")
+  }
+
+  @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
+  func `a body in entries of its own is put together`() throws {
+    let fixture = ProgramFixture()
+    #expect(
+      try fixture.answer(
+        to: "printf 'GET /long\\n' | LarderPeer http store | sed -n 's/^1 //p' > body; wc -c < body"
+      )
+        == "200001\n")
+    let get = "larder store get @http -- https://example.com/long"
+    #expect(try fixture.answer(to: "\(get) | cmp -n 200000 - body && \(get) | wc -c") == "200000\n")
+    #expect(
+      try fixture.answer(to: "larder store -q evict @http 'body * 0' --yes; \(get)")
+        .hasPrefix(
+          "! error: command:1:1: the body of \"https://example.com/long\" is incomplete: no entry"))
+  }
+}
