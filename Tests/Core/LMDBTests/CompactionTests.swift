@@ -29,16 +29,14 @@ import Testing
         for number in 0..<50 {
           let count = Int.random(in: 1...20_000, using: &random)
           let database = number % 2 == 0 ? Database.main : environment.databases[0]
-          try transaction.put(
-            Fixture.filling(number, count: count).span,
-            for: Fixture.bytes(round * 50 + number).span, in: database)
+          try transaction.put(round * 50 + number, size: count, in: database)
         }
       }
     }
     try environment.write { transaction in
       for number in 0..<2000 where number % 5 != 0 {
         let database = number % 50 % 2 == 0 ? Database.main : environment.databases[0]
-        try transaction.remove(Fixture.bytes(number).span, from: database)
+        try transaction.remove(number, from: database)
       }
     }
   }

@@ -26,7 +26,7 @@ import Testing
     }
     try environment.write { transaction in
       for number in stride(from: 0, to: Self.records, by: 3) {
-        try transaction.remove(Fixture.bytes(number * 3).span, from: .main)
+        try transaction.remove(number * 3)
       }
     }
     environment.close()
@@ -89,22 +89,19 @@ import Testing
       var model: [Int: Int] = [:]
       for _ in 0..<12 {
         try environment.write { transaction in
-          let passing = Fixture.filling(0, count: Int.random(in: 0..<60_000, using: &random))
-          try transaction.put(passing.span, for: Fixture.bytes(100).span, in: .main)
+          try transaction.put(100, size: Int.random(in: 0..<60_000, using: &random))
           for _ in 0..<Int.random(in: 1...60, using: &random) {
             let number = Int.random(in: 0..<80, using: &random)
             if Bool.random(using: &random) {
               let size = Int.random(in: 0..<9000, using: &random)
-              try transaction.put(
-                Fixture.filling(number, count: size).span, for: Fixture.bytes(number).span,
-                in: .main)
+              try transaction.put(number, size: size)
               model[number] = size
             } else {
-              try transaction.remove(Fixture.bytes(number).span, from: .main)
+              try transaction.remove(number)
               model[number] = nil
             }
           }
-          try transaction.remove(Fixture.bytes(100).span, from: .main)
+          try transaction.remove(100)
         }
       }
       let info = environment.info

@@ -33,10 +33,7 @@ import Testing
     let environment = try open()
     try environment.write { transaction in
       environment.setFileLimit(Self.limit)
-      for number in 0..<100 {
-        let value = Fixture.filling(number, count: 65_536)
-        try transaction.put(value.span, for: Fixture.bytes(number).span, in: .main)
-      }
+      for number in 0..<100 { try transaction.put(number, size: 65_536) }
     }
     let pages = environment.info.pages
     #expect(pages * 4096 > Self.limit)

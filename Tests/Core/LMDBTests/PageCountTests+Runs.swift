@@ -138,8 +138,7 @@ extension `Pages that a write can count on` {
     let read = try environment.beginRead()
     for list in 0..<lists {
       try environment.write { transaction in
-        let value = Fixture.filling(list, count: 3000)
-        try transaction.put(value.span, for: Fixture.bytes(list).span, in: .main)
+        try transaction.put(list, size: 3000)
         if list == position { try transaction.remove([1].span, from: .main) }
       }
     }

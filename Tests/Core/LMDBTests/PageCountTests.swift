@@ -131,7 +131,7 @@ import Testing
         environment.setFileLimit(nil)
         try environment.write { transaction in
           for number in 0..<stored {
-            try transaction.remove(Fixture.bytes(number).span, from: environment.databases[0])
+            try transaction.remove(number, from: environment.databases[0])
           }
         }
       }
@@ -163,8 +163,7 @@ import Testing
       let left = Self.pagesOfCommit(available: available, freeing: freed)
       var stored = 0
       while try transaction.statistics(of: second).pages + touched + left + 3 < available {
-        let value = Fixture.filling(stored, count: 3000)
-        try transaction.put(value.span, for: Fixture.bytes(stored).span, in: second)
+        try transaction.put(stored, size: 3000, in: second)
         stored += 1
       }
       return stored

@@ -10,7 +10,7 @@ import Testing
 extension `Writing over damage` {
   /// The file offset of each record on the path from the root to a key of the second database.
   private func path(to key: Int) throws -> [Int] {
-    let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let data = try Data(contentsOf: file)
     var name = Array("second".utf8)
     var page = word(data, newestMeta(data) + 128)
     var path: [Int] = []
@@ -36,8 +36,7 @@ extension `Writing over damage` {
   }
 
   private func bytes(at offset: Int, _ count: Int) throws -> Data {
-    try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))[
-      offset..<offset + count]
+    try Data(contentsOf: file)[offset..<offset + count]
   }
 
   private func replaceBytes(at offset: Int, with bytes: Data) throws {
@@ -47,10 +46,7 @@ extension `Writing over damage` {
   }
 
   @Test func `a large value whose page count reaches beyond it is not freed`() throws {
-    let environment = try makeStore()
-    defer { environment.close() }
     for page in try pages(flags: 4) { try change(page * Self.pageSize) { $0[12] += 1 } }
-    let second = environment.databases[0]
     #expect(failure { try environment.set(Fixture.bytes(400), [1], in: second) } == .damagedPage)
     #expect(try environment.value(Fixture.bytes(400), in: second)?.count == 9000)
     #expect(try environment.beginRead().damagedPages(databases: environment.databases) != [])
@@ -58,30 +54,24 @@ extension `Writing over damage` {
 
   @Test(arguments: [true, false])
   func `a large value that two records lead to is freed at most once`(inOneWrite: Bool) throws {
-    let environment = try makeStore()
-    defer { environment.close() }
-    let second = environment.databases[0]
     let (one, other) = (try #require(try path(to: 800).last), try #require(try path(to: 1600).last))
     try replaceBytes(at: one + 16, with: bytes(at: other + 16, 8))
     let error = failure {
       if inOneWrite {
         try environment.write { transaction in
-          try transaction.remove(Fixture.bytes(800).span, from: second)
-          try transaction.remove(Fixture.bytes(1600).span, from: second)
+          for key in [800, 1600] { try transaction.remove(key, from: second) }
         }
       } else {
-        _ = try environment.write { try $0.remove(Fixture.bytes(800).span, from: second) }
-        _ = try environment.write { try $0.remove(Fixture.bytes(1600).span, from: second) }
+        for key in [800, 1600] {
+          try environment.write { _ = try $0.remove(key, from: second) }
+        }
       }
     }
     #expect(error == .damagedPage)
-    #expect(writeEverything(environment) > 0)
+    #expect(writeEverything() > 0)
   }
 
   @Test func `a page that became free since the free lists were read is not written`() throws {
-    let environment = try makeStore()
-    defer { environment.close() }
-    let second = environment.databases[0]
     let key = Fixture.bytes(3001)
     try environment.set(key, [1], in: second)
     let references = try path(to: 3001)
@@ -91,12 +81,12 @@ extension `Writing over damage` {
     #expect(try bytes(at: now[now.count - 2], 6) != former)
     try replaceBytes(at: now[now.count - 2], with: former)
     #expect(failure { try environment.set(key, [3], in: second) } == .damagedPage)
-    #expect(writeEverything(environment) > 0)
+    #expect(writeEverything() > 0)
   }
 
   /// Replaces one page number on a list of free pages by `page`, and keeps the list sorted.
   private func putOnFreeList(_ page: Int) throws {
-    let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let data = try Data(contentsOf: file)
     let root = word(data, newestMeta(data) + 80) * Self.pageSize
     try #require(word(data, root + 10, 2) == 2)
     for index in 0..<(word(data, root + 12, 2) - 16) / 2 {
@@ -122,11 +112,11 @@ extension `Writing over damage` {
   func `a page of the first write's path that is on a list of free pages is not freed`(
     page: PageInUse
   ) throws {
-    try makeStore().close()
+    self.environment.close()
     let references = try path(to: 3001)
     let parent = references[references.count - 2]
     let leaf = try bytes(at: parent, 6).reversed().reduce(0) { $0 << 8 | Int($1) }
-    let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let data = try Data(contentsOf: file)
     let number = page == .leafThatWasRead ? leaf : word(data, newestMeta(data) + 128)
     try putOnFreeList(number)
     let environment = try Fixture.open(directory.store)
@@ -169,10 +159,9 @@ extension `Writing over damage` {
       page: PageElsewhere
     ) throws
   {
-    try makeStore().close()
+    self.environment.close()
     let number = try number(of: page)
     try putOnFreeList(number)
-    let file = URL(fileURLWithPath: directory.store + "/data.mdb")
     let before = try Data(contentsOf: file)
     let environment = try Fixture.open(directory.store)
     let second = environment.databases[0]
@@ -188,9 +177,6 @@ extension `Writing over damage` {
   }
 
   @Test func `pages that are freed and used again are no damage`() throws {
-    let environment = try makeStore()
-    defer { environment.close() }
-    let second = environment.databases[0]
     var random = SeededRNG(seed: TestSettings.seed)
     for round in 0..<600 {
       try environment.write { transaction in
@@ -217,9 +203,6 @@ extension `Writing over damage` {
 
   @Test(arguments: [true, false])
   func `a scan returns no record that a search by key does not find`(forward: Bool) throws {
-    let environment = try makeStore()
-    defer { environment.close() }
-    let second = environment.databases[0]
     // Each new separator exceeds some keys of the leaf on its right: a search for those keys ends in the separator's left leaf.
     for key in stride(from: 1, to: 6000, by: 700) {
       let references = try path(to: key)

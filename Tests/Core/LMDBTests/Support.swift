@@ -59,6 +59,19 @@ extension Environment {
   }
 }
 
+extension WriteTransaction {
+  /// Stores a value of `size` bytes under the number.
+  mutating func put(_ number: Int, size: Int, in database: Database = .main) throws {
+    let value = Fixture.filling(number, count: size)
+    try put(value.span, for: Fixture.bytes(number).span, in: database)
+  }
+
+  @discardableResult
+  mutating func remove(_ number: Int, from database: Database = .main) throws -> Bool {
+    try remove(Fixture.bytes(number).span, from: database)
+  }
+}
+
 /// The error of a write that a test takes back.
 struct Stop: Error {}
 

@@ -11,28 +11,29 @@ import Testing
 
   static let pageSize = 4096
 
-  /// A store of three levels, with large values and free pages.
-  func makeStore() throws -> Environment {
-    let environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
-    let second = environment.databases[0]
+  let environment: Environment
+  var second: Database { environment.databases[0] }
+  var file: URL { URL(fileURLWithPath: directory.store + "/data.mdb") }
+
+  /// Makes a store of three levels, with large values and free pages.
+  init() throws {
+    environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
     for start in stride(from: 0, to: 6000, by: 1000) {
       try environment.write { transaction in
         for number in start..<start + 1000 {
-          let value = Fixture.filling(number, count: number % 400 == 0 ? 9000 : 100)
-          try transaction.put(value.span, for: Fixture.bytes(number).span, in: second)
+          try transaction.put(number, size: number % 400 == 0 ? 9000 : 100, in: second)
         }
       }
     }
     try environment.write { transaction in
       for number in stride(from: 0, to: 6000, by: 7) {
-        try transaction.remove(Fixture.bytes(number).span, from: second)
+        try transaction.remove(number, from: second)
       }
     }
-    return environment
   }
 
   func change(_ offset: Int, _ body: (inout Data) -> Void) throws {
-    let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let file = try FileHandle(forUpdating: file)
     defer { try? file.close() }
     try file.seek(toOffset: UInt64(offset))
     var data = try #require(try file.read(upToCount: Self.pageSize))
@@ -46,44 +47,27 @@ import Testing
   }
 
   /// The file offset of the newest meta page.
-  func newestMeta(_ data: Data) -> Int {
-    word(data, 144) > word(data, Self.pageSize + 144) ? 0 : Self.pageSize
-  }
+  func newestMeta(_ data: Data) -> Int { data.newestMeta * Self.pageSize }
 
-  /// The pages of the second database with these flags, found from the database's record.
+  /// The pages of the second database with these flags.
   func pages(flags: Int) throws -> [Int] {
-    let data = try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))
+    let data = try Data(contentsOf: file)
+    // Leaves out the main database: it is one leaf, which every read needs.
     let main = word(data, newestMeta(data) + 128)
-    var pending = [main]
-    var found: [Int] = []
-    while let page = pending.popLast() {
-      let start = page * Self.pageSize
-      let kind = word(data, start + 10, 2)
-      // Leaves out the main database: it is one leaf, which every read needs.
-      if kind == flags, page != main { found.append(page) }
-      guard kind == 1 || kind == 2 else { continue }
-      for index in 0..<(word(data, start + 12, 2) - 16) / 2 {
-        let node = start + word(data, start + 16 + 2 * index, 2)
-        let value = node + 8 + word(data, node + 6, 2)
-        if kind == 1 { pending.append(word(data, node, 6)) }
-        if kind == 2, word(data, node + 4, 2) == 2 { pending.append(word(data, value + 40)) }
-        if kind == 2, word(data, node + 4, 2) == 1 { pending.append(word(data, value)) }
-      }
+    return data.reachable(from: [128]).filter {
+      $0 != main && word(data, $0 * Self.pageSize + 10, 2) == flags
     }
-    return found
   }
 
-  func writeEverything(_ environment: Environment) -> Int {
+  func writeEverything() -> Int {
     var refused = 0
-    let second = environment.databases[0]
     for number in stride(from: 1, to: 6000, by: 11) {
       let error = failure {
         try environment.write { transaction in
           if number % 2 == 0 {
-            try transaction.remove(Fixture.bytes(number).span, from: second)
+            try transaction.remove(number, from: second)
           } else {
-            try transaction.put(
-              Fixture.filling(number, count: 300).span, for: Fixture.bytes(number).span, in: second)
+            try transaction.put(number, size: 300, in: second)
           }
         }
       }
@@ -97,12 +81,10 @@ import Testing
   func `a damaged page is met before LMDB meets it, and every later write is refused`(
     flags: Int, offset: Int
   ) throws {
-    let environment = try makeStore()
-    defer { environment.close() }
     var random = SeededRNG(seed: TestSettings.seed)
     let page = try #require(try pages(flags: flags).randomElement(using: &random))
     try change(page * Self.pageSize) { $0[offset] ^= 0x55 }
-    #expect(writeEverything(environment) > 0, "page \(page), seed \(TestSettings.seed)")
+    #expect(writeEverything() > 0, "page \(page), seed \(TestSettings.seed)")
     #expect(environment.damage != nil)
     #expect(failure { try environment.set([1], [1]) } == .damagedPage)
     // Reads that do not need the damaged page still work.
@@ -111,10 +93,7 @@ import Testing
   }
 
   @Test func `a large value whose pages are damaged is not freed`() throws {
-    let environment = try makeStore()
-    defer { environment.close() }
     for page in try pages(flags: 4) { try change(page * Self.pageSize) { $0[13] ^= 0x40 } }
-    let second = environment.databases[0]
     #expect(failure { try environment.set(Fixture.bytes(400), [1], in: second) } == .damagedPage)
   }
 }

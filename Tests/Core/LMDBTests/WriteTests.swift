@@ -65,16 +65,14 @@ import Testing
   @Test func `a cursor in a write sees what the write stored`() throws {
     let records = environment.databases[0]
     try environment.write { transaction in
-      for number in 0..<100 {
-        try transaction.put([1].span, for: Fixture.bytes(number).span, in: records)
-      }
+      for number in 0..<100 { try transaction.put(number, size: 1, in: records) }
       var count = 0
       do {
         var cursor = try transaction.cursor(in: records)
         while try cursor.next() != nil { count += 1 }
       }
       #expect(count == 100)
-      try transaction.remove(Fixture.bytes(99).span, from: records)
+      try transaction.remove(99, from: records)
       var cursor = try transaction.cursor(in: records)
       let last = try cursor.last()?.key.array
       #expect(last == Fixture.bytes(98))

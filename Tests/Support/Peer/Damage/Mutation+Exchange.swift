@@ -14,7 +14,7 @@ extension Mutation {
   }
 
   mutating func exchangeReference(in data: inout Data) {
-    let pages = reachable(in: data)
+    let pages = data.reachable()
     switch random.next(in: 0..<10) {
     case 0...2: exchange(branchReferences(in: data, pages), flags: [1, 2], in: &data)
     case 3, 4: exchange(valueReferences(in: data, pages), flags: [4], in: &data)
@@ -94,7 +94,7 @@ extension Mutation {
   }
 
   private func rootReferences(in data: Data, _ pages: [Int]) -> [Reference] {
-    let meta = newestMeta(in: data)
+    let meta = data.newestMeta
     return leafReferences(in: data, pages, flag: 2, at: 40, "database")
       + [("free lists", 80), ("main database", 128)].map {
         let offset = meta * Self.pageSize + $0.1
@@ -115,7 +115,7 @@ extension Mutation {
   }
 
   private mutating func changeFreeList(in data: inout Data) {
-    let meta = newestMeta(in: data)
+    let meta = data.newestMeta
     let root = Int(truncatingIfNeeded: data.word64(meta * Self.pageSize + 80))
     guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
       let record = records(of: root, in: data).randomElement(using: &random)
@@ -132,7 +132,7 @@ extension Mutation {
     case 2: data.set(data.word64(value + 8), at: entry)
     case 3: data.set(data.word64(record.offset + 8) &- 1, at: record.offset + 8)
     default:
-      let inUse = reachable(in: data)
+      let inUse = data.reachable()
       data.set(UInt64(inUse.randomElement(using: &random) ?? 2), at: entry)
       // A sorted list is sound in itself.
       let pages = (0..<count).map { data.word64(value + 8 + 8 * $0) }.sorted(by: >)
@@ -145,7 +145,7 @@ extension Mutation {
 
   /// Replaces a free page on a list of free pages by a page in use. The list stays sorted and keeps its length.
   private mutating func listPageInUse(in data: inout Data, _ pages: [Int]) {
-    let meta = newestMeta(in: data)
+    let meta = data.newestMeta
     let root = Int(truncatingIfNeeded: data.word64(meta * Self.pageSize + 80))
     guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
       let record = records(of: root, in: data).randomElement(using: &random),

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TestSupport
 
 /// A change to the files of a store that a disk, a program or a person could make. A seed selects it.
@@ -64,7 +64,7 @@ struct Mutation {
     let pages = data.count / Self.pageSize
     let wanted = Kind.allCases.randomElement(using: &random)!
     let candidates =
-      wanted == .meta ? [0, 1] : reachable(in: data).filter { kind(of: $0, in: data) == wanted }
+      wanted == .meta ? [0, 1] : data.reachable().filter { kind(of: $0, in: data) == wanted }
     let page = candidates.randomElement(using: &random) ?? random.next(in: 0..<pages)
     let start = page * Self.pageSize
     switch random.next(in: 0..<20) {
@@ -97,35 +97,6 @@ struct Mutation {
     default: mutateField(of: page, wanted, &data)
     }
     files["data.mdb"] = data
-  }
-
-  func newestMeta(in data: Data) -> Int {
-    data.word64(144) > data.word64(Self.pageSize + 144) ? 0 : 1
-  }
-
-  /// Pages that the newest meta page leads to directly or through other pages, and some further pages.
-  func reachable(in data: Data) -> [Int] {
-    let newest = newestMeta(in: data)
-    var pending = [80, 128].map { data.word64(newest * Self.pageSize + $0) }
-    var found: Set<Int> = []
-    while let next = pending.popLast() {
-      guard next >= 2, next < UInt64(data.count / Self.pageSize), found.insert(Int(next)).inserted
-      else { continue }
-      let start = Int(next) * Self.pageSize
-      let flags = data.word16(start + 10)
-      guard flags == 1 || flags == 2 else { continue }
-      for index in 0..<max(0, (Int(data.word16(start + 12)) - 16) / 2) {
-        let node = start + Int(data.word16(start + 16 + 2 * index))
-        if flags == 1 {
-          pending.append(data.word64(node) & 0xFFFF_FFFF_FFFF)
-        } else {
-          let value = node + 8 + Int(data.word16(node + 6))
-          if data.word16(node + 4) & 1 != 0 { pending.append(data.word64(value)) }
-          if data.word16(node + 4) & 2 != 0 { pending.append(data.word64(value + 40)) }
-        }
-      }
-    }
-    return found.sorted()
   }
 
   private mutating func replace(_ page: Int, _ data: inout Data, with bytes: Data, _ what: String) {
@@ -226,12 +197,12 @@ struct Mutation {
 }
 
 extension Data {
-  func word16(_ offset: Int) -> UInt16 {
+  package func word16(_ offset: Int) -> UInt16 {
     guard offset >= 0, offset + 2 <= count else { return 0 }
     return UInt16(self[offset]) | UInt16(self[offset + 1]) << 8
   }
 
-  func word64(_ offset: Int) -> UInt64 {
+  package func word64(_ offset: Int) -> UInt64 {
     guard offset >= 0, offset + 8 <= count else { return 0 }
     return (0..<8).reduce(0) { $0 | UInt64(self[offset + $1]) << UInt64(8 * $1) }
   }
@@ -241,5 +212,35 @@ extension Data {
     for index in 0..<size { self[offset + index] = UInt8(truncatingIfNeeded: word >> (8 * index)) }
   }
 
-  func page(_ number: Int) -> Data { Data(self[number * 4096..<(number + 1) * 4096]) }
+  func page(_ number: Int) -> Data {
+    Data(self[number * Mutation.pageSize..<(number + 1) * Mutation.pageSize])
+  }
+
+  /// The number of the newest meta page of a data file.
+  package var newestMeta: Int { word64(144) > word64(Mutation.pageSize + 144) ? 0 : 1 }
+
+  /// The pages of trees of a data file, and the first pages of the trees' large values. `roots` are the offsets of the roots in
+  /// the newest meta page: the root of the free lists and the root of the main database.
+  package func reachable(from roots: [Int] = [80, 128]) -> [Int] {
+    var pending = roots.map { word64(newestMeta * Mutation.pageSize + $0) }
+    var found: Set<Int> = []
+    while let next = pending.popLast() {
+      guard next >= 2, next < UInt64(count / Mutation.pageSize), found.insert(Int(next)).inserted
+      else { continue }
+      let start = Int(next) * Mutation.pageSize
+      let flags = word16(start + 10)
+      guard flags == 1 || flags == 2 else { continue }
+      for index in 0..<Swift.max(0, (Int(word16(start + 12)) - 16) / 2) {
+        let node = start + Int(word16(start + 16 + 2 * index))
+        if flags == 1 {
+          pending.append(word64(node) & 0xFFFF_FFFF_FFFF)
+        } else {
+          let value = node + 8 + Int(word16(node + 6))
+          if word16(node + 4) & 1 != 0 { pending.append(word64(value)) }
+          if word16(node + 4) & 2 != 0 { pending.append(word64(value + 40)) }
+        }
+      }
+    }
+    return found.sorted()
+  }
 }
