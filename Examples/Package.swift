@@ -13,15 +13,11 @@ let arguments: Target.Dependency = .product(
 let client: [Target.Dependency] = [larder("Larder"), larder("LarderHTTP"), "Service", httpTypes]
 
 /// The dependencies of a program over a library that talks to a service.
-let program: [Target.Dependency] =
-  client + [larder("LarderURLSession"), "ExampleProgram", arguments]
+let program: [Target.Dependency] = client + ["ExampleProgram", arguments]
 
 /// The dependencies of tests. They run `larder` on the stores that the programs wrote.
 let testing: [Target.Dependency] =
-  client + [
-    larder("LarderCurl"), larder("LarderURLSession"), larder("larder"), "ExampleTesting",
-    "TestSupport",
-  ]
+  client + [larder("LarderURLSession"), larder("larder"), "ExampleTesting", "TestSupport"]
 
 /// An adapter: a library, a program over it, and their tests, in a folder of its own.
 func adapter(_ name: String, library: String, program target: String) -> [Target] {
@@ -39,12 +35,10 @@ func adapter(_ name: String, library: String, program target: String) -> [Target
 /// The targets that the adapters share.
 let support: [Target] = [
   .target(
-    name: "Service",
-    dependencies: [larder("Larder"), larder("LarderHTTP"), larder("LarderCurl"), httpTypes],
+    name: "Service", dependencies: [larder("Larder"), larder("LarderHTTP"), httpTypes],
     path: "Support/Service"),
   .target(
-    name: "ExampleProgram",
-    dependencies: client + [larder("LarderCurl"), larder("LarderURLSession"), arguments],
+    name: "ExampleProgram", dependencies: client + [larder("LarderCurl"), arguments],
     path: "Support/ExampleProgram"),
   .target(
     name: "ExampleTesting",
@@ -69,9 +63,10 @@ let programs: [Target] = [
 /// The dependencies of programs with traits.
 let traits: [Target.Dependency] = [
   larder("Larder"), larder("LarderCompression"), larder("LarderEncryption"), larder("LarderHTTP"),
-  larder("LarderMonitoring"), larder("LarderTesting"), larder("LarderTracing"), "TestSupport",
-  httpTypes, .product(name: "Logging", package: "swift-log"),
+  larder("LarderHTTPTesting"), larder("LarderMonitoring"), larder("LarderTesting"),
+  larder("LarderTracing"), "TestSupport", httpTypes,
   .product(name: "Crypto", package: "swift-crypto"),
+  .product(name: "Logging", package: "swift-log"),
 ]
 
 /// The programs of the pages, which a plugin gives to the tests, and the tests of traits that need third-party packages.
@@ -83,15 +78,13 @@ let documents: [Target] = [
   .testTarget(
     name: "DocumentTests",
     dependencies: traits + [
-      larder("LarderCodecs"), larder("LarderHTTPTesting"), larder("LarderShared"),
-      larder("LarderSharedTesting"), larder("LarderURLSession"), larder("larder"), "quickstart",
-      "weather",
+      larder("LarderCodecs"), larder("LarderShared"), larder("LarderSharedTesting"),
+      larder("LarderURLSession"), larder("larder"), "quickstart", "weather",
     ],
     path: "Documents/Tests", plugins: ["PagePrograms"]),
   .testTarget(
     name: "TraitTests",
     dependencies: traits + [
-      larder("LarderHTTPTesting"),
       .product(name: "InMemoryLogging", package: "swift-log"),
       .product(name: "CoreMetrics", package: "swift-metrics"),
       .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

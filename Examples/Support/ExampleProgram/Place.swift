@@ -1,24 +1,14 @@
 public import ArgumentParser
 import Foundation
 public import Larder
+import LarderCurl
 public import LarderHTTP
 import Service
 
-#if os(Linux)
-  import LarderCurl
-#else
-  import LarderURLSession
-#endif
-
-/// The transport of a program to the network.
-///
-/// On Linux a server can end a process that uses `URLSession`, by a response that breaks off within its header fields.
+/// The transport of a program to the network. On Linux a server can end a process that uses `URLSession` instead, by a response
+/// that breaks off within its header fields.
 public func networkTransport() -> any HTTPTransport {
-  #if os(Linux)
-    CurlTransport(userAgent: "\(Place.program)/\(exampleVersion)")
-  #else
-    URLSessionTransport()
-  #endif
+  CurlTransport(userAgent: "\(Place.program)/\(exampleVersion)")
 }
 
 public let exampleVersion = Store.version

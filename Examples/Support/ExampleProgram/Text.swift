@@ -1,6 +1,5 @@
 import Foundation
 public import Larder
-import Service
 
 /// Standard error: messages for people, never data.
 public enum Console {
@@ -66,17 +65,24 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  fileprivate var isBreak: Bool {
-    [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029].contains(value)
-  }
+  fileprivate var isBreak: Bool { self == "\t" || CharacterSet.newlines.contains(self) }
 
-  /// C0 except tab and line feed, DEL and C1, and marks that change the direction of the text after them.
+  /// Control characters except tab and line feed, and marks that change the direction of the text after them.
   fileprivate var isControl: Bool {
-    switch value {
-    case 0x09, 0x0A: false
-    case ..<0x20, 0x7F...0x9F, 0x061C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-    default: false
+    properties.generalCategory == .control && self != "\t" && self != "\n"
+      || properties.isBidiControl
+  }
+}
+
+extension Duration {
+  /// The duration in words: `6 minutes`, `90 seconds`, `1 hour`, `40 ms`.
+  public var words: String {
+    let milliseconds = Int(min(max(self / .milliseconds(1), -1e15), 1e15))
+    let units = [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second")]
+    for (unit, name) in units where milliseconds >= 2 * unit || milliseconds == unit {
+      return ((milliseconds + unit / 2) / unit).counted(name)
     }
+    return "\(milliseconds) ms"
   }
 }
 

@@ -10,9 +10,6 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
 
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-  /// The text of flags: some services write 1 for true.
-  private static var flags: [String: any LosslessStringConvertible] { ["0": false, "1": true] }
-
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() { return }
@@ -21,7 +18,8 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
       let text =
         (try? container.decode(String.self)) ?? (try? "\(container.decode(Int64.self))")
         ?? (try? "\(container.decode(Decimal.self))")
-      wrappedValue = text.flatMap { type.init($0) ?? Self.flags[$0] } as? Value
+      let flags: [String: any LosslessStringConvertible] = ["0": false, "1": true]
+      wrappedValue = text.flatMap { type.init($0) ?? flags[$0] } as? Value
     }
     if let number = wrappedValue as? Double, !number.isFinite { wrappedValue = nil }
   }
@@ -69,11 +67,6 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
   /// The elements that cannot be decoded, and why: `3001: results[0].name is missing`.
   public var skipped: [String] = []
 
-  /// The fields by which services name an element.
-  private static var keys: [String] {
-    ["part_num", "set_num", "element_id", "color_id", "slug", "id", "name"]
-  }
-
   public init(from decoder: any Decoder) throws {
     var list = try decoder.unkeyedContainer()
     while !list.isAtEnd {
@@ -81,7 +74,8 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
       do { elements.append(try Element(from: element)) } catch {
         // Text that is no valid Unicode cannot be read at all.
         let json = try? JSON(from: element)
-        let key = Self.keys.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }
+        let names = ["part_num", "set_num", "element_id", "color_id", "slug", "id", "name"]
+        let key = names.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }
         let reason = (error as? DecodingError)?.words ?? "\(error)"
         skipped.append((key.map { $0 + ": " } ?? "") + reason)
       }

@@ -54,15 +54,12 @@ public struct Recording: HTTPTransport {
 
 /// A missing network: every request fails.
 public struct Disconnected: HTTPTransport {
-  private struct NoNetwork: TransportFailure, CustomStringConvertible {
-    let failure = TransportFailureKind.offline
-    let description = "there is no network"
-  }
-
   public init() {}
 
   public func send(
     _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
-  ) async throws -> (HTTPResponse, HTTPBody) { throw NoNetwork() }
+  ) async throws -> (HTTPResponse, HTTPBody) {
+    throw ServiceError.failed(.offline, "there is no network")
+  }
 }

@@ -62,21 +62,6 @@ extension DecodingError {
   }
 }
 
-extension Duration {
-  /// The duration in words: `6 minutes`, `90 seconds`, `1 hour`, `40 ms`.
-  public var words: String {
-    let milliseconds = Int64(min(max(self / .milliseconds(1), -1e15), 1e15))
-    let units: [(Int64, String)] = [
-      (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"),
-    ]
-    for (unit, name) in units where milliseconds >= 2 * unit || milliseconds == unit {
-      let count = (milliseconds + unit / 2) / unit
-      return "\(count) \(name)\(count == 1 ? "" : "s")"
-    }
-    return "\(milliseconds) ms"
-  }
-}
-
 extension String {
   public var trimmingBlanks: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 
