@@ -5,6 +5,17 @@ import Service
 
 struct BoardBody: Decodable {
   struct Station: Decodable { var id, name: String? }
+  struct Prognosis: Decodable { var platform, departure: String? }
+  struct Stop: Decodable {
+    /// The planned time in seconds since 1970, 0 for no time; and as text.
+    var departureTimestamp: Double?
+    var departure: String?
+    /// The delay in minutes as a number or as text such as `+3`, or `X` for a cancelled run.
+    var delay: String?
+    var platform: String?
+    var cancelled: Bool?
+    var prognosis: Prognosis?
+  }
 
   struct Run: Decodable {
     var stop: Stop
@@ -13,40 +24,20 @@ struct BoardBody: Decodable {
 
     /// The departure of this run; nil for a run that ends here or has no times.
     func departure(from station: String) -> Departure? {
-      guard let time = stop.time else { return nil }
+      let planned = stop.departureTimestamp.flatMap { Timestamp(second: $0) }
+      guard let time = planned ?? SwissTime.moment(stop.departure) else { return nil }
       let (line, category) = (number ?? name ?? "", category ?? "")
+      // The expected time counts, or else the field `delay`; a delay of more than a day is unknown.
+      let expected = SwissTime.moment(stop.prognosis?.departure)
+      let late = expected.map { (time.duration(to: $0) / .minutes(1)).rounded() }
+      let delays = [late, stop.delay.flatMap { Double($0) }]
       return Departure(
-        station: station, time: time, delay: stop.minutesLate(at: time),
+        station: station, time: time,
+        delay: delays.compactMap { $0?.within(-1440...1440) }.first.map { Int($0) },
         isCancelled: stop.cancelled == true || cancelled == true || stop.delay == "X",
         platform: [stop.prognosis?.platform, stop.platform].compactMap(\.self).first { $0 != "" },
         name: line.hasPrefix(category) ? line : "\(category) \(line)", course: name ?? line,
         company: `operator`, destination: to ?? "")
-    }
-  }
-
-  struct Stop: Decodable {
-    struct Prognosis: Decodable { var platform, departure: String? }
-
-    var departure: String?
-    /// The planned time in seconds since 1970; 0 stands for no time.
-    var departureTimestamp: Double?
-    /// The delay in minutes as a number or as text such as `+3`, or `X` for a cancelled run.
-    var delay: String?
-    var platform: String?
-    var cancelled: Bool?
-    var prognosis: Prognosis?
-
-    var time: Timestamp? {
-      departureTimestamp.flatMap { Timestamp(second: $0) }
-        ?? departure.flatMap { SwissTime.moment($0) }
-    }
-
-    /// The delay in minutes by the expected time, or else by `delay`; nil if it is unknown, or more than a day.
-    func minutesLate(at time: Timestamp) -> Int? {
-      let expected = prognosis?.departure.flatMap { SwissTime.moment($0) }
-      let minutes = expected.map { (time.duration(to: $0) / .seconds(60)).rounded() }
-      return [minutes, delay.flatMap { Double($0) }].compactMap { $0?.within(-1440...1440) }
-        .first.map { Int($0) }
     }
   }
 
@@ -57,7 +48,7 @@ struct BoardBody: Decodable {
   /// The fault of the board: another station, no run with a time, or only runs of an earlier day. An empty board has no fault.
   func fault(asked id: String, on day: CalendarDay) -> String? {
     if let other = station?.id, other.withoutZeros != id { return "it is of the station \(other)" }
-    let times = stationboard.elements.compactMap(\.stop.time)
+    let times = stationboard.elements.compactMap { $0.departure(from: id)?.time }
     if times.isEmpty { return stationboard.elements.isEmpty ? nil : "no run has a time" }
     return times.allSatisfy { $0 < day.start } ? "its runs are of an earlier day" : nil
   }
@@ -143,14 +134,14 @@ struct SimulationBody: Decodable {
 
   /// The last known value that is not in the future.
   func celsius(at now: Timestamp) -> Double? {
-    let known = zip(time, variables.temperature.data).compactMap {
+    let steps = zip(time, variables.temperature.data).compactMap {
       text, celsius -> (moment: Timestamp, celsius: Double)? in
-      guard let moment = text?.wrappedValue.flatMap({ SwissTime.moment($0) }),
+      guard let moment = SwissTime.moment(text?.wrappedValue), moment <= now,
         let celsius = celsius?.wrappedValue?.within(-10...60)
       else { return nil }
       return (moment, celsius)
     }
-    return known.filter { $0.moment <= now }.max { $0.moment < $1.moment }?.celsius
+    return steps.max { $0.moment < $1.moment }?.celsius
   }
 }
 

@@ -12,10 +12,10 @@ public struct DeparturesCache: Sendable {
   public var policy = RequestPolicy.standard
   /// Whether a lookup waits for a newer value instead of a stale value, as in a command. An app shows the stale value at once.
   public var waitsForNewer = false
-  let client: BoatClient
+  private let services: BoatServices
 
-  public init(_ store: Store, client: BoatClient) throws(LarderError) {
-    (self.store, self.client) = (store, client)
+  public init(_ store: Store, services: BoatServices) throws(LarderError) {
+    (self.store, self.services) = (store, services)
     try store.declare(StoreLimits(disk: .megabytes(100), memory: .megabytes(50)))
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }
@@ -25,8 +25,16 @@ public struct DeparturesCache: Sendable {
     -> CacheResult<Board>
   {
     let (station, day) = (station.withoutZeros, day ?? today)
-    return try await value("\(station)_\(day)", in: .boards) { [client, store] in
-      let board = try await client.board(of: station, on: day)
+    return try await value("\(station)_\(day)", in: .boards) {
+      // One request: no landing has 200 departures in a day.
+      let question = "id=\(station.percentEscaped)&limit=200"
+      let path = "/stationboard?\(question)&datetime=\("\(day) 00:00".percentEscaped)"
+      let body = try await services.timetable.get(BoardBody.self, from: path) {
+        $0.fault(asked: station, on: day)
+      }
+      guard let board = body.board(asked: station, on: day) else {
+        throw NotFound(description: "the station \(station) is not in the timetable")
+      }
       return Loaded(board, expires: board.expiration(at: store.now))
     }
   }
@@ -36,12 +44,12 @@ public struct DeparturesCache: Sendable {
     _ key: String, in namespace: BoatNamespace,
     load: @escaping @Sendable () async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value> {
-    let (cache, log) = (cache(of: Value.self, in: namespace), client.log)
+    let (cache, log) = (cache(of: Value.self, in: namespace), services.timetable.log)
     var options = LoadOptions(policy: policy, absent: .after(.hours(1)), waitsForCommit: true)
     if waitsForNewer { options.stale = Staleness(onError: namespace.rules.stale) }
     options.onBackgroundError = { log?("\(cache.name) \(key): could not be refreshed: \($0)") }
     let found = try await cache.result(for: key, options: options) { _ in try await load() }
-    client.timetable.note(key, in: cache.name, found)
+    services.timetable.note(key, in: cache.name, found)
     if let found { return found }
     throw NotFound(description: "\(key) is not in \(namespace.name)")
   }
@@ -49,23 +57,20 @@ public struct DeparturesCache: Sendable {
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in namespace: BoatNamespace
   ) -> Cache<Value> {
-    let name = client.realm?.name(of: namespace.name) ?? namespace.name
+    let name = services.realm?.name(of: namespace.name) ?? namespace.name
     return store.cache(of: type, in: name, rules: namespace.rules)
   }
 
   public var today: CalendarDay { CalendarDay(of: store.now) }
 
-  /// The ships of a day. The service's answer has several days; all of them are stored.
+  /// The ships of a day; none without an address of the service. Its answer has several days; all of them are stored.
   public func ships(on day: CalendarDay) async throws -> CacheResult<Ships> {
-    let cache = cache(of: Ships.self, in: .ships)
-    return try await value("\(day)", in: .ships) { [client, store] in
-      let days = try await client.ships()
-      func keep(in batch: inout WriteBatch) throws {
-        for (other, ships) in days where other != day {
-          try batch.set(ships, for: "\(other)", in: cache)
-        }
+    try await value("\(day)", in: .ships) {
+      let days = try await services.boats?.get(ShipsBody.self, from: "/ships").days ?? [:]
+      let stored = cache(of: Ships.self, in: .ships)
+      for (other, ships) in days where other != day {
+        _ = try await ifRoom { try await stored.set(ships, for: "\(other)") }
       }
-      _ = try await ifRoom { try store.write(keep) }
       return .value(days[day] ?? [:])
     }
   }
@@ -91,25 +96,30 @@ public struct DeparturesCache: Sendable {
 
   /// The weather of five days.
   public func forecasts(for lake: Lake) async throws -> CacheResult<[Forecast]> {
-    try await value(lake.id, in: .weather) { [client] in
-      .value(try await client.forecasts(for: lake))
+    try await value(lake.id, in: .weather) {
+      let place = "lat=\(lake.latitude)&lon=\(lake.longitude)"
+      let path = "/forecast?\(place)&appid=\(services.weatherKey.percentEscaped)"
+      let body = try await services.weather.get(ForecastBody.self, from: path) {
+        $0.forecasts.isEmpty ? "it has no step" : nil
+      }
+      return .value(body.forecasts)
     }
   }
 
   /// The water temperature from the report, or else from a simulation; throws ``NotFound`` if neither has it. Also stores the
   /// level from the same report.
   public func temperature(of lake: Lake) async throws -> CacheResult<WaterTemperature> {
-    let levels = cache(of: Double.self, in: .levels)
-    return try await value(lake.id, in: .temperatures) { [client, store] in
+    try await value(lake.id, in: .temperatures) {
       var (row, failure): (LakeReport.Row?, (any Error)?)
-      do { row = try await client.measured(lake) } catch { failure = error }
+      do { row = try await measured(lake) } catch { failure = error }
       if let level = row?.level {
+        let levels = cache(of: Double.self, in: .levels)
         _ = try await ifRoom { try await levels.set(level, for: lake.id) }
       }
       if let celsius = row?.celsius {
         return .value(WaterTemperature(celsius: celsius, origin: .report))
       }
-      if let celsius = try await client.simulated(lake, at: store.now) {
+      if let celsius = try await simulated(lake) {
         return .value(WaterTemperature(celsius: celsius, origin: .simulation))
       }
       if let failure { throw failure }
@@ -117,10 +127,28 @@ public struct DeparturesCache: Sendable {
     }
   }
 
+  /// The row of a lake in the report of all lakes; nil without an address of the service.
+  private func measured(_ lake: Lake) async throws -> LakeReport.Row? {
+    try await services.boats?.get(LakeReport.self, from: "/lakes").lakes.elements
+      .first { $0.name == lake.name }
+  }
+
+  /// The simulated temperature of now, a metre below the surface; nil if there is none.
+  ///
+  /// The request covers this day and the day before: shortly after midnight this day has no data yet.
+  private func simulated(_ lake: Lake) async throws -> Double? {
+    guard let name = lake.simulation else { return nil }
+    let span = [today.advanced(by: -1).start, today.end.advanced(by: .minutes(-1))]
+      .map { $0.description.filter(\.isNumber).prefix(12) }.joined(separator: "/")
+    let path = "/simulations/1d/point/simstrat/\(name.percentEscaped)/\(span)/1"
+    return try await services.simulations.get(SimulationBody.self, from: path)
+      .celsius(at: store.now)
+  }
+
   /// The water level in metres above the sea; throws ``NotFound`` if it is not measured.
   public func level(of lake: Lake) async throws -> CacheResult<Double> {
-    try await value(lake.id, in: .levels) { [client] in
-      try await client.measured(lake)?.level.map { .value($0) } ?? .absent
+    try await value(lake.id, in: .levels) {
+      try await measured(lake)?.level.map { .value($0) } ?? .absent
     }
   }
 
@@ -134,8 +162,9 @@ public struct DeparturesCache: Sendable {
 
   /// A picture of the map, stored until an eviction.
   public func tile(zoom: Int, x: Int, y: Int) async throws -> CacheResult<[UInt8]> {
-    try await value("\(zoom)/\(x)/\(y)", in: .tiles) { [client] in
-      .value(try await client.tile(zoom: zoom, x: x, y: y))
+    let name = "\(zoom)/\(x)/\(y)"
+    return try await value(name, in: .tiles) {
+      .value(try services.tiles.checked(await services.tiles.send("/\(name).png")).image())
     }
   }
 }

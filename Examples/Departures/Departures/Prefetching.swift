@@ -39,21 +39,22 @@ extension DeparturesCache {
     return try Prefetch(
       errands, concurrency: 1, clock: store.clock, priority: .low,
       pause: { done in done < 2 ? .zero : .milliseconds(done == 2 ? 500 : 200) },
-      load: { [ahead] in try await ahead.perform($0) })
+      load: { [ahead] errand in
+        switch errand {
+        case .board(let station, let days):
+          return try await ahead.board(at: station, on: ahead.today.advanced(by: days)).outcome
+        case .ships: return try await ahead.ships(on: ahead.today).outcome
+        case .widget(let station):
+          try Widget(ahead).publish(await ahead.next(from: station), for: station)
+          return .present
+        }
+      })
   }
+}
 
-  private func perform(_ errand: Errand) async throws -> Prefetch<Errand>.Step.Outcome {
-    func outcome<Value>(of found: CacheResult<Value>) -> Prefetch<Errand>.Step.Outcome {
-      if let error = found.error { return .failed(error) }
-      return found.source == .loaded ? .loaded : .present
-    }
-    switch errand {
-    case .board(let station, let days):
-      return outcome(of: try await board(at: station, on: today.advanced(by: days)))
-    case .ships: return outcome(of: try await ships(on: today))
-    case .widget(let station):
-      try Widget(self).publish(await next(from: station), for: station)
-      return .present
-    }
+extension CacheResult {
+  fileprivate var outcome: Prefetch<Errand>.Step.Outcome {
+    if let error { return .failed(error) }
+    return source == .loaded ? .loaded : .present
   }
 }

@@ -45,7 +45,7 @@ public enum SwissTime {
   }
 
   /// The moment of `2025-07-12T09:00:00+0200`, also with a colon in the offset or with `Z`; nil for other text.
-  public static func moment(_ text: String) -> Timestamp? {
-    (try? Date(text, strategy: .iso8601)).map { Timestamp($0) }
+  public static func moment(_ text: String?) -> Timestamp? {
+    (try? Date(text ?? "", strategy: .iso8601)).map { Timestamp($0) }
   }
 }

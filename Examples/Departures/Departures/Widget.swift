@@ -36,34 +36,29 @@ public struct Widget: Sendable {
   public func watch(
     _ stations: [String], limit: Int = 3, _ show: ([Departure]) throws -> Bool
   ) async throws {
-    // The subscription begins before the first read, so that no change is missed.
-    let changes = next.namespace.changes()
-    let (news, pending) = AsyncThrowingStream<Void, any Error>.makeStream(
-      bufferingPolicy: .bufferingNewest(1))
-    pending.yield()
-    let watch = Task {
-      for await change in changes {
-        if case .ended(let error) = change.kind { pending.finish(throwing: error) }
-        pending.yield()
-      }
-    }
-    var (shown, timer): ([Departure]?, Task<Void, any Error>?)
-    defer {
-      watch.cancel()
-      timer?.cancel()
-    }
-    for try await _ in news {
+    let clock = next.namespace.store.clock
+    var shown: [Departure]?
+    while !Task.isCancelled {
+      // The subscription begins before the read, so that no change is missed.
+      let changes = next.namespace.changes()
       let departures = try stations.flatMap { try self.departures(from: $0, limit: limit) }
       // A publication makes many changes.
-      if departures == shown { continue }
-      guard try show(departures) else { return }
+      if departures != shown, try !show(departures) { return }
       shown = departures
-      timer?.cancel()
-      guard let first = departures.map(\.leaves).min() else { continue }
-      let clock = next.namespace.store.clock
-      timer = Task {
-        try await clock.sleep(until: clock.monotonic + clock.now.duration(to: first))
-        pending.yield()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          for await change in changes {
+            if case .ended(let error) = change.kind { throw error }
+            return
+          }
+        }
+        if let first = departures.map(\.leaves).min() {
+          group.addTask {
+            try? await clock.sleep(until: clock.monotonic + clock.now.duration(to: first))
+          }
+        }
+        _ = try await group.next()
+        group.cancelAll()
       }
     }
   }

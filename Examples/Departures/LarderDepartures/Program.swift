@@ -42,10 +42,10 @@ struct Session: ParsableArguments {
     var options = Store.Options()
     if let start { options.clock = ShiftedClock(from: start) }
     try await place.open(options) { store, transport in
-      let client = BoatClient(
+      let services = BoatServices(
         base: place.offline ? Place.recording : base, boats: place.offline ? nil : boats,
         over: transport, in: store, weatherKey: weatherKey, log: place.log)
-      var cache = try DeparturesCache(store, client: client)
+      var cache = try DeparturesCache(store, services: services)
       cache.waitsForNewer = true
       let rows = try await body(cache)
       // If the time is in the past, entries have expired by the machine's clock, which `larder` uses.
@@ -129,32 +129,32 @@ struct ShowLake: AsyncParsableCommand {
           .noSuchKey, "there is no lake \(lake)",
           hint: "one of \(Lake.known.map(\.id).joined(separator: ", "))")
       }
-      /// A line about a part of the data. A part that is not available has its error in the line; only a refusal is thrown.
-      func part<Value>(
-        _ name: String, _ ask: () async throws -> CacheResult<Value>,
-        _ words: (Value) throws -> String
-      ) async throws -> String {
-        do {
-          let found = try await ask()
-          return try name.padded(to: 13) + words(found.value) + " (\(found.words))"
-        } catch is NotFound {
-          return name.padded(to: 13) + "unknown"
-        } catch let error as ServiceError where !error.isRefusal {
-          return name.padded(to: 13) + "unknown: \(error)"
-        }
-      }
-      let now = cache.store.now
       return [
-        try await part("temperature", { try await cache.temperature(of: lake) }) {
+        try await row("temperature", try await cache.temperature(of: lake)) {
           "\($0.celsius) C, by a \($0.origin.rawValue)"
-        }, try await part("level", { try await cache.level(of: lake) }) { "\($0) m" },
-        try await part("sun", { try await cache.sun(at: lake) }) { sun in
+        }, try await row("level", try await cache.level(of: lake)) { "\($0) m" },
+        try await row("sun", try await cache.sun(at: lake)) { sun in
           try [sun.rise, sun.set].compactMap(\.self).map(SwissTime.clock).joined(separator: " to ")
         },
-        try await part("weather", { try await cache.forecasts(for: lake) }) { forecasts in
-          forecasts.nearest(to: now).map { "\($0.celsius) C, \($0.words)" } ?? "unknown"
+        try await row("weather", try await cache.forecasts(for: lake)) {
+          $0.nearest(to: cache.store.now).map { "\($0.celsius) C, \($0.words)" } ?? "unknown"
         },
       ]
     }
+  }
+
+  /// The row of a part of the data, with the error if it is not available; only a refusal is thrown.
+  private func row<Value>(
+    _ name: String, _ found: @autoclosure () async throws -> CacheResult<Value>,
+    _ words: (Value) throws -> String
+  ) async throws -> String {
+    var text = "unknown"
+    do {
+      let found = try await found()
+      text = try words(found.value) + " (\(found.words))"
+    } catch let error as ServiceError where !error.isRefusal {
+      text += ": \(error)"
+    } catch is NotFound {}
+    return name.padded(to: 13) + text
   }
 }

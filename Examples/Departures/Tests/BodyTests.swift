@@ -70,6 +70,18 @@ import ExampleTesting
     #expect(try read(SimulationBody.self, simulation).celsius(at: .init(milliseconds: .max)) == nil)
   }
 
+  @Test func `a simulated temperature is the last known one that is not in the future`() throws {
+    let body = try read(
+      SimulationBody.self, Repository.text("Examples/Departures/Sample/simulation.json"))
+    let expected: [String: Double?] = [
+      "01:59:59": nil, "02:00:00": 18.9, "07:59:00": 18.7, "10:59:59": 18.7, "11:00:00": 19.6,
+      "23:59:00": 19.6,
+    ]
+    for (time, celsius) in expected {
+      #expect(try body.celsius(at: moment("2025-07-12T\(time)+0200")) == celsius, "\(time)")
+    }
+  }
+
   @Test(arguments: [("405,96 m", 405.96), ("405.96 m.\u{FC}.M.", 405.96), ("405.96", 405.96)])
   func `levels have a point or a comma`(text: String, metres: Double) throws {
     let body = try read(LakeReport.self, #"{"lakes": [{"name": "x", "waterLevel": "\#(text)"}]}"#)

@@ -25,7 +25,7 @@ import ExampleTesting
     #expect(await prefetch.finish().counts == [0, count, 0, 0])
     #expect(done == Array((1...max(count, 1)).prefix(count)))
     let pauses = [Duration.milliseconds(500)] + Array(repeating: .milliseconds(200), count: 197)
-    #expect(fixture.clock.waits.all == Array(pauses.prefix(max(0, count - 2))))
+    #expect(fixture.waits.all == Array(pauses.prefix(max(0, count - 2))))
     #expect(services.count == count)
   }
 
@@ -35,8 +35,8 @@ import ExampleTesting
     _ = try await cache.board(at: stations(5)[1])
     _ = try await cache.board(at: stations(5)[3])
     #expect(try await cache.prefetch(stations(5)).finish().counts == [2, 3, 0, 0])
-    #expect(fixture.clock.waits.all == [.milliseconds(200)], "after the third, of five")
-    services.change { $0.delay = 2 }
+    #expect(fixture.waits.all == [.milliseconds(200)], "after the third, of five")
+    services.change { $0.delay = { _, _ in 2 } }
     _ = try await cache.board(at: "1")
     fixture.clock.advance(by: .seconds(60))
     #expect(try await cache.prefetch(["1"]).finish().counts == [0, 1, 0, 0])
@@ -76,7 +76,7 @@ import ExampleTesting
   }
 
   @Test func `a departure expires when it leaves, delays included`() async throws {
-    fixture.services.change { $0.delay = 4 }
+    fixture.services.change { $0.delay = { _, _ in 4 } }
     #expect(try await publish().count == 12)
     for (time, count) in [("09:03:59", 12), ("09:04:00", 11), ("20:03:59", 1), ("20:04:00", 0)] {
       fixture.clock.set(to: try moment("2025-07-12T\(time)+0200"))

@@ -8,15 +8,11 @@ func day(_ text: String) throws -> CalendarDay { try #require(CalendarDay(rawVal
 
 /// A clock that moves when a test moves it. A short pause does not wait: the clock moves to the end of the pause, and notes
 /// the pause's length.
-final class JumpingClock: LarderClock {
-  private let manual: ManualClock
+struct JumpingClock: LarderClock {
+  let manual: ManualClock
   let waits = Lines<Duration>()
-
-  init(now: Timestamp) { manual = ManualClock(now: now) }
   var now: Timestamp { manual.now }
   var monotonic: Duration { manual.monotonic }
-  func advance(by duration: Duration) { manual.advance(by: duration) }
-  func set(to now: Timestamp) { manual.set(to: now) }
 
   func sleep(until moment: Duration) async throws {
     try Task.checkCancellation()
@@ -31,7 +27,8 @@ final class JumpingClock: LarderClock {
 
 /// A cache over test services, with a store and a clock of its own.
 struct Fixture {
-  let clock: JumpingClock
+  let clock: ManualClock
+  let waits: Lines<Duration>
   let services = FakeServices()
   var cache: DeparturesCache
   var widget: Widget { Widget(cache) }
@@ -39,13 +36,13 @@ struct Fixture {
   init(
     at text: String = "2025-07-12T08:00:00+0200", log: (@Sendable (String) -> Void)? = nil
   ) throws {
-    let clock = JumpingClock(now: try moment(text))
-    self.clock = clock
-    services.change { $0.now = { clock.now } }
-    let store = try Store.tested(clock: clock)
+    clock = ManualClock(now: try moment(text))
+    let jumping = JumpingClock(manual: clock)
+    waits = jumping.waits
+    let store = try Store.tested(clock: jumping)
     cache = try DeparturesCache(
       store,
-      client: BoatClient(
+      services: BoatServices(
         base: "https://fake.invalid", over: services, in: store, weatherKey: "key 7", log: log))
   }
 
