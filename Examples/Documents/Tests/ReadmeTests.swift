@@ -2,18 +2,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Checks that the examples in the README give the results that it shows.
+/// Checks that the examples on pages are compiled, and give the results that the pages show.
 @Suite struct ReadmeTests {
-  private let page: String
-  init() throws { page = try Repository.text("README.md") }
-
-  @Test func `the program in the README is the one that is compiled`() throws {
-    let program = try Repository.text("Examples/QuickStart/QuickStart.swift")
-    #expect(page.contains("```swift\n" + program + "```"))
+  @Test(arguments: [
+    ("README.md", "QuickStart/QuickStart"), ("Docs/Learn/Tutorial.md", "Tutorial/Weather"),
+    ("Examples/README.md", "Rates/Rates"),
+  ])
+  func `the program on a page is the one that is compiled`(page: String, file: String) throws {
+    let program = try Repository.text("Examples/\(file).swift")
+    #expect(try Repository.text(page).contains("```swift\n" + program + "```"))
   }
 
   @Test func `the session in the README is what the programs answer`() throws {
-    let session = Transcript(document: page)
+    let session = Transcript(document: try Repository.text("README.md"))
     let fixture = ProgramFixture()
     #expect(session.steps.count > 4)
     for step in session.steps {
