@@ -228,9 +228,9 @@ extension Words {
   @Test func `exchanges of several processes are not lost`() throws {
     let words = SharedWords.of(environment)
     #expect(words.open(making: 64))
-    let peers = try (0..<2).map { _ in try PeerProcess("words-count", directory.store, ["20000"]) }
-    for peer in peers { #expect(peer.line() == "open") }
-    for peer in peers { try peer.tell("go") }
+    let peers = try (0..<2).map { _ in try PeerProcess("words", directory.store, saying: "open") }
+    for peer in peers { #expect(try peer.ask("open 64") == "true 64") }
+    for peer in peers { try peer.tell("count 20000") }
     for peer in peers { #expect(peer.line() == "counted") }
     #expect(words.view.wide(3) == 40_000)
   }
@@ -268,9 +268,11 @@ extension Words {
     }
     let script = "mount -t tmpfs -o size=3m none \(directory.path) && exec \"$0\" \"$@\""
     let peer = try PeerProcess(
-      "words-no-room", directory.path + "/full", ["1048576"], under: mount + [script])
-    #expect(
-      peer.lines() == ["false 0", "true 64", "false 64 7", "true false", "done"])
+      "words", directory.path + "/full", under: mount + [script], saying: "open")
+    for (question, answer) in [
+      ("open 1048576", "false 0"), ("open 64", "true 64"), ("set 1 7", "set"),
+      ("replace 1048576", "false 64"), ("get 1", "7"), ("files", "true false"), ("store", "done"),
+    ] { #expect(try peer.ask(question) == answer) }
     #expect(try peer.end() == 0)
   }
 }

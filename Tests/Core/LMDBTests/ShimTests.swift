@@ -14,18 +14,11 @@ import Testing
       int mdb_reader_list(MDB_env *env, int (*line)(const char *, void *), void *context);
       """
     try Data(header.utf8).write(to: URL(fileURLWithPath: directory.path + "/lmdb.h"))
-    let compiler = Process()
-    let errors = Pipe()
-    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    compiler.arguments = [
-      "cc", "-fsyntax-only", "-I", directory.path, "-x", "c",
+    let (status, text) = try Process.output(of: [
+      "sh", "-c", "exec \"$0\" \"$@\" 2>&1", "cc", "-fsyntax-only", "-I", directory.path, "-x", "c",
       Repository.root.appending(path: "Sources/Core/CLMDB/shim.h").path,
-    ]
-    compiler.standardError = errors
-    try compiler.run()
-    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    compiler.waitUntilExit()
-    return compiler.terminationStatus == 0 ? nil : text
+    ])
+    return status == 0 ? nil : text
   }
 
   @Test func `only LMDB 0.9 is accepted, and another version is refused in words`() throws {

@@ -5,9 +5,9 @@ import Testing
 @testable import Larder
 
 @Suite struct MemoryProcessTests {
-  /// The other process writes the numbers from 1 on, each to one of eight keys or as a clear. After each commit it notes the
-  /// number in a file. A read that begins after the note of a number must not find an older value.
-  @Test func `no read finds a value older than a commit that ended before it began: 200,000 reads`()
+  /// The other process writes the numbers from 1 on, each to one of eight keys, or as a clear or rename. After each commit it
+  /// notes the number in a file. A read that begins after the note of a number must not find an older value.
+  @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
     throws
   {
     var options = Store.Options()
@@ -19,13 +19,16 @@ import Testing
       let peer = try PeerProcess("count", store.path, saying: "open")
       let notes = store.cache(of: Int.self, in: "notes")
       let (old, found) = (Tally(), Tally())
-      try inThreads(2) { thread in
+      try inThreads(3) { thread in
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: mark))
         for read in 0..<100_000 {
           let key = (read / 16 + thread) % Numbers.keys
           try file.seek(toOffset: 0)
           let ended = Int(String(decoding: try file.read(upToCount: 8)!, as: UTF8.self))!
-          guard let value = try notes.value(for: key) else { continue }
+          // The third thread reads without memory.
+          let value =
+            try thread < 2 ? notes.value(for: key) : notes.namespace.text(key).flatMap { Int($0) }
+          guard let value else { continue }
           found.add()
           if value < Numbers.least(key, ended) { old.add() }
         }
@@ -57,7 +60,7 @@ import Testing
   }
 }
 
-/// The meaning of each number: the key or the clear that the writer of `count` writes. Writer and test use these rules.
+/// The meaning of each number: the key that the writer of `count` writes, or a clear or rename. Writer and test use these rules.
 enum Numbers {
   static let keys = 8
   static let roundsPerClear = 100

@@ -5,37 +5,6 @@ import Testing
 @testable import Larder
 
 @Suite struct ProcessTests {
-  @Test func `100,000 reads in another process see nothing that was cleared or renamed away`()
-    throws
-  {
-    try withStoreOnDisk { store, notes in
-      try notes.set("0", for: 0)
-      let generation = store.path + ".generation"
-      #expect(FileManager.default.createFile(atPath: generation, contents: Data("-0000001".utf8)))
-      let file = try FileHandle(forWritingTo: URL(fileURLWithPath: generation))
-      let peer = try PeerProcess("generations", store.path, ["100000"], saying: "open")
-      var round = 0
-      while peer.isRunning {
-        round += 1
-        try store.write { batch in
-          for key in 0..<10 { try batch.set("\(round)", for: key, in: notes) }
-        }
-        if round % 3 == 0 {
-          try store.rename("notes", to: "old-\(round)")
-        } else {
-          try notes.clear()
-        }
-        let text = String(round)
-        let number = String(repeating: "0", count: 8 - text.count) + text
-        try file.seek(toOffset: 0)
-        try file.write(contentsOf: Data(number.utf8))
-      }
-      #expect(peer.line() == "old 0")
-      let hits = peer.line().flatMap { Int($0.dropFirst(5)) }
-      #expect((hits ?? 0) > 100, "\(hits as Any) hits in \(round) rounds")
-    }
-  }
-
   @Test func `what several processes write at once is all there and counted exactly`() throws {
     try withStoreOnDisk { store, notes in
       let peers = try (0..<3).map { try PeerProcess("write", store.path, ["\($0)", "100"]) }

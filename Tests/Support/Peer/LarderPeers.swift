@@ -14,30 +14,6 @@ extension Peer {
     }
   }
 
-  /// Reads a namespace again and again while another process clears and renames it.
-  ///
-  /// Each value is the number of the round that wrote it. A file holds the number of the last round whose values are removed:
-  /// a value with a number up to the number read from the file just before is an old value.
-  func readGenerations() throws {
-    let opened = try Store(at: store)
-    let notes = opened.namespace("notes")
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: store + ".generation"))
-    Peer.say("open")
-    var (old, hits) = (0, 0)
-    for read in 0..<argument(0) {
-      try file.seek(toOffset: 0)
-      let generation = try file.read(upToCount: 8).flatMap {
-        Int(String(decoding: $0, as: UTF8.self))
-      }
-      guard let value: String = try notes.value(for: read % 10) else { continue }
-      hits += 1
-      if Int(value)! <= generation! { old += 1 }
-    }
-    Peer.say("old \(old)")
-    Peer.say("hits \(hits)")
-    try opened.close()
-  }
-
   /// Reads entries and prints how many it found. The first argument is their number; with a second, the reads repeat for ever.
   func useEntries() throws {
     let opened = try Store(at: store)

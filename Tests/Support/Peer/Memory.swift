@@ -3,8 +3,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Writes the numbers from 1 on, each to one of eight keys, and every hundredth as a clear. A file holds the last committed
-  /// number. Pauses now and then, so that readers meet both a store that changes and a store at rest.
+  /// Writes the numbers from 1 on, each to one of eight keys, and every hundredth as a clear or as a rename. A file holds the
+  /// last committed number. Pauses now and then, so that readers meet both a store that changes and a store at rest.
   func countUp() throws {
     let opened = try Store(at: store)
     let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.off)
@@ -13,7 +13,9 @@ extension Peer {
     var number = 0
     try untilEndOfInput {
       number += 1
-      if number % 100 == 0 {
+      if number % 200 == 0 {
+        try opened.rename("notes", to: "old-\(number)")
+      } else if number % 100 == 0 {
         try notes.clear()
       } else {
         try notes.set(number, for: number % 8)

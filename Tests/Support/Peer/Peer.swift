@@ -37,7 +37,6 @@ import Synchronization
     "fork-in-read": { try $0.forkInRead() },
     "fork-in-write": { try $0.forkInWrite() },
     "fork-with-limit": { try $0.forkWithLimit() },
-    "generations": { try $0.readGenerations() },
     "grow": { try $0.grow() },
     "http-hits": { try $0.hitHTTP() },
     "http": { try $0.cacheHTTP() },
@@ -81,8 +80,6 @@ import Synchronization
     "use": { try $0.useEntries() },
     "watch": { try $0.watch() },
     "words": { try $0.shareWords() },
-    "words-count": { try $0.countWords() },
-    "words-no-room": { try $0.wordsWithoutRoom() },
     "write": { try $0.writeEntries() },
   ]
 

@@ -70,6 +70,13 @@ extension Peer {
           for index in 0..<min(old.count, new.count) { new[index] = old[index] &+ 1 }
         }
         Peer.say("\(done) \(words.count)")
+      case "count":
+        for _ in 0..<number { words.increase() }
+        Peer.say("counted")
+      case "files":
+        let names = try FileManager.default.contentsOfDirectory(atPath: store)
+        Peer.say("\(names.contains("access")) \(names.contains("access.new"))")
+      case "store": Peer.say(Peer.outcome { try environment.set([1], [1]) })
       case "fork":
         let process = cFork()
         if process == 0 {
@@ -81,31 +88,5 @@ extension Peer {
       default: preconditionFailure(line)
       }
     }
-  }
-
-  /// Adds one to a word, each time as one atomic change. The argument is the number of additions.
-  func countWords() throws {
-    let environment = try Fixture.open(store)
-    let words = SharedWords.of(environment)
-    precondition(words.open(making: 64))
-    Peer.say("open")
-    waitForInput()
-    for _ in 0..<argument(0) { words.increase() }
-    environment.close()
-    Peer.say("counted")
-  }
-
-  /// Asks for a file for which the disk has no room, and continues without it. The argument is the number of words.
-  func wordsWithoutRoom() throws {
-    let environment = try Fixture.open(store)
-    let words = SharedWords.of(environment)
-    Peer.say("\(words.open(making: argument(0))) \(words.count)")
-    Peer.say("\(words.open(making: 64)) \(words.count)")
-    words.set(1, 7)
-    Peer.say(
-      "\(words.replace(count: argument(0)) { _, _ in }) \(words.count) \(words.value(1))")
-    let names = try FileManager.default.contentsOfDirectory(atPath: store)
-    Peer.say("\(names.contains("access")) \(names.contains("access.new"))")
-    Peer.say(Peer.outcome { try environment.set([1], [1]) })
   }
 }

@@ -6,14 +6,9 @@ package enum PowerRecorder {
 
   /// The path of the library. A script builds the library if its source is newer than the last build.
   package static let library = Result<String, any Error> {
-    let script = Process()
-    let output = Pipe()
-    script.executableURL = Repository.root.appending(path: "Scripts/power-recorder")
-    script.standardOutput = output
-    try script.run()
-    let printed = output.fileHandleForReading.readDataToEndOfFile()
-    script.waitUntilExit()
-    guard script.terminationStatus == 0 else { throw NotBuilt() }
-    return String(decoding: printed.dropLast(), as: UTF8.self)
+    let script = Repository.root.appending(path: "Scripts/power-recorder").path
+    let (status, text) = try Process.output(of: [script], errors: .standardError)
+    guard status == 0 else { throw NotBuilt() }
+    return String(text.dropLast())
   }
 }

@@ -151,19 +151,10 @@ import TestSupport
       _ store: String, _ arguments: [String]
     ) throws -> (answer: String, trace: PowerTrace) {
       let trace = store + ".trace-\(UUID().uuidString)"
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments =
-        try PowerStage.recording(store, in: trace) + [PowerStage.program("larder"), store]
-        + arguments
-      process.standardInput = FileHandle.nullDevice
-      let output = Pipe()
-      process.standardOutput = output
-      try process.run()
-      let answer = String(
-        decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 0, "\(answer)")
+      let (status, answer) = try Process.output(
+        of: PowerStage.recording(store, in: trace) + [PowerStage.program("larder"), store]
+          + arguments, errors: .standardError)
+      #expect(status == 0, "\(answer)")
       return (answer, try PowerTrace(trace))
     }
   }

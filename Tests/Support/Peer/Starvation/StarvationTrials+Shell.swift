@@ -25,21 +25,10 @@ extension StarvationTrials {
     let line =
       "\(limit); timeout -k 10 60 '\(Self.shell)' '\(store)' --create -k -o plain \(commands)"
       + " -e 'ls @notes' -e verify -e stats -e purge"
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", line]
-    process.environment = [
-      "SWIFT_BACKTRACE": "enable=no", "HOME": directory, "PATH": "/usr/bin:/bin",
-    ]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = String(
-      decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    switch process.terminationStatus {
+    let (status, text) = try Process.output(
+      of: ["/bin/sh", "-c", line],
+      environment: ["SWIFT_BACKTRACE": "enable=no", "HOME": directory, "PATH": "/usr/bin:/bin"])
+    switch status {
     case 124: fail(what, "the shell hangs")
     // `timeout` had to kill the shell.
     case 137 where shortage != .memory: fail(what, "the shell hangs")
@@ -48,7 +37,7 @@ extension StarvationTrials {
       if shortage == .memory {
         ended += 1
       } else {
-        fail(what, "the shell ended with \(process.terminationStatus)")
+        fail(what, "the shell ended with \(status)")
       }
     default: break
     }
