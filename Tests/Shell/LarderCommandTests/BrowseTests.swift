@@ -186,22 +186,19 @@ import Testing
 
   @Test func `^Z and fg give the terminal back and take it again`() throws {
     try home.withStore { try $0.namespace("sets").set("v", for: "set-10") }
-    let terminal = try PseudoTerminal(
-      running: "/bin/sh", ["-i"],
-      environment: ["HOME": home.path, "TERM": "xterm-256color", "PS1": "sh: ", "LANG": "C.UTF-8"])
-    #expect(terminal.shows { $0.line == "sh:" })
-    try terminal.type("\(ProgramFixture.programs)/larder \(home.store) browse\n")
-    #expect(terminal.shows { $0.has("1 of 1") })
-    try terminal.type("\u{1A}")
-    #expect(terminal.shows { !$0.isAlternate && $0.line == "sh:" })
-    #expect(!terminal.screen.isCursorHidden && !terminal.screen.isPasteMarked)
-    try terminal.type("echo back\n")
-    #expect(terminal.shows { $0.lines.suffix(3) == ["sh: echo back", "back", "sh:"] })
-    terminal.resize(columns: 100, rows: 30)
-    try terminal.type("fg\n")
-    #expect(terminal.shows { $0.isAlternate && $0.has("1 of 1") && $0.lines.count == 30 })
-    try terminal.type("q")
-    #expect(terminal.shows { !$0.isAlternate && $0.line == "sh:" })
+    let session = try TerminalSession.shell(home: home)
+    try session.type("\(ProgramFixture.programs)/larder \(home.store) browse\n")
+    session.expect("the view") { $0.has("1 of 1") }
+    try session.type("\u{1A}").expect("the shell") { !$0.isAlternate && $0.line == "sh:" }
+    #expect(!session.screen.isCursorHidden && !session.screen.isPasteMarked)
+    try session.type("echo back\n").expect("the answer of the shell") {
+      $0.lines.suffix(3) == ["sh: echo back", "back", "sh:"]
+    }
+    session.terminal.resize(columns: 100, rows: 30)
+    try session.type("fg\n").expect("the view") {
+      $0.isAlternate && $0.has("1 of 1") && $0.lines.count == 30
+    }
+    try session.type("q").expect("the shell") { !$0.isAlternate && $0.line == "sh:" }
   }
 
   @Test func `another size is drawn at once`() throws {

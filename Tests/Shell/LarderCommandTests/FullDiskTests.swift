@@ -7,21 +7,10 @@ import Testing
 @Suite struct FullDiskTests {
   private let home = TemporaryDirectory()
 
-  /// A program that is not started yet, without input and output.
-  private func process(_ words: [String]) -> Process {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = words
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    return process
-  }
-
   /// The exit code of the program, which may write files of at most `limit` bytes.
   private func run(_ arguments: [String], limit: Int? = nil) throws -> Int32 {
     let limiting = limit.map { "ulimit -f \($0 / 512) && " } ?? ""
-    let process = process(
+    let process = Process.silent(
       ["/bin/sh", "-c", limiting + "exec \"$0\" \"$@\"", Self.larder] + arguments)
     process.environment = ["HOME": home.path]
     try process.run()
@@ -42,7 +31,7 @@ import Testing
       print("skipped: needs root and setpriv")
       return
     }
-    let process = process(user + [Self.larder, path, "count"])
+    let process = Process.silent(user + [Self.larder, path, "count"])
     let errors = Pipe()
     process.standardError = errors
     try process.run()
@@ -98,7 +87,7 @@ import Testing
     let unfinished = home.path + "/.new.unfinished"
     let words = word == "demo" ? [word, new] : [path, word, new]
     for _ in 0..<3 {
-      let process = process([Self.larder] + words)
+      let process = Process.silent([Self.larder] + words)
       process.environment = ["HOME": home.path]
       try process.run()
       while process.isRunning, !FileManager.default.fileExists(atPath: unfinished) { usleep(200) }
@@ -115,3 +104,48 @@ import Testing
     #expect(try run([new, "verify"]) == 0)
   }
 }
+
+#if os(Linux)
+  /// The memory of a dry import, which looks for repeated keys.
+  @Suite struct ImportMemoryTests {
+    private let home = TemporaryDirectory()
+
+    /// The most memory of its own, in bytes, that the program uses for a file of `count` lines.
+    private func memory(of count: Int) throws -> Int {
+      let file = home.path + "/file.jsonl"
+      try home.withStore { _ in }
+      let start = String(repeating: "k", count: 170)
+      let lines = (0..<count).map {
+        #"{"namespace":"a","key":"\#(start) \#(String($0 + 1_000_000))","value":"v"}"#
+      }
+      let text = (["{\"larder_export\":1}"] + lines).joined(separator: "\n")
+      try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+      let process = Process.silent([
+        ProgramFixture.programs + "/larder", home.store, "import", file, "--dry-run",
+      ])
+      process.environment = ["HOME": home.path, "TMPDIR": home.path]
+      try process.run()
+      var most = 0
+      while process.isRunning {
+        let status = try? String(
+          contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+        most = max(
+          most, line?.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) } ?? 0)
+        usleep(500)
+      }
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0 && most > 0)
+      return most * 1024
+    }
+
+    @Test func `a dry import keeps no keys in memory`() throws {
+      let few = try memory(of: 4000)
+      let many = try memory(of: 34_000)
+      #expect(many - few < 2_500_000, "\(few) and \(many) bytes")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: home.path).sorted()
+          == ["file.jsonl", "store"], "the temporary store is gone")
+    }
+  }
+#endif

@@ -95,36 +95,21 @@ import Testing
     try session.type("A!\r").expect(["probe> bc def!", "=bc def!", "probe>"])
     try session.type("ge\t").expect(line: "probe> get KEY...")
   }
-}
 
-extension LineEditorTests {
   @Test func `^Z gives the terminal back and fg takes it again`() throws {
-    let home = TemporaryDirectory()
-    let terminal = try PseudoTerminal(
-      running: "/bin/sh", ["-i"],
-      environment: ["HOME": home.path, "TERM": "xterm-256color", "PS1": "sh: ", "LANG": "C.UTF-8"])
-    func expect(_ line: String, at location: SourceLocation = #_sourceLocation) {
-      let isThere = terminal.shows { $0.line == line }
-      #expect(isThere, "\(line): \(terminal.screen.lines)", sourceLocation: location)
-    }
-    expect("sh:")
-    try terminal.type("\(TerminalSession.probe)\n")
-    expect("probe>")
-    try terminal.type("abc")
-    expect("probe> abc")
-    try terminal.type("\u{1A}")
-    expect("sh:")
-    #expect(!terminal.screen.isPasteMarked)
-    try terminal.type("echo back\n")
+    let session = try TerminalSession.shell()
+    try session.type("\(TerminalSession.probe)\n").expect(line: "probe>")
+    try session.type("abc").expect(line: "probe> abc")
+    try session.type("\u{1A}").expect(line: "sh:")
+    #expect(!session.screen.isPasteMarked)
     // A shell without an editor of its own needs the terminal's echo: the typed line shows once.
-    #expect(terminal.shows { $0.lines.suffix(3) == ["sh: echo back", "back", "sh:"] })
-    try terminal.type("fg\n")
-    expect("probe> abc")
-    #expect(terminal.screen.isPasteMarked)
-    try terminal.type("d\r")
-    expect("probe>")
-    #expect(terminal.screen.lines.suffix(3) == ["probe> abcd", "=abcd", "probe>"])
-    try terminal.type("\u{4}")
-    expect("sh:")
+    try session.type("echo back\n").expect("the answer of the shell") {
+      $0.lines.suffix(3) == ["sh: echo back", "back", "sh:"]
+    }
+    try session.type("fg\n").expect(line: "probe> abc")
+    #expect(session.screen.isPasteMarked)
+    try session.type("d\r").expect(answer: "abcd")
+    #expect(session.screen.lines.suffix(3) == ["probe> abcd", "=abcd", "probe>"])
+    try session.type("\u{4}").expect(line: "sh:")
   }
 }

@@ -36,6 +36,12 @@ final class TerminalSession {
       environment: environment, columns: columns, rows: rows)
   }
 
+  /// An interactive shell without an editor of its own.
+  static func shell(home: TemporaryDirectory = TemporaryDirectory()) throws -> TerminalSession {
+    try TerminalSession(
+      running: "/bin/sh", ["-i"], showing: "sh:", home: home, environment: ["PS1": "sh: "])
+  }
+
   static let probe = ProgramFixture.programs + "/LineEditorProbe"
 
   private let home: TemporaryDirectory

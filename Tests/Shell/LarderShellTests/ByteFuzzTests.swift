@@ -17,8 +17,9 @@ import Testing
   /// must not grow with the number of strings.
   private static let (storedAtOnce, inSession) = (8, 400)
 
-  /// `quit` is left out: it would end the session.
-  private static let commands = CommandTable.standard.commands.filter { $0.name != "quit" }
+  /// `quit` is left out: it would end the session. The last two are no commands.
+  private static let commands =
+    CommandTable.standard.commands.map(\.name).filter { $0 != "quit" } + ["", "kesy"]
   private static let modes = OutputMode.allCases.filter { $0 != .raw }
 
   /// Whether a terminal would obey nothing in the text: line ends and tabs are its only controls.
@@ -61,19 +62,21 @@ import Testing
   }
 
   /// All texts that the session prints for a line.
-  private func texts(of line: String, named name: String, _ mode: OutputMode, in shell: Shell)
-    throws -> [(text: String, mode: OutputMode)]
-  {
+  private func texts(
+    of line: String, _ mode: OutputMode, in shell: Shell
+  ) throws -> [(text: String, mode: OutputMode)] {
     var texts: [(text: String, mode: OutputMode)] = []
     do {
-      for command in try CommandReader.commands(in: Array(line.utf8), from: .file(name)) {
+      for command in try CommandReader.commands(in: Array(line.utf8), from: .file("a\u{1B}.larder"))
+      {
         let printed = try shell.printed(by: command)
         texts.append((String(decoding: printed, as: UTF8.self), mode.resolved(isTerminal: true)))
       }
     } catch let error as ShellError {
-      texts += [error.scripted, error.json, error.prompted(promptWidth: 8, columns: 40)].map {
-        ($0, .table)
-      }
+      texts += [
+        error.scripted, error.json, error.prompted(promptWidth: 8),
+        error.prompted(promptWidth: 8, columns: 40),
+      ].map { ($0, .table) }
     }
     return texts + shell.takeAside().map { ($0, .table) }
   }
@@ -104,8 +107,8 @@ import Testing
             "\(typed) --from \(typed)", "\(typed) --as text", "\(typed) --as hex",
             String(decoding: bytes, as: UTF8.self), "",
           ].randomElement(using: &random)!
-        let line = "\(command.name) \(words)"
-        for said in try texts(of: line, named: typed, mode, in: shell)
+        let line = "\(command) \(words)"
+        for said in try texts(of: line, mode, in: shell)
         where !isSafe(said.text, said.mode) {
           Issue.record("LARDER_SEED=\(random.seed), round \(round), \(mode): \(line)")
         }

@@ -73,7 +73,7 @@ import Testing
       if isSession, line.hasPrefix(prompt) {
         isAnswer = true
         result.append(line)
-        let answer = shell.answer(to: String(line.dropFirst(prompt.count)), behind: prompt)
+        let answer = try shell.answer(to: String(line.dropFirst(prompt.count)), behind: prompt)
         result += answer.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
           .map(String.init)
       } else if !isAnswer {
@@ -86,18 +86,10 @@ import Testing
 
 extension Shell {
   /// The text that a person would see below a line at the prompt.
-  fileprivate func answer(to line: String, behind prompt: String) -> String {
+  fileprivate func answer(to line: String, behind prompt: String) throws -> String {
     let asked = questions.count
-    var answer = ""
-    do {
-      answer = try self(line)
-    } catch let error as ShellError {
-      answer = error.prompted(promptWidth: prompt.count)
-    } catch {
-      answer = "\(error)\n"
-    }
-    let question = questions.dropFirst(asked).map { $0 + " [y/N] y\n" }.joined()
-    return question + answer
+    let answer = try shown(line, promptWidth: prompt.count)
+    return questions.dropFirst(asked).map { $0 + " [y/N] y\n" }.joined() + answer
   }
 
   /// The store of the document: the departures of two stations, articles and a picture.

@@ -192,6 +192,15 @@ final class Shell {
     return printed
   }
 
+  /// What a person sees below a line at the prompt: the answer, or the error.
+  func shown(_ line: String, promptWidth: Int, columns: Int? = nil) throws -> String {
+    do {
+      return try self(line)
+    } catch let error as ShellError {
+      return error.prompted(promptWidth: promptWidth, columns: columns)
+    }
+  }
+
   /// The error of a command.
   func error(_ line: String) throws -> ShellError {
     try LarderShellTests.error { try self(line) }

@@ -49,12 +49,7 @@ import Testing
     var text = ""
     for command in Self.commands {
       text += "larder> \(command)\n"
-      var answer: String
-      do {
-        answer = try shell(command)
-      } catch let error as ShellError {
-        answer = error.prompted(promptWidth: 8, columns: width)
-      }
+      var answer = try shell.shown(command, promptWidth: 8, columns: width)
       // Skips Markdown: its lines are for documents, and may be longer.
       if !command.hasPrefix("output") {
         let isDocument = shell.session.settings.mode == .markdown

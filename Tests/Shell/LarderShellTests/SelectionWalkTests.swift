@@ -5,31 +5,6 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-@Suite struct SessionFuzzTests {
-  @Test func `no mistyped line can speak to a terminal or stop the session`() throws {
-    var random = SeededRNG()
-    let shell = try Shell.filled()
-    let names = CommandTable.standard.commands.map(\.name).filter { $0 != "clear" } + ["", "kesy"]
-    for _ in 0..<2000 {
-      let line = bytes(names.randomElement(using: &random)! + " ") + random.awkwardBytes(upTo: 30)
-      do {
-        for command in try CommandReader.commands(in: line, from: .file("a\u{1B}.larder")) {
-          _ = try shell.session.run(command)
-        }
-      } catch let error as ShellError {
-        for text in [
-          error.scripted, error.json, error.prompted(promptWidth: 8),
-          error.prompted(promptWidth: 8, columns: 20),
-        ] {
-          #expect(
-            text.split(separator: "\n").allSatisfy { String($0).isSafe },
-            "LARDER_SEED=\(random.seed): \(text)")
-        }
-      }
-    }
-  }
-}
-
 @Suite struct SelectionWalkTests {
   /// The keys of a selection, found by a test of every entry.
   private func expected(
