@@ -33,14 +33,16 @@ struct OwnerRun {
   }
 
   let store: Store
-  let clock: ManualClock
+  /// The clock of the store; nil for the clock of the system, in a run beside another process.
+  let clock: ManualClock?
+  private var isAlone: Bool { clock != nil }
   private var random: SeededRNG
   private(set) var steps = 0
   private(set) var written = 0
   private(set) var refused = 0
   private let names = ["a", "b", "c"]
 
-  init(store: Store, clock: ManualClock, seed: Int) {
+  init(store: Store, clock: ManualClock?, seed: Int) {
     (self.store, self.clock) = (store, clock)
     random = SeededRNG(seed: seed)
   }
@@ -69,13 +71,14 @@ struct OwnerRun {
     }
     let faults = try store.verify().faults
     if !faults.isEmpty { throw Broken(description: "\(what): \(faults)") }
-    try checkOwners(what)
+    if isAlone { try checkOwners(what) } else { try checkLimits(what) }
   }
 
   private func entries() throws -> Before {
     var before = Before()
     let state = try store.state
-    before.isSettled = state.garbage == 0 && state.orphans == 0 && state.tombstones == 0
+    before.isSettled =
+      isAlone && state.garbage == 0 && state.orphans == 0 && state.tombstones == 0
     for info in try store.namespaces() {
       before.bytes[info.name] = info.bytes
       before.guaranteed[info.name] = info.rules.limits.guaranteed ?? 0
@@ -140,7 +143,7 @@ struct OwnerRun {
       try store.write { _ = try $0.setOwners(owners, of: key, in: notes) }
     case 81..<86:
       what = "advance"
-      clock.advance(by: .seconds(random.next(in: 1..<8)))
+      clock?.advance(by: .seconds(random.next(in: 1..<8)))
     case 86..<88:
       what = "purge"
       try store.purge()
@@ -150,6 +153,12 @@ struct OwnerRun {
     case 89..<90:
       what = "invalidate"
       try store.invalidate(tag: "t\(random.next(in: 0..<3))")
+    case 90..<92 where !isAlone:
+      what = "override of \(name)"
+      let entries = random.chance(percent: 50) ? nil : random.next(in: 0..<40)
+      let limits =
+        random.chance(percent: 30) ? nil : Limits(entries: entries, bytes: Limits.unlimited)
+      try store.override(Rules.Overrides(limits: limits), for: name)
     case 90..<96:
       let rules = rules()
       what = "rules of \(name): \(rules.limits) \(rules.eviction)"
@@ -218,7 +227,9 @@ struct OwnerRun {
   }
 
   private mutating func value() -> [UInt8] {
-    [UInt8](repeating: 7, count: random.next(in: 0..<(random.chance(percent: 80) ? 10 : 80)))
+    let isLarge = !isAlone && random.chance(percent: 5)
+    let largest = isLarge ? 3000 : random.chance(percent: 80) ? 10 : 80
+    return [UInt8](repeating: 7, count: random.next(in: 0..<largest))
   }
 
   private mutating func attributes(of place: Place, _ before: Before) -> EntryAttributes {
@@ -262,7 +273,9 @@ struct OwnerRun {
   }
 
   private mutating func life() -> Expiration {
-    random.chance(percent: 85) ? .never : .after(.seconds(random.next(in: 1..<20)))
+    if random.chance(percent: 85) { return .never }
+    let time = random.next(in: 1..<20)
+    return .after(isAlone ? .seconds(time) : .milliseconds(time))
   }
 
   private mutating func rules() -> Rules {
@@ -270,7 +283,8 @@ struct OwnerRun {
     return Rules(
       limits: Limits(
         entries: random.chance(percent: 40) ? nil : random.next(in: 1..<21), bytes: bytes,
-        guaranteed: random.chance(percent: 50) ? nil : random.next(in: 1..<min(bytes ?? 100, 100))),
+        guaranteed: !isAlone || random.chance(percent: 50)
+          ? nil : random.next(in: 1..<min(bytes ?? 100, 100))),
       eviction: [.adaptive, .adaptive, .fifo, .fifo, .refuse][random.next(in: 0..<5)],
       priority: Priority.allCases[random.next(in: 0..<3)])
   }
