@@ -83,3 +83,142 @@ import Testing
     #expect(try !environment.readerTable.readers().contains { $0.process == peer.identifier })
   }
 }
+
+@Suite struct `Idle readers` {
+  let directory = TemporaryDirectory()
+  let environment: Environment
+
+  init() throws {
+    environment = try Fixture.open(directory.store)
+    try environment.set([5], [6])
+  }
+
+  private func ownSlots() throws -> Int {
+    try environment.readerTable.readers().filter { $0.process == Int(getpid()) }.count
+  }
+
+  @Test func `a slot that was not used between two sweeps is released, and reading goes on`() throws
+  {
+    _ = try environment.value([5])
+    #expect(try ownSlots() == 1)
+    // No listing between the sweeps: a listing would use a slot itself.
+    environment.readerTable.releaseIdle()
+    environment.readerTable.releaseIdle()
+    #expect(try ownSlots() == 0)
+    #expect(try environment.value([5]) == [6])
+    #expect(try ownSlots() == 1)
+  }
+
+  @Test func `a slot that is used between two sweeps is kept`() throws {
+    for _ in 0..<5 {
+      _ = try environment.value([5])
+      environment.readerTable.releaseIdle()
+    }
+    #expect(try ownSlots() >= 1)
+  }
+
+  @Test func `a snapshot that is in use is never released`() throws {
+    let read = try environment.beginRead()
+    try environment.set([5], [7])
+    for _ in 0..<4 { environment.readerTable.releaseIdle() }
+    #expect(try read.copy([5]) == [6])
+    #expect(try environment.readerTable.readers().contains { $0.transaction == read.id })
+  }
+
+  @Test func `reads of several threads go on while slots are swept`() throws {
+    let done = Flag()
+    try inThreads(4) { thread in
+      if thread == 0 {
+        defer { done.set() }
+        for _ in 0..<3000 { environment.readerTable.releaseIdle() }
+        return
+      }
+      while !done.isSet {
+        let value = try environment.value([5])
+        #expect(value == [6])
+      }
+    }
+  }
+
+  @Test func `a full reader table is an error that names the processes in it`() throws {
+    func nest(_ depth: Int) throws -> LMDBError? {
+      if depth == 0 { return nil }
+      do throws(LMDBError) {
+        let read = try environment.beginRead()
+        let inner = try nestResult(depth - 1)
+        #expect(read.id > 0)
+        return inner
+      } catch {
+        #expect(environment.details(of: error).contains("\(getpid()) ("))
+        return error
+      }
+    }
+    func nestResult(_ depth: Int) throws(LMDBError) -> LMDBError? {
+      do { return try nest(depth) } catch { return error as? LMDBError }
+    }
+    #expect(try nest(1100) == .readersFull)
+    #expect(try environment.value([5]) == [6])
+  }
+}
+
+@Suite struct `The reader in the way` {
+  let directory = TemporaryDirectory()
+  let environment: Environment
+
+  init() throws {
+    environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
+  }
+
+  private var mine: Int { Int(getpid()) }
+
+  private func isBlocking(_ process: Int, _ transaction: UInt64) throws -> Bool {
+    let reader = try environment.blockingReader()
+    return reader?.process == process && reader?.transaction == transaction
+  }
+
+  @Test func `is none if nobody reads, or what is read is the newest`() throws {
+    #expect(try environment.blockingReader() == nil)
+    try environment.set([1], [1])
+    let read = try environment.beginRead()
+    #expect(try environment.blockingReader() == nil)
+    #expect(read.id == environment.lastTransaction)
+  }
+
+  @Test func `is this process if it looks at what was before the newest commit`() throws {
+    let read = try environment.beginRead()
+    try environment.set([1], [1])
+    #expect(try isBlocking(mine, read.id))
+    let inside = try environment.write { _ in try environment.blockingReader() }
+    #expect(inside?.transaction == read.id)
+  }
+
+  @Test func `is the oldest of several processes`() throws {
+    let first = try PeerProcess("read", directory.store, ["1"], saying: "reading")
+    let snapshot = environment.lastTransaction
+    try environment.set([1], [1])
+    let second = try PeerProcess("read", directory.store, ["40"], saying: "reading")
+    let read = try environment.beginRead()
+    try environment.set([1], [2])
+    #expect(try isBlocking(first.identifier, snapshot))
+    #expect(try first.end() == 0)
+    #expect(try environment.blockingReader()?.transaction == snapshot + 1)
+    #expect(try second.end() == 0)
+    #expect(try environment.blockingReader()?.process == mine)
+    #expect(read.id == snapshot + 1)
+  }
+
+  @Test func `is nobody who was killed, whose pages are available again`() throws {
+    environment.setFileLimit(4 << 20)
+    try environment.set([1], Fixture.filling(1, count: 1 << 20))
+    let peer = try PeerProcess("read", directory.store, ["1"], saying: "reading")
+    try environment.write { _ = try $0.remove([1].span, from: .main) }
+    for number in 2..<5 { try environment.set([1], [UInt8(number)]) }
+    func reusable() throws -> Int {
+      try environment.write { try $0.availablePages(upTo: .max, limit: 0) }
+    }
+    #expect(try reusable() < 100)
+    peer.kill()
+    #expect(try reusable() > 256)
+    #expect(try environment.blockingReader() == nil)
+  }
+}
