@@ -9,12 +9,6 @@ import Testing
 struct AttackTests {
   private static var fresh: Origin { Origin.page([("Cache-Control", "max-age=100")]) }
 
-  private static func echo(_ fields: Pairs = [("Cache-Control", "max-age=100")]) -> Origin {
-    Origin { request, number in
-      (response(200, fields), HTTPBody("\(request.path ?? "") \(number)"))
-    }
-  }
-
   private func manyFields(_ count: Int) -> HTTPFields {
     HTTPFields((0..<count).map { ("X-\($0)", "v") })
   }
@@ -70,7 +64,7 @@ struct AttackTests {
   func `a URI never gets the response of its beginning`(first: String, second: String)
     async throws
   {
-    let fixture = try Fixture(Self.echo([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
+    let fixture = try Fixture(.echo([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
     let one = try await fixture.get(first).body
     let other = try await fixture.get(second)
     #expect(other.body != one && !other.result.isHit)
@@ -97,7 +91,7 @@ struct AttackTests {
   }
 
   @Test func `a hit does not look at other URIs with the same beginning`() async throws {
-    let fixture = try Fixture(Self.echo([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
+    let fixture = try Fixture(.echo([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
     let long = "/" + String(repeating: "x", count: 3000)
     let variants: [Pairs] = [[("Foo", "1")], [("Foo", "2")]]
     for number in 0..<50 {
@@ -130,7 +124,7 @@ struct AttackTests {
 
   @Test func `fields of a partition separate users without Vary`() async throws {
     let policy = HTTPCachePolicy(partitionFields: [HTTPField.Name("X-API-Key")!, .cookie])
-    let fixture = try Fixture(Self.echo(), policy: policy)
+    let fixture = try Fixture(.echo(), policy: policy)
     for fields in [[("X-API-Key", "1")], [("X-API-Key", "2")], [("Cookie", "1")], []] as [Pairs] {
       #expect(try await !fixture.get("/a", fields).result.isHit)
       #expect(try await fixture.get("/a", fields).result.isHit)
@@ -218,7 +212,7 @@ struct AttackTests {
   }
 
   @Test func `a GET with a body is neither stored nor shared`() async throws {
-    let fixture = try Fixture(Self.echo())
+    let fixture = try Fixture(.echo())
     for _ in 0..<2 {
       let result = try await fixture.cache.send(request("GET", "/a"), body: HTTPBody([1]))
       #expect(result.forwarded == .bypass)

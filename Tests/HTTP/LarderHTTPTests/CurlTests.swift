@@ -152,30 +152,10 @@
     func `a kept connection that ends makes no request with an effect come twice`(method: String)
       async throws
     {
-      let body = Array((method == "POST" ? "{}" : "").utf8)
       for fault in [ServerFault.resetKept, .reset] {
-        let lines = Mutex([String]())
-        let transport = CurlTransport()
-        let isAnswered = try await fault.serve(
-          received: { line in lines.withLock { $0.append(line) } },
-          { base in
-            func send(_ method: String, _ path: String, _ bytes: [UInt8]) async throws {
-              let request = HTTPRequest.local(
-                .init(method)!, path, to: String(base.dropFirst("http://".count)))
-              let (_, answer) = try await transport.send(request, body: HTTPBody(bytes)) { _ in }
-              _ = try await answer.bytes()
-            }
-            if fault == .resetKept { try await send("GET", "/a", []) }
-            do {
-              try await send(method, "/b", body)
-              return true
-            } catch let error as CurlError {
-              #expect(error.kind == .interrupted)
-              return false
-            }
-          })
+        let (isAnswered, count) = try await fault.meet(
+          method, method == "POST" ? "{}" : "", over: CurlTransport())
         #expect(isAnswered == (fault == .resetKept))
-        let count = lines.withLock { $0.count { $0.hasPrefix(method + " /b") } }
         #expect(count == (fault == .resetKept && method == "GET" ? 2 : 1), "\(fault)")
       }
     }

@@ -38,6 +38,13 @@ final class Origin: HTTPTransport {
     return try await answer.withLock { $0 }(request, number)
   }
 
+  /// An origin that answers with the path and the number of the request.
+  static func echo(_ fields: Pairs = [("Cache-Control", "max-age=100")]) -> Origin {
+    Origin { request, number in
+      (response(200, fields), HTTPBody("\(request.path ?? "") \(number)"))
+    }
+  }
+
   /// An origin that always answers with the same fields, and with 304 to a request that has the tag.
   static func page(_ fields: Pairs, body: String = "body") -> Origin {
     let tag = HTTPFields(fields)[.eTag]

@@ -86,13 +86,8 @@ struct SearchVarianceTests {
     _ field: String, kind: HTTPCachePolicy.Kind = .private, _ more: Pairs = []
   ) throws -> Fixture {
     try Fixture(
-      Origin { request, number in
-        (
-          response(
-            200, [("Cache-Control", "max-age=10"), ("No-Vary-Search", field)] + more),
-          HTTPBody("\(request.path ?? "") \(number)")
-        )
-      }, policy: HTTPCachePolicy(kind: kind))
+      .echo([("Cache-Control", "max-age=10"), ("No-Vary-Search", field)] + more),
+      policy: HTTPCachePolicy(kind: kind))
   }
 
   @Test(arguments: [HTTPCachePolicy.Kind.private, .shared])

@@ -33,14 +33,10 @@
         path: path)
     }
 
-    @discardableResult
     private static func send(
-      _ request: HTTPRequest, _ body: String = "", over transport: URLSessionTransport
-    ) async throws -> Int {
-      let (response, answer) = try await transport.send(
-        request, body: HTTPBody(body), interim: { _ in })
-      _ = try await answer.bytes()
-      return response.status.code
+      _ request: HTTPRequest, over transport: URLSessionTransport
+    ) async throws {
+      _ = try await transport.send(request, body: HTTPBody(), interim: { _ in }).1.bytes()
     }
 
     @Test(arguments: [ServerFault.truncated, .truncatedGzip])
@@ -138,27 +134,42 @@
     func `a request with an effect is sent once, whatever becomes of its connection`(
       method: String
     ) async throws {
-      let body = method == "DELETE" ? "" : "{}"
       for fault in [ServerFault.resetKept, .reset] {
-        let lines = Mutex([String]())
-        let transport = Self.transport()
-        let isAnswered = try await fault.serve(
-          received: { line in lines.withLock { $0.append(line) } },
-          { base in
-            if fault == .resetKept {
-              // After this request, the server closes the kept connection instead of answering the next request.
-              try await Self.send(Self.request("GET", "/a", at: base), over: transport)
-            }
-            do {
-              let request = Self.request(method, "/b", at: base)
-              return try await Self.send(request, body, over: transport) == 200
-            } catch is URLError {
-              return false
-            }
-          })
-        #expect(isAnswered == (fault == .resetKept))
-        #expect(lines.withLock { $0.count { $0.hasPrefix(method) } } == 1, "\(fault)")
+        let (isAnswered, count) = try await fault.meet(
+          method, method == "DELETE" ? "" : "{}", over: Self.transport())
+        #expect(isAnswered == (fault == .resetKept) && count == 1, "\(fault)")
       }
+    }
+  }
+
+  extension ServerFault {
+    /// Sends a request to a server with this fault, behind another one if the server keeps the connection for that one alone.
+    ///
+    /// - Returns: Whether the request was answered, and how often the server received it.
+    func meet(
+      _ method: String, _ text: String, over transport: any HTTPTransport
+    ) async throws -> (isAnswered: Bool, count: Int) {
+      let lines = Mutex([String]())
+      let isAnswered = try await serve(
+        received: { line in lines.withLock { $0.append(line) } },
+        { base in
+          func send(_ method: String, _ path: String, _ text: String) async throws {
+            let request = HTTPRequest(
+              method: .init(method)!, scheme: "http",
+              authority: String(base.dropFirst("http://".count)), path: path)
+            let (_, answer) = try await transport.send(
+              request, body: HTTPBody(text), interim: { _ in })
+            _ = try await answer.bytes()
+          }
+          if self == .resetKept { try await send("GET", "/a", "") }
+          do {
+            try await send(method, "/b", text)
+            return true
+          } catch is any TransportFailure {
+            return false
+          }
+        })
+      return (isAnswered, lines.withLock { $0.count { $0.hasPrefix(method + " /b") } })
     }
   }
 #endif
