@@ -61,13 +61,15 @@ public struct Catalog: Sendable {
     try await send("/funnels/\(slug.percentEscaped)/assessments", method: .post)
   }
 
-  /// A good answer to a request; throws for any other. An answer of the service itself with 401 or 403 signs the user out.
+  /// A good answer to a request; throws for any other. An answer of the service itself with 401 or 403 signs the user out, and
+  /// a refused cursor removes the stored pages.
   func send(
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
     tags: [String] = []
   ) async throws -> Reply {
     let reply = try await service.send(path, method: method, fields: fields, tags: tags)
     if reply.status == 400, reply.json?["error"]?["code"]?.text == "INVALID_CURSOR" {
+      try await cache.removeAll(tag: Self.pagesTag)
       throw InvalidCursor(message: service.reason(of: reply))
     }
     // A gateway or the login page of a network may answer with the same status.

@@ -90,7 +90,7 @@ extension Catalog {
     throw LarderError(.busy, "the catalog changes faster than it can be read")
   }
 
-  /// A walk over the pages. If the service no longer knows a cursor, removes the stored pages and begins again, once.
+  /// A walk over the pages, which begins again, once, if the service no longer knows a cursor.
   private func walk(_ count: Int, of path: String, _ asks: Bool) -> PageWalk<ListedPage, String> {
     let last = Mutex(0)
     return PageWalk(
@@ -101,12 +101,7 @@ extension Catalog {
           last = cursor == nil ? 0 : last + 1
           return last
         }
-        do {
-          return try await page(path, at: cursor, asks, index)
-        } catch let error as InvalidCursor {
-          try await cache.removeAll(tag: Self.pagesTag)
-          throw error
-        }
+        return try await page(path, at: cursor, asks, index)
       })
   }
 

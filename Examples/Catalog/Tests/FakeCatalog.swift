@@ -3,12 +3,21 @@ import ExampleTesting
 /// The catalog's service by its contract: pages by cursor, validators by page, errors with codes.
 final class FakeCatalog: Sendable {
   struct Item: Sendable {
-    var slug: String
-    var title: String
+    var slug, title: String
     var pillar: Int?
     var tier = "basic"
     /// When the item was changed, in seconds since some moment.
     var updated = 0
+
+    /// The cursor of the page after this item.
+    var cursor: String { Data("\(title), \(slug)".utf8).base64EncodedString() }
+
+    var json: String {
+      """
+      {"id": "id-\(slug)", "slug": "\(slug)", "title": "\(title)", "subtitle": null, "est_duration_min": 5, \
+      "description": "\(String(repeating: "what it is about ", count: 20))"}
+      """
+    }
   }
 
   /// The fields that distinguish versions of a page.
@@ -60,89 +69,63 @@ final class FakeCatalog: Sendable {
       return error(401, "UNAUTHORIZED", "Please sign in.")
     }
     if let refusal = state.refusal { return error(refusal, "NO", "Not for you.") }
-    let parts = request.bare.split(separator: "/").map(String.init).dropFirst()
+    let parts = request.bare.split(separator: "/").dropFirst()
     switch (request.method, parts.count) {
     case ("GET", 2): return page(request, state)
-    case ("GET", 3) where parts.last == "definition":
-      return cached(
-        request, ["slug": parts[2]], ["ETag": "\"definition:v1:\(parts[2])\""], seconds: 600)
     case ("GET", 3):
-      return cached(request, ["slug": parts[3]], ["ETag": "\"funnel:\(parts[3]):v1\""])
-    case ("GET", _):
-      return .init(
-        200, ["Cache-Control": "no-store"], json: ["success": true, "data": ["step": state.count]])
-    default:
-      return .init(
-        200, ["Cache-Control": "max-age=600"], json: ["success": true, "data": ["id": "a1"]])
+      let seconds = parts.last == "definition" ? 600 : 300
+      return cached(request, "{}", ["ETag": "\"\(request.bare):v1\""], seconds: seconds)
+    case ("GET", _): return .init(200, ["Cache-Control": "no-store"], json: #"{"data": {}}"#)
+    default: return .init(200, ["Cache-Control": "max-age=600"], json: #"{"data": {}}"#)
     }
-  }
-
-  /// Base 64 of title and slug: the same funnel always has the same cursor.
-  private static func cursor(_ item: Item) -> String {
-    Data("{\"title\":\"\(item.title)\",\"slug\":\"\(item.slug)\"}".utf8).base64EncodedString()
   }
 
   private func page(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
     let limit = min(Int(request.parameter("limit") ?? "") ?? 50, 100)
-    let all = state.listed(request.parameter("tier"))
-    var first = 0
-    if let text = request.parameter("cursor") {
-      let last = all.firstIndex { Self.cursor($0) == text }
-      guard !state.refusesCursors, let last else {
+    var rest = state.listed(request.parameter("tier"))[...]
+    if let cursor = request.parameter("cursor") {
+      guard !state.refusesCursors, let last = rest.firstIndex(where: { $0.cursor == cursor }) else {
         return error(400, "INVALID_CURSOR", "Pagination cursor is invalid or expired.")
       }
-      first = last + 1
+      rest = rest[(last + 1)...]
     }
-    let items = all.dropFirst(first).prefix(limit)
-    let hasMore = first + items.count < all.count
-    var cursor: Any = NSNull()
-    if hasMore, let last = items.last { cursor = Self.cursor(last) }
-    func funnel(_ item: Item) -> [String: Any] {
-      [
-        "id": "id-" + item.slug, "slug": item.slug, "title": item.title, "subtitle": NSNull(),
-        "description": String(repeating: "what it is about ", count: 20), "est_duration_min": 5,
-      ]
+    let items = rest.prefix(limit)
+    let next = items.count < rest.count ? items.last.map { "\"\($0.cursor)\"" } : nil
+    func funnels(of pillar: Int?) -> String {
+      "[" + items.filter { $0.pillar == pillar }.map(\.json).joined(separator: ",") + "]"
     }
     // Every page names all pillars.
-    let pillars: [[String: Any]] = ["Sleep", "Movement", "Mind"].enumerated().map { index, title in
-      [
-        "pillar": ["id": "p\(index)", "title": title, "sort_order": index] as [String: Any],
-        "funnels": items.filter { $0.pillar == index }.map(funnel),
-      ]
+    let pillars = ["Sleep", "Movement", "Mind"].enumerated().map { index, title in
+      #"{"pillar": {"id": "p\#(index)", "title": "\#(title)"}, "funnels": \#(funnels(of: index))}"#
     }
-    let data: [String: Any] = [
-      "pillars": pillars, "uncategorized_funnels": items.filter { $0.pillar == nil }.map(funnel),
-      "pagination": ["limit": limit, "hasMore": hasMore, "nextCursor": cursor] as [String: Any],
-    ]
+    let data = """
+      {"pillars": [\(pillars.joined(separator: ","))], "uncategorized_funnels": \(funnels(of: nil)), \
+      "pagination": {"limit": \(limit), "hasMore": \(next != nil), "nextCursor": \(next ?? "null")}}
+      """
     // By the contract, the tag has the newest change on the page, the number of funnels and the last slug.
     let newest = items.map(\.updated).max() ?? 0
-    let tag = "\"funnels:v1:\(newest)-\(items.count)-\(items.last?.slug ?? "")\""
-    let date = "Thu, 01 Jan 2026 00:\(10 + newest / 60):\(10 + newest % 60 / 2) GMT"
-    let validator =
+    let validators =
       switch state.validators {
-      case .tags: ["ETag": tag]
-      case .dates: ["Last-Modified": date]
+      case .tags: ["ETag": "\"funnels:v1:\(newest)-\(items.count)-\(items.last?.slug ?? "")\""]
+      case .dates:
+        ["Last-Modified": "Thu, 01 Jan 2026 00:\(10 + newest / 60):\(10 + newest % 60 / 2) GMT"]
       case .none: [String: String]()
       }
-    return cached(request, data, validator)
+    return cached(request, data, validators)
   }
 
   private func cached(
-    _ request: LocalServer.Received, _ data: [String: Any], _ validator: [String: String],
+    _ request: LocalServer.Received, _ data: String, _ validators: [String: String],
     seconds: Int = 300
   ) -> LocalServer.Answer {
     let control = "public, max-age=\(seconds), must-revalidate"
-    let fields = validator.merging(["Cache-Control": control]) { $1 }
-    let conditions = [
-      "ETag": request.fields["if-none-match"], "Last-Modified": request.fields["if-modified-since"],
-    ]
-    if !validator.isEmpty, validator.allSatisfy({ conditions[$0.key] == $0.value }) {
-      return .init(304, fields)
-    }
-    return .init(200, fields, json: ["success": true, "data": data])
+    let fields = validators.merging(["Cache-Control": control]) { $1 }
+    let conditions = ["ETag": "if-none-match", "Last-Modified": "if-modified-since"]
+    let isKnown = validators.contains { request.fields[conditions[$0.key] ?? ""] == $0.value }
+    return isKnown ? .init(304, fields) : .init(200, fields, json: #"{"data": \#(data)}"#)
   }
 
   private func error(_ status: Int, _ code: String, _ message: String) -> LocalServer.Answer {
-    .init(status, json: ["success": false, "error": ["code": code, "message": message]])
+    .init(status, json: #"{"error": {"code": "\#(code)", "message": "\#(message)"}}"#)
   }
 }
