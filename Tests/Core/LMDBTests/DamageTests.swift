@@ -169,7 +169,6 @@ import Testing
     #expect(try peer.end() == 0)
   }
 
-  /// Changes the number of the last page in both meta pages.
   private func setLastPage(_ number: UInt64) throws {
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
     let bytes = Data((0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })

@@ -9,7 +9,6 @@ import Testing
   let stamp = DirectoryStamp()
   let old = DirectoryStamp.Change(seconds: 1000, nanoseconds: 5_000_000)
 
-  /// Whether `check` compares the paths at the given times.
   private func compares(
     _ change: DirectoryStamp.Change?, monotonic: Int64, wall: Int64, finds: Bool = true
   ) -> Bool {

@@ -24,7 +24,6 @@ import Testing
         ], saying: first)
     }
 
-    /// Lets the next sync of the file fail.
     private func fail(_ file: String) throws {
       try Data(file.utf8).write(to: URL(fileURLWithPath: trigger))
     }

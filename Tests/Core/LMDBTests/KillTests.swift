@@ -28,7 +28,6 @@ import Testing
     }
   }
 
-  /// All numbers that a killed writer has acknowledged.
   private func acknowledged(_ peer: PeerProcess) -> [Int] { peer.lines().compactMap { Int($0) } }
 
   @Test(.timeLimit(.minutes(60)), arguments: levels)

@@ -94,7 +94,6 @@ import Testing
         start: UnsafeRawPointer(fence.start), end: UInt64(Self.pages), shift: 12)
       for _ in 0..<20 {
         try walk(table, &random)
-        // One bit changes, as by a fault of a disk.
         fence.flip(
           random.next(in: 2 * Self.pageSize..<Self.pages * Self.pageSize),
           1 << UInt8(random.next(in: 0..<8)))

@@ -67,7 +67,6 @@ import Testing
     #expect(try TemporaryDirectory.listing(directory.store) == before)
   }
 
-  /// The things that may be in the place of the file.
   @Test(arguments: [
     "nothing", "empty", "short", "half", "long", "random", "other store", "other layout",
     "other count", "link", "two names", "directory", "open to others", "hole",

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 extension TemporaryDirectory {
-  /// The path of a store that does not exist yet.
   var store: String { path + "/store" }
 
   /// The files of a store with type, size, permissions, inode and content hash, for a comparison with a later listing.
@@ -25,7 +24,6 @@ extension TemporaryDirectory {
   }
 }
 
-/// Checks `condition` again and again until it holds; false if it does not hold in time.
 func eventually(within limit: Duration = .seconds(120), _ condition: () throws -> Bool) rethrows
   -> Bool
 {
@@ -48,19 +46,16 @@ func options(
 }
 
 extension Environment {
-  /// Stores a value of `size` bytes under each number.
   func store(_ numbers: some Sequence<Int>, size: Int = 65_536) throws {
     for number in numbers { try set(Fixture.bytes(number), Fixture.filling(number, count: size)) }
   }
 
-  /// Whether `store` has stored a value under each number, and each value is whole.
   func isWhole(_ numbers: some Sequence<Int>, size: Int = 65_536) throws -> Bool {
     try numbers.allSatisfy { try value(Fixture.bytes($0)) == Fixture.filling($0, count: size) }
   }
 }
 
 extension WriteTransaction {
-  /// Stores a value of `size` bytes under the number.
   mutating func put(_ number: Int, size: Int, in database: Database = .main) throws {
     let value = Fixture.filling(number, count: size)
     try put(value.span, for: Fixture.bytes(number).span, in: database)
@@ -88,7 +83,6 @@ func failure(_ call: () throws -> Void) -> LMDBError? {
   }
 }
 
-/// The reason for which the store is refused; nil if it opens.
 func refusal(
   _ path: String, _ options: EnvironmentOptions = Fixture.options()
 ) -> OpenError.Kind? {

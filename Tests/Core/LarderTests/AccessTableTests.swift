@@ -98,7 +98,6 @@ private func hash(_ number: Int) -> UInt64 {
 }
 
 extension AccessTable {
-  /// Lowers the entry's clock, as the clock hand does when it passes the entry.
   fileprivate func lowerClock(of hash: UInt64) {
     var stats = stats(of: hash)
     stats.clock -= 1

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// Changes the bytes of the data file of a closed store.
 func changeDataFile(of path: String, _ body: (inout Data) throws -> Void) throws {
   let file = URL(fileURLWithPath: path + "/data.mdb")
   var data = try Data(contentsOf: file)

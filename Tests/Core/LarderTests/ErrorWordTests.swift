@@ -24,7 +24,6 @@ import Testing
     return options
   }
 
-  /// The code, message and remedy of the error that `body` throws.
   private func words(_ body: () throws -> Void) -> String {
     do {
       try body()
@@ -72,7 +71,6 @@ import Testing
     }
   }
 
-  /// The message of the error with which a subscription ends at once.
   private func endOfChanges(_ store: Store) async -> String {
     for await change in store.changes() {
       if case .ended(let error) = change.kind {

@@ -8,7 +8,6 @@ import Testing
 @Suite struct EvictionPolicyTests: StoreSuite {
   let fixture = StoreFixture()
 
-  /// The pattern in which keys are requested.
   enum Load: CaseIterable {
     case even, skewed, scanning, looping, shifting
 

@@ -20,7 +20,6 @@ extension FaultTests {
     if !key.isEmpty { try transaction.put(value, for: key, in: database) }
   }
 
-  /// Changes the header of an entry and gives it the right checksum.
   private static func reseal(
     _ key: String, _ transaction: inout WriteTransaction, _ notes: Store.Namespace,
     _ change: (inout EntryHeader) -> Void

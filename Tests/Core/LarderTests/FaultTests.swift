@@ -7,7 +7,6 @@ import Testing
 
 /// Damages each kind of record once: the walk finds the fault, the repair mends it, and the store is sound afterwards.
 @Suite struct FaultTests {
-  /// A change of the databases, and the fault that it makes.
   struct Damage: CustomTestStringConvertible, Sendable {
     typealias Plant = @Sendable (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
 

@@ -8,7 +8,6 @@ import Testing
 @testable import Larder
 
 @Suite struct MaintenanceTests: StoreSuite {
-  /// The reports of runs, and their times.
   private final class Log: Sendable {
     let clock: ManualClock
     private let seen = Mutex<[Duration]>([])

@@ -31,7 +31,6 @@ struct ModelRun {
   var random: SeededRNG
   private let names = ["a", "b", "c"]
   let keys: [[UInt8]]
-  /// The newest commit before the current step.
   private var commit: UInt64 = 0
 
   init(seed: UInt64, path: String) throws {

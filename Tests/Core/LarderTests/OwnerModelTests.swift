@@ -47,7 +47,6 @@ struct OwnerRun {
     random = SeededRNG(seed: seed)
   }
 
-  /// The entries before a step.
   private struct Before {
     var entries: [Place: Store.Entry] = [:]
     var bytes: [String: Int] = [:]

@@ -12,7 +12,6 @@ struct SimulatedNamespace: SequencedQueue {
   var stays: (Int) -> Bool = { _ in false }
   private(set) var bytes: UInt64 = 0
   private var sequences: [Int: UInt64] = [:]
-  /// The queue in the order of its sequences.
   private var queue: [(sequence: UInt64, key: Int)] = []
   private var next: UInt64 = 1
   private var spared: Set<UInt64> = []

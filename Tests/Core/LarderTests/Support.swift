@@ -45,7 +45,6 @@ func withStoreOnDisk(
 }
 
 extension Store {
-  /// Expects that the store is sound, and closes it.
   func verifyAndClose(
     _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -69,7 +68,6 @@ final class StoreFixture: Sendable {
     Settling.fixtures?.withLock { $0.append(self) }
   }
 
-  /// Makes a store in a directory.
   init(onDisk options: Store.Options) {
     var options = options
     options.clock = clock
@@ -91,7 +89,6 @@ final class StoreFixture: Sendable {
   }
 }
 
-/// A suite in which each test has a store of its own.
 protocol StoreSuite {
   var fixture: StoreFixture { get }
 }
@@ -134,7 +131,6 @@ extension Store.Namespace {
     try write(puttingIfAbsent(value.copied, for: key, attributes))
   }
 
-  /// The keys of every page, in the order of the listing.
   func keysByPages(of limit: Int) throws -> [Key] {
     var page = try page(limit: limit)
     var keys = page.items.map(\.key)
@@ -174,7 +170,6 @@ func failure(_ body: () throws -> Void) -> LarderError.Code? {
   }
 }
 
-/// Runs `body` in `count` tasks at once, waits for all of them, and throws their first error.
 func inTasks(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
   try await withThrowingTaskGroup(of: Void.self) { group in
     for index in 0..<count { group.addTask { try await body(index) } }

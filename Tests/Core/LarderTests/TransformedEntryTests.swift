@@ -60,7 +60,6 @@ private struct Refusal: ValueTransform {
     try expectWhole(at: path)
   }
 
-  /// Expects that the program that wrote the entry finds it unchanged.
   private func expectWhole(at path: String, _ name: String = "notes") throws {
     let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
     let notes = store.namespace(name)

@@ -7,7 +7,6 @@ import Testing
 
 /// Each call returns or throws for any bytes in the databases; the library does not trap.
 @Suite struct TrapTests {
-  /// Makes every kind of call and ignores errors.
   private func exercise(_ store: Store, _ clock: ManualClock) {
     let notes = store.namespace("notes")
     let calls: [() throws -> Void] = [

@@ -61,7 +61,6 @@ package enum BufferedNumber {
     Array("\(number) ".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: count)
   }
 
-  /// The number in a value; nil unless all bytes follow from one number.
   package static func number(_ value: [UInt8]) -> Int? {
     guard let end = value.firstIndex(of: 32),
       let number = Int(String(decoding: value[..<end], as: UTF8.self)),

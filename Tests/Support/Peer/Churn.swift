@@ -95,7 +95,6 @@ package struct Churn {
     if size > limit { throw LimitPassed(size: size, limit: limit) }
   }
 
-  /// Whether the keys of this author have exactly the values of the model.
   package func isIntact() throws -> Bool {
     let read = try environment.beginRead()
     for key in Self.keys {

@@ -20,7 +20,6 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Stays inside a write until the input ends.
   func holdWrite() throws {
     let opened = try Store(at: store)
     try opened.write { _ in

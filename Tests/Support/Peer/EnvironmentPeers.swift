@@ -2,7 +2,6 @@ import Foundation
 import LMDB
 import LarderSystem
 
-/// Scenarios of one environment.
 extension Peer {
   /// Writes batch after batch without a pause until it is killed. Each batch lasts as many milliseconds as the argument says.
   func writeBatches() throws {

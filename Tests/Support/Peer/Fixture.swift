@@ -1,7 +1,6 @@
 import Foundation
 package import LMDB
 
-/// The settings of the store that tests and their peers share.
 package enum Fixture {
   package static let signature: [UInt8] = [0, 1]
 

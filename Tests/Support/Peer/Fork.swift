@@ -5,7 +5,6 @@ import LMDB
 @_silgen_name("fork") func cFork() -> Int32
 
 extension Peer {
-  /// Waits for the end of a child, and returns its status.
   @discardableResult
   static func waitForChild(_ process: Int32) -> Int32 {
     var status: Int32 = 0

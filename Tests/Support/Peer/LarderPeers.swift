@@ -3,7 +3,6 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Opens the store and prints the outcome.
   func openStore() throws {
     do throws(LarderError) {
       let opened = try Store(at: store)

@@ -38,7 +38,6 @@ extension Peer {
 }
 
 extension Peer {
-  /// Keeps a read of the store open until the input ends.
   func holdMoment() throws {
     let opened = try Store(at: store)
     try opened.read { _ in

@@ -178,7 +178,6 @@ extension Peer {
     return "done"
   }
 
-  /// Runs a task to its end, and returns its value.
   static func wait<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
   ) throws -> Value {

@@ -115,7 +115,6 @@ import Synchronization
     exit(64)
   }
 
-  /// Writes a line at once.
   static func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
@@ -128,7 +127,6 @@ import Synchronization
     while waitForInput() {}
   }
 
-  /// Repeats `body` until the input ends.
   func untilEndOfInput(_ body: () throws -> Void) rethrows {
     let end = Thread { waitForEndOfInput() }
     end.start()
@@ -160,7 +158,6 @@ extension Peer {
     }
   }
 
-  /// Keeps the store open.
   func hold() throws {
     let environment = try Fixture.open(store)
     Peer.say("open")

@@ -82,7 +82,6 @@ package enum PowerWork {
     }
   }
 
-  /// Writes the next batch and returns its number.
   @discardableResult
   package static func write(to store: Store) throws -> Int {
     let count = store.namespace("count")

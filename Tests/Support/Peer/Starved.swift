@@ -88,7 +88,6 @@ extension Peer {
     environment.close()
   }
 
-  /// Holds one of the lock files exclusively.
   func holdLock() throws {
     let guardian = ForkGuard()
     let lock = try FileLock(opening: store + "/" + value(0) { $0 }, in: guardian)

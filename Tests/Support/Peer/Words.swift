@@ -2,7 +2,6 @@ import Foundation
 package import LMDB
 package import LarderSystem
 
-/// The file of words that tests and their peers share.
 package enum SharedWords {
   package static let store = [UInt8](0..<16)
 
@@ -36,7 +35,6 @@ extension SharedTable {
     return view[index]
   }
 
-  /// Adds one to a wide word as one atomic change.
   package func increase() {
     let view = view
     var seen = view.wide(3)
@@ -50,7 +48,6 @@ extension SharedTable {
 }
 
 extension Peer {
-  /// Obeys one command in each line, and prints the words.
   func shareWords() throws {
     let environment = try Fixture.open(store)
     let words = SharedWords.of(environment)

@@ -67,12 +67,10 @@ package final class PeerProcess: @unchecked Sendable {
 
   package var identifier: Int { Int(process.processIdentifier) }
 
-  /// Writes a line to the peer's input.
   package func tell(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
 
-  /// Writes a line to the peer's input and returns its answer.
   @discardableResult
   package func ask(_ question: String) throws -> String? {
     try tell(question)

@@ -12,11 +12,21 @@ extension Process {
     return process
   }
 
-  /// Runs a command to its end, without its output. Returns whether it succeeded.
-  package static func succeeds(_ words: [String]) -> Bool {
+  /// Runs a command to its end. Returns its exit status and what it wrote to standard output.
+  package static func output(
+    of words: [String], environment: [String: String]? = nil, errors: FileHandle = .nullDevice
+  ) throws -> (status: Int32, text: String) {
     let process = silent(words)
-    do { try process.run() } catch { return false }
+    let output = Pipe()
+    if let environment { process.environment = environment }
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    return process.terminationStatus == 0
+    return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
   }
+
+  /// Runs a command to its end, without its output. Returns whether it succeeded.
+  package static func succeeds(_ words: [String]) -> Bool { (try? output(of: words))?.status == 0 }
 }

@@ -31,7 +31,6 @@ package final class TemporaryDirectory: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// Makes a directory that only its owner may use.
 package func makePrivateDirectory(_ path: String) throws {
   try FileManager.default.createDirectory(
     atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

@@ -17,7 +17,6 @@ package func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
   try outcomes.check()
 }
 
-/// The outcomes of several threads.
 package final class Outcomes: Sendable {
   private let failures = Mutex<[any Error]>([])
 

@@ -95,7 +95,6 @@ struct BufferModel: Hashable {
   var commit: UInt8 = 1
   var data: UInt8 = 0
 
-  /// The value that is written next.
   var next: UInt8 = 1
   var answered: UInt8 = 0
   var writer = Writer()
@@ -233,7 +232,6 @@ extension BufferModel {
     return true
   }
 
-  /// Completes the record of a killed writer.
   private mutating func index(_ fault: Fault?) {
     guard tail > state.end, !state.isFrozen, fault != .killedAppendStaysHidden else { return }
     slot = Pair(first: state.generation, second: state.end)

@@ -6,7 +6,6 @@ import Testing
 
 /// Stores whose single writes are appended to the write buffer.
 enum BufferedStore {
-  /// - Parameter size: the size of the buffer in bytes.
   static func options(_ size: Int = 256 << 10, _ durability: Durability? = nil) -> Store.Options {
     var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
     options.writeBuffer = size

@@ -17,7 +17,6 @@ import Testing
   private let machine = Machine()
   private let origin = Origin()
 
-  /// Runs `body` with a cache over a new store on the disk.
   private func withCache(_ body: (Larder.Cache<String>) async throws -> Void) async throws {
     let directory = TemporaryDirectory()
     var options = Store.Options()
@@ -45,7 +44,6 @@ import Testing
       "load", boards.namespace.store.path, ["thun", policy.rawValue], saying: "loading")
   }
 
-  /// Starts a caller that waits for the load of another process.
   private func waiting(
     for boards: Larder.Cache<String>, _ policy: RequestPolicy = .standard
   ) async throws -> Task<CacheResult<String>, any Error> {

@@ -63,7 +63,6 @@ final class Origin: Sendable {
 
   func text() async throws -> String { "load \(try await load())" }
 
-  /// Asks a cache for a value that this origin loads.
   func ask(
     _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
   ) async throws -> CacheResult<String> {
@@ -90,7 +89,6 @@ final class Origin: Sendable {
   func waitForLoads(_ count: Int) async throws { try await waitUntil { loads >= count } }
 }
 
-/// A value that several tasks of a test share.
 final class Shared<Value: Sendable>: Sendable {
   private let stored: Mutex<Value>
 

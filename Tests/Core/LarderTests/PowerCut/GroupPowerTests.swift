@@ -82,7 +82,6 @@ import TestSupport
       #expect(3 * opened > checked)
     }
 
-    /// The fault of the store; nil if it keeps the promise.
     private func check(
       _ image: [String: [UInt8]], _ promise: GroupPromise, _ level: Durability
     ) throws -> (fault: String?, isLossy: Bool) {

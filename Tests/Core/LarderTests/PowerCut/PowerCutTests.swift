@@ -13,7 +13,6 @@ import TestSupport
     private static let seed = PowerStage.seed
     private static let isLong = images >= 400
 
-    /// The results for the images of one level.
     private struct Tally {
       var images = 0
       /// Images without a store, before any store was promised.
@@ -78,7 +77,6 @@ import TestSupport
       )
     }
 
-    /// Lets writers work on a store and returns the trace of its files.
     private func record(
       _ store: String, _ level: Durability, processes: Int, writes: Int, boot: Int,
       _ random: inout SeededRNG
@@ -158,7 +156,6 @@ import TestSupport
       }
     }
 
-    /// The fault of the store; nil if it keeps the promise.
     private func check(
       _ path: String, _ level: Durability, _ promise: PowerPromise, certain: UInt64, boot: Int,
       _ model: inout PowerWork.Model, _ tally: inout Tally

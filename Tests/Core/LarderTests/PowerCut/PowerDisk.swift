@@ -9,7 +9,6 @@ import TestSupport
 struct PowerDisk {
   static let sector = 512
 
-  /// Which of the pending changes reach the disk.
   enum Luck {
     case nothing, everything
     /// Whole calls, each with this chance.
@@ -44,7 +43,6 @@ struct PowerDisk {
 
   /// Selects the writes that reach the disk although their sync fails.
   struct Loss {
-    /// The share of these writes.
     let arriving: Double
     private var random: SeededRNG
 

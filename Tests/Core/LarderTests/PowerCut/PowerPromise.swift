@@ -88,7 +88,6 @@ struct PowerPromise {
     if openers == 0 { isDoubtful = false }
   }
 
-  /// The last batch that must be in the store.
   func least(_ level: Durability) -> Int {
     switch level {
     case .durable: acknowledged

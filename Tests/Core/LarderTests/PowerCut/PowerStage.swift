@@ -12,7 +12,6 @@ import TestSupport
   ///
   /// `LARDER_TRIALS=50` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Operate/Reliability.md`.
   enum PowerStage {
-    /// The number of images for each level.
     static let images = 40 * TestSettings.trials
     static let seed = TestSettings.seed
     private static let only = ProcessInfo.processInfo.environment["LARDER_TEST_POWER_LEVEL"]
@@ -21,7 +20,6 @@ import TestSupport
       levels.filter { only == nil || only == $0.rawValue }
     }
 
-    /// Prints the results in long runs.
     static func report(_ line: String) {
       if TestSettings.trials > 1 { print("power: \(line)") }
     }
@@ -34,7 +32,6 @@ import TestSupport
       ]
     }
 
-    /// The path of a program that is built beside the tests.
     static func program(_ name: String) -> String {
       URL(fileURLWithPath: PeerProcess.executable).deletingLastPathComponent().path + "/" + name
     }
@@ -53,7 +50,6 @@ import TestSupport
       return try files(of: store)
     }
 
-    /// The contents of a store's files, without the lock files.
     static func files(of store: String) throws -> [String: (inode: UInt64, bytes: [UInt8])] {
       var files: [String: (inode: UInt64, bytes: [UInt8])] = [:]
       for name in try FileManager.default.contentsOfDirectory(atPath: store)

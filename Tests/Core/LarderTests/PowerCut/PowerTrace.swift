@@ -27,7 +27,6 @@ struct PowerTrace {
 
   let events: [Event]
 
-  /// The index of the failed sync or failed write; nil if none failed.
   var failure: Int? {
     events.firstIndex { event in
       switch event {

@@ -40,12 +40,10 @@ struct DamageModel {
     if isCertain { possible[key] = [version] } else { possible[key, default: [0]].insert(version) }
   }
 
-  /// Notes that every entry may be lost.
   mutating func noteAllMayBeGone() {
     for key in possible.keys { possible[key]!.insert(0) }
   }
 
-  /// Whether the key once had this value.
   func isOld(_ value: [UInt8], for key: String) -> Bool {
     let words = value.split(separator: UInt8(ascii: "#"), maxSplits: 2)
     guard words.count >= 2, let version = Int(String(decoding: words[1], as: UTF8.self)) else {

@@ -38,7 +38,6 @@ struct DamageWorker {
     self.former = former
   }
 
-  /// Runs one case, and returns its result as a line.
   func run(seed: UInt64) throws -> String {
     var mutation = Mutation(files: files, former: former, seed: seed)
     mutation.apply()
@@ -61,7 +60,6 @@ struct DamageWorker {
   }
 }
 
-/// The result of one case.
 struct DamageTally {
   private var model: DamageModel
   private var wrong: [String] = []
@@ -228,7 +226,6 @@ struct DamageTally {
 }
 
 extension Peer {
-  /// `damage-cases DIRECTORY SEED COUNT LEVEL`
   func damageCases() throws {
     let level = value(2) { Durability(rawValue: $0) }
     let first = value(0) { UInt64($0) }

@@ -28,7 +28,6 @@ struct DamageTrials {
 
   init(directory: String) { self.directory = directory }
 
-  /// Runs the cases; true if no case failed.
   mutating func run(seed: UInt64, count: Int, levels: [Durability]) throws -> Bool {
     for (index, level) in levels.enumerated() {
       let share = count / levels.count + (index < count % levels.count ? 1 : 0)

@@ -3,7 +3,6 @@ import TestSupport
 
 /// A change to the files of a store that a disk, a program or a person could make. A seed selects it.
 struct Mutation {
-  /// The files of the store by name.
   var files: [String: Data]
   /// The data file some commits earlier: its pages are old versions of pages.
   let former: Data
@@ -12,7 +11,6 @@ struct Mutation {
   var hasOldPages = false
   /// Whether a list of free pages names a page in use.
   var listsPageInUse = false
-  /// The number of changes.
   private(set) var changes = 0
   var random: SeededRNG
 
@@ -216,7 +214,6 @@ extension Data {
     Data(self[number * Mutation.pageSize..<(number + 1) * Mutation.pageSize])
   }
 
-  /// The number of the newest meta page of a data file.
   package var newestMeta: Int { word64(144) > word64(Mutation.pageSize + 144) ? 0 : 1 }
 
   /// The pages of trees of a data file, and the first pages of the trees' large values. `roots` are the offsets of the roots in

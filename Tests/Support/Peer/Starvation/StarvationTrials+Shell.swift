@@ -3,7 +3,6 @@ import Larder
 import TestSupport
 
 extension StarvationTrials {
-  /// The path of the shell, in the folder of this program.
   static let shell = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("larder").path
 

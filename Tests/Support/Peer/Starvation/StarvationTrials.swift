@@ -23,7 +23,6 @@ struct StarvationTrials {
     random = SeededRNG(seed: seed)
   }
 
-  /// Runs the trials; true if no trial failed.
   mutating func run(count: Int, shortages: [Shortage]) throws -> Bool {
     var possible = shortages
     let hasShell = FileManager.default.isExecutableFile(atPath: Self.shell)

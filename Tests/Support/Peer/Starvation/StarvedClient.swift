@@ -31,7 +31,6 @@ enum Shortage: String, CaseIterable {
     }
   }
 
-  /// The address space of this process in bytes, from the first number of `statm`.
   static var addressSpace: Int {
     get throws {
       let statm = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
@@ -47,7 +46,6 @@ enum Shortage: String, CaseIterable {
     private static let processes = RLIMIT_NPROC
   #endif
 
-  /// Limits a resource of this process, and returns the former limit.
   @discardableResult
   static func limit(_ resource: Resource, to amount: rlim_t) throws -> rlim_t {
     #if canImport(Glibc)
