@@ -17,13 +17,11 @@ import Testing
   private let calls = Calls()
 
   @Test func `many clients at once make one call, and later ones none`() async throws {
-    let router = Router()
     let gate = Gate()
-    router.get("/a") { _, _ in
+    try await withServer(calls) { _, _ in
       await gate.pass()
       return text("body", "max-age=60")
-    }
-    try await withServer(router, calls) { client, _, clock in
+    } test: { client, _, clock in
       let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
         for _ in 0..<100 { group.addTask { try await client.send("/a") } }
         try await waitUntil { calls.count == 1 }
@@ -40,17 +38,16 @@ import Testing
   }
 
   @Test func `an error of the handler reaches all who waited, and is not stored`() async throws {
-    let router = Router()
     let gate = Gate()
-    router.get("/fault") { _, _ -> Response in
-      await gate.pass()
-      throw Fault()
-    }
-    router.get("/missing") { _, _ -> Response in throw HTTPError(.notFound, message: "nothing") }
-    router.get("/store") { _, _ -> Response in
-      throw LarderError(.failed, "an error of the handler's own store")
-    }
-    try await withServer(router, calls) { client, store, _ in
+    try await withServer(calls) { request, _ in
+      switch request.uri.path {
+      case "/missing": return Response(status: .notFound)
+      case "/store": throw LarderError(.failed, "an error of the handler's own store")
+      default:
+        await gate.pass()
+        throw Fault()
+      }
+    } test: { client, store, _ in
       try await withThrowingTaskGroup(of: Answer.self) { group in
         for _ in 0..<20 { group.addTask { try await client.send("/fault") } }
         try await waitUntil { calls.count == 1 }
@@ -58,13 +55,11 @@ import Testing
         for try await answer in group { #expect(answer.status == 500) }
       }
       // An error of the handler does not count as an error of the cache, so the handler is called only once.
-      for (path, status, text) in [
-        ("/fault", 500, ""), ("/missing", 404, "nothing"), ("/missing", 404, "nothing"),
-        ("/store", 500, ""), ("/none", 404, ""),
+      for (path, status) in [
+        ("/fault", 500), ("/missing", 404), ("/missing", 404), ("/store", 500),
       ] {
         let before = calls.count
-        let answer = try await client.send(path)
-        #expect(answer.status == status && (text.isEmpty || answer.text.contains(text)), "\(path)")
+        #expect(try await client.send(path).status == status, "\(path)")
         #expect(calls.count == before + 1, "\(path)")
       }
       #expect(try calls.reports.isEmpty && store.namespace("responses").count() == 0)
@@ -72,9 +67,8 @@ import Testing
   }
 
   @Test func `a body passes while it is written, and is stored once it is complete`() async throws {
-    let router = Router()
     let gate = Gate()
-    router.get("/stream") { _, _ in
+    try await withServer(calls) { _, _ in
       written { writer in
         try await writer.write(ByteBuffer(string: "one "))
         await gate.pass()
@@ -82,8 +76,7 @@ import Testing
         try await writer.write(ByteBuffer(string: "two"))
         try await writer.finish(nil)
       }
-    }
-    try await withServer(router, calls) { client, _, _ in
+    } test: { client, _, _ in
       let response = try await client.begin("/stream")
       var body = response.body.makeAsyncIterator()
       #expect(try await body.next().map { String(buffer: $0) } == "one ")
@@ -101,27 +94,21 @@ import Testing
   @Test func `a body that ends early or has another length than announced is not stored`()
     async throws
   {
-    let router = Router()
-    router.get("/cut") { _, _ in
-      written(length: 10) { writer in
-        try await writer.write(ByteBuffer(string: "12345"))
-        throw Fault()
-      }
-    }
-    router.get("/length/:count") { _, context in
-      let count = try context.parameters.require("count", as: Int.self)
-      return written([.contentLength: "5"], length: 5) { writer in
-        try await writer.write(ByteBuffer(repeating: 0x61, count: count))
+    try await withServer(calls) { request, _ in
+      // A path that is no number has a body that ends early.
+      let count = Int(request.uri.path.dropFirst())
+      let fields: HTTPFields = count == nil ? [:] : [.contentLength: "5"]
+      return written(fields, length: 5) { writer in
+        try await writer.write(ByteBuffer(repeating: 0x61, count: count ?? 3))
+        if count == nil { throw Fault() }
         try await writer.finish(nil)
       }
-    }
-    try await withServer(router, calls) { client, store, _ in
-      let paths = ["/cut", "/cut", "/length/3", "/length/8", "/length/0"]
-      for (index, path) in paths.enumerated() {
+    } test: { client, store, _ in
+      for (index, path) in ["/cut", "/cut", "/3", "/8", "/0"].enumerated() {
         await #expect(throws: (any Error).self) { _ = try await client.send(path) }
         #expect(calls.count == index + 1)
       }
-      for _ in 0..<2 { #expect(try await client.send("/length/5").text == "aaaaa") }
+      for _ in 0..<2 { #expect(try await client.send("/5").text == "aaaaa") }
       #expect(calls.count == 6)
       let keys = try store.namespace("responses").keys()
       #expect(keys.allSatisfy { $0.string?.contains("/5") == true })
@@ -129,17 +116,15 @@ import Testing
   }
 
   @Test func `an endless body ends with its client`() async throws {
-    let router = Router()
     let ended = Gate()
-    router.get("/endless") { _, _ in
+    var policy = HTTPCachePolicy.application
+    policy.largestBody = 100_000
+    try await withServer(calls, policy: policy) { _, _ in
       written { writer in
         defer { ended.open() }
         while true { try await writer.write(ByteBuffer(repeating: 0x61, count: 10_000)) }
       }
-    }
-    var policy = HTTPCachePolicy.application
-    policy.largestBody = 100_000
-    try await withServer(router, calls, policy: policy) { client, store, _ in
+    } test: { client, store, _ in
       do {
         let response = try await client.begin("/endless")
         var body = response.body.makeAsyncIterator()
@@ -151,18 +136,14 @@ import Testing
   }
 
   @Test func `what is not stored passes as it was`() async throws {
-    let router = Router()
-    router.post("/echo") { request, _ in
-      Response(status: .created, body: ResponseBody(asyncSequence: request.body))
-    }
-    router.get("/body") { request, _ in
-      text(String(buffer: try await request.body.collect(upTo: 100)), "max-age=60")
-    }
-    router.get("/private") { request, _ in
-      text(request.headers[.cookie] ?? "nobody", "private, max-age=60")
-    }
-    router.get("/plain") { _, _ in text("plain") }
-    try await withServer(router, calls) { client, store, _ in
+    try await withServer(calls) { request, _ in
+      switch request.uri.path {
+      case "/echo": Response(status: .created, body: ResponseBody(asyncSequence: request.body))
+      case "/body": text(String(buffer: try await request.body.collect(upTo: 100)), "max-age=60")
+      case "/private": text(request.headers[.cookie] ?? "nobody", "private, max-age=60")
+      default: text("plain")
+      }
+    } test: { client, store, _ in
       let long = String(repeating: "0123456789", count: 100_000)
       let echo = try await client.send("/echo", "POST", body: long)
       #expect(echo.status == 201 && echo.text == long)
@@ -178,9 +159,9 @@ import Testing
   }
 
   @Test func `a hit answers a condition or HEAD`() async throws {
-    let router = Router()
-    router.get("/a") { _, _ in text("body", "max-age=60", [.eTag: "\"1\""]) }
-    try await withServer(router, calls) { client, _, _ in
+    try await withServer(calls) { _, _ in
+      text("body", "max-age=60", [.eTag: "\"1\""])
+    } test: { client, _, _ in
       #expect(try await client.send("/a").text == "body")
       let known = try await client.send("/a", "GET", ["If-None-Match": "\"1\""])
       #expect(known.status == 304 && known.text == "")
@@ -199,7 +180,10 @@ import Testing
         "\(try context.parameters.require("name")) \(calls.count)",
         "max-age=10, stale-while-revalidate=60", [.eTag: "\"\(calls.count)\""])
     }
-    try await withServer(router, calls) { client, _, clock in
+    let application = router.buildResponder()
+    try await withServer(calls) {
+      try await application.respond(to: $0, context: $1)
+    } test: { client, _, clock in
       #expect(try await client.send("/a/x").text == "x 1")
       clock.advance(by: .seconds(20))
       #expect(try await client.send("/a/x").text == "x 1")
@@ -213,16 +197,14 @@ import Testing
   func `a validation is answered by the application, whose error a stale response may replace`()
     async throws
   {
-    let router = Router()
     let fails = Atomic(false)
-    router.get("/a") { request, _ -> Response in
+    try await withServer(calls) { request, _ in
       if fails.load(ordering: .relaxed) { throw Fault() }
       if request.headers[.ifNoneMatch] == "\"v\"" {
         return Response(status: .notModified, headers: [.eTag: "\"v\""])
       }
       return text("body", "max-age=10, stale-if-error=60", [.eTag: "\"v\""])
-    }
-    try await withServer(router, calls) { client, _, clock in
+    } test: { client, _, clock in
       for (seconds, isFailing, status, count) in [
         (0, false, 200, 1), (20, false, 200, 2), (20, true, 200, 3), (100, true, 500, 4),
       ] {
@@ -236,12 +218,10 @@ import Testing
   }
 
   @Test func `the application answers while the store does not`() async throws {
-    let router = Router()
-    router.get("/a") { _, _ in text("body", "max-age=60") }
-    router.post("/a") { request, _ in
-      text(String(buffer: try await request.body.collect(upTo: 1_000)))
-    }
-    try await withServer(router, calls) { client, store, _ in
+    try await withServer(calls) { request, _ in
+      if request.method == .get { return text("body", "max-age=60") }
+      return text(String(buffer: try await request.body.collect(upTo: 1_000)))
+    } test: { client, store, _ in
       try store.close()
       for _ in 0..<2 { #expect(try await client.send("/a").text == "body") }
       #expect(try await client.send("/a", "POST", body: "posted").text == "posted")
@@ -250,9 +230,9 @@ import Testing
   }
 
   @Test func `hostile targets and fields`() async throws {
-    let router = Router()
-    router.get("/**") { request, _ in text(request.uri.path, "max-age=60") }
-    try await withServer(router, calls) { client, _, _ in
+    try await withServer(calls) { request, _ in
+      text(request.uri.path, "max-age=60")
+    } test: { client, _, _ in
       for path in ["/%00", "/a%2F..%2Fb", "/q?q=%ff", "/" + String(repeating: "x", count: 8_000)] {
         let answer = try await client.send(path)
         #expect(try await client.send(path).text == answer.text)

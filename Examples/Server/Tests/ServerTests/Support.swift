@@ -69,24 +69,24 @@ struct Client: Sendable {
   }
 }
 
-/// Runs a server over `router`, with a response cache in a temporary store, which `body` may close.
+/// Runs a server whose application is `respond`, with a response cache in a temporary store, which `test` may close.
 func withServer(
-  _ router: Router<BasicRequestContext>, _ calls: Calls, policy: HTTPCachePolicy = .application,
-  _ body: @Sendable (Client, Store, ManualClock) async throws -> Void
+  _ calls: Calls, policy: HTTPCachePolicy = .application,
+  _ respond: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response,
+  test: @Sendable (Client, Store, ManualClock) async throws -> Void
 ) async throws {
   let clock = ManualClock()
   let store = try Store.temporary(options: Store.Options(clock: clock))
-  let application = router.buildResponder()
-  let counted = CallbackResponder<BasicRequestContext> { request, context in
+  let application = CallbackResponder<BasicRequestContext> { request, context in
     calls.note()
-    return try await application.respond(to: request, context: context)
+    return try await respond(request, context)
   }
   let responder = CachedResponder(
-    counted, in: store.namespace("responses"), policy: policy, report: { calls.report($0) })
+    application, in: store.namespace("responses"), policy: policy, report: { calls.report($0) })
   let server = Application(
     responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: 0)))
   try await server.test(.ahc()) { client in
-    try await body(Client(port: try #require(client.port)), store, clock)
+    try await test(Client(port: try #require(client.port)), store, clock)
   }
   do { try store.finish() } catch let error as LarderError where error.code == .closed {}
 }
