@@ -11,11 +11,8 @@ import Testing
   }
 
   private static func prose(of page: String) -> String {
-    var isCode = false
-    return page.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
-      if line.hasPrefix("```") { isCode.toggle() }
-      return !isCode && !line.hasPrefix("    ")
-    }.joined(separator: "\n")
+    page.replacing(/(?ms)^```.*?^```/, with: "")
+      .split(separator: "\n").filter { !$0.hasPrefix("    ") }.joined(separator: "\n")
   }
 
   /// The paths of the pages outside `Sources` and `Tests`.
