@@ -35,14 +35,17 @@ extension JSON: Codable {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null
-      return
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .string(value)
+    } else if let value = try? container.decode([JSON].self) {
+      self = .array(value)
+    } else {
+      self = .object(try container.decode([String: JSON].self))
     }
-    self =
-      try (try? JSON.bool(container.decode(Bool.self)))
-      ?? (try? JSON.number(container.decode(Double.self)))
-      ?? (try? JSON.string(container.decode(String.self)))
-      ?? (try? JSON.array(container.decode([JSON].self)))
-      ?? JSON.object(container.decode([String: JSON].self))
   }
 
   public func encode(to encoder: any Encoder) throws {
