@@ -8,12 +8,9 @@ struct FieldTests {
   @Test(
     arguments: [
       ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
-      ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
-      ("Sun Nov  6 08:49:37 1994", 784_111_777),
-      ("Sun Nov 16 08:49:37 1994", 784_975_777),
-      ("SUN, 06 NOV 1994 08:49:37 gmt", 784_111_777),
-      ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
-      ("Sat, 29 Feb 2020 23:59:60 GMT", 1_583_020_800),
+      ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777), ("Sun Nov  6 08:49:37 1994", 784_111_777),
+      ("Sun Nov 16 08:49:37 1994", 784_975_777), ("SUN, 06 NOV 1994 08:49:37 gmt", 784_111_777),
+      ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sat, 29 Feb 2020 23:59:60 GMT", 1_583_020_800),
       ("Sat, 20 Nov 2286 17:46:39 GMT", 9_999_999_999),
       ("Thursday, 18-Aug-50 02:01:18 GMT", 2_544_400_878),
       ("Friday, 31-Dec-99 23:59:59 GMT", 946_684_799),
@@ -44,8 +41,7 @@ struct FieldTests {
       ("Fri, 07 Oct 2022 23:06:00 UTC", 1_665_183_960),
       ("Fri,  7 Oct 2022 23:06:00 GMT", 1_665_183_960),
       ("Fri, 07-Oct-2022 23:06:00 GMT", 1_665_183_960),
-      ("Fri, 7 October 2022 23:06 GMT", 1_665_183_960),
-      ("07 Oct 22 23:06:00 Z", 1_665_183_960),
+      ("Fri, 7 October 2022 23:06 GMT", 1_665_183_960), ("07 Oct 22 23:06:00 Z", 1_665_183_960),
       ("Sat, 08 Oct 2022 01:06:00 +0200", 1_665_183_960),
       ("Fri, 07 Oct 2022 18:06:00 -0500", 1_665_183_960), ("", nil), ("0", nil),
       ("yesterday", nil), ("07 Oct", nil), ("23:06:00", nil),
@@ -120,8 +116,7 @@ struct FieldTests {
       ("no-cache", true, []), ("No-CaChE", true, []), ("no-cache=\"a\"", false, ["a"]),
       ("no-cache=\"A, b\"", false, ["a", "b"]), ("no-cache=a", false, ["a"]),
       ("no-cache=\"\"", true, []), ("no-cache=\"a", true, []),
-      ("no-cache, no-cache=\"a\"", true, []),
-      ("nocache", false, []),
+      ("no-cache, no-cache=\"a\"", true, []), ("nocache", false, []),
     ] as [(String, Bool, Set<String>)])
   func `RFC 9111, 5.2.2.4: no-cache speaks of the response, or of the fields it names`(
     line: String, whole: Bool, names: Set<String>

@@ -10,11 +10,7 @@ import Testing
 struct FlightTests {
   @Test func `many that ask the same at once make one request`() async throws {
     let gate = Gate()
-    let fixture = try Fixture(
-      Origin { _, _ in
-        await gate.wait()
-        return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody("body"))
-      })
+    let fixture = try Fixture(.behind(gate, .page([("Cache-Control", "max-age=100")])))
     try await withThrowingTaskGroup(of: String.self) { group in
       for index in 0..<200 {
         group.addTask { try await fixture.get("/\(index % 10)").body }
@@ -51,10 +47,7 @@ struct FlightTests {
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(3))
     let gate = Gate()
-    fixture.origin.become { _, _ in
-      await gate.wait()
-      return (response(200, [("Cache-Control", "max-age=100")]), HTTPBody("new"))
-    }
+    fixture.origin.become(.behind(gate, .page([("Cache-Control", "max-age=100")], body: "new")))
     for _ in 0..<10 {
       let stale = try await fixture.get()
       #expect(stale.body == "body" && stale.result.reason == .staleWhileRevalidating)

@@ -27,6 +27,9 @@ final class Origin: HTTPTransport {
   /// Changes the answer from now on.
   func become(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
 
+  /// Takes the answer of another origin from now on.
+  func become(_ other: Origin) { become(other.answer.withLock { $0 }) }
+
   func send(
     _ request: HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPResponse) async -> Void
@@ -36,6 +39,14 @@ final class Origin: HTTPTransport {
       return requests.count
     }
     return try await answer.withLock { $0 }(request, number)
+  }
+
+  /// An origin that answers like another one once the gate opens.
+  static func behind(_ gate: Gate, _ other: Origin = Origin()) -> Origin {
+    Origin { request, number in
+      await gate.wait()
+      return try await other.answer.withLock { $0 }(request, number)
+    }
   }
 
   /// An origin that answers with the path and the number of the request.

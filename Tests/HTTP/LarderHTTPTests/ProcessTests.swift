@@ -58,11 +58,8 @@ struct ProcessTests {
   ) async throws {
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
-    let (gate, origin) = (Gate(), Origin())
-    origin.become { _, _ in
-      await gate.wait()
-      return (response(200, [("Cache-Control", "max-age=1000")]), HTTPBody("old"))
-    }
+    let gate = Gate()
+    let origin = Origin.behind(gate, .page([("Cache-Control", "max-age=1000")], body: "old"))
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     // The namespace must exist first: a removal in an absent namespace counts as a removal of all its keys.
     try await store.namespace("http").set([1], for: "other")
@@ -86,10 +83,10 @@ struct ProcessTests {
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
     let realm = store.realm(of: "token")
-    let (gate, origin) = (Gate(), Origin())
+    let gate = Gate()
     // The first part of a long body is stored before the body ends.
     let body = [UInt8](repeating: 7, count: 600_000)
-    origin.become { _, _ in
+    let origin = Origin { _, _ in
       (
         response(200, [("Cache-Control", "max-age=1000")]),
         LongBodyTests.pieces(body, of: 400_000) { if $0 == 400_000 { await gate.wait() } }

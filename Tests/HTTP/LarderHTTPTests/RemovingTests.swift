@@ -119,9 +119,7 @@ struct RemovingTests {
     #expect(try await ask(["second"]).reason == .validated)
     #expect(try tags() == ["first", "second", "http-host:example.com"])
     fixture.clock.advance(by: .seconds(11))
-    fixture.origin.become { _, _ in
-      (response(200, [("Cache-Control", "max-age=10")]), HTTPBody("new"))
-    }
+    fixture.origin.become(.page([("Cache-Control", "max-age=10")], body: "new"))
     _ = try await ask([])
     #expect(try tags() == ["first", "second", "http-host:example.com"])
     #expect(try await fixture.cache.removeAll(tag: "first").entries == 1)
@@ -228,10 +226,7 @@ struct RemovingTests {
     let fixture = try Fixture(Origin.page([("Cache-Control", "max-age=10")]))
     _ = try await fixture.cache.send(request(), tags: ["listing"]).body.bytes()
     fixture.clock.advance(by: .seconds(11))
-    fixture.origin.become { _, _ in
-      await gate.wait()
-      return (response(200, [("Cache-Control", "max-age=10")]), HTTPBody("old"))
-    }
+    fixture.origin.become(.behind(gate, .page([("Cache-Control", "max-age=10")], body: "old")))
     // This request has no tag, but its response replaces a response with the tag.
     let asking = Task { try await fixture.get().body }
     try await fixture.origin.wait(for: 2)

@@ -33,25 +33,17 @@ struct SharedFlightTests {
     #expect(try await slow.body.bytes().count == 400_000)
   }
 
-  /// The body of a GET that comes first waits for the gate; later requests are answered at once.
-  private func fixture(_ gate: Gate) throws -> Fixture {
-    try Fixture(
-      Origin { request, number in
-        if request.method == .get, number > 1 {
-          return (response(200, Self.fresh), HTTPBody("new"))
-        }
-        return (
-          response(200, Self.fresh), request.method == .get ? Self.long(after: gate) : HTTPBody()
-        )
-      })
-  }
-
   @Test(.timeLimit(.minutes(3)))
   func `whoever waits for a response that was invalidated asks anew, and that is stored`()
     async throws
   {
     let gate = Gate()
-    let fixture = try fixture(gate)
+    // The body of the first GET waits for the gate; later requests are answered at once.
+    let fixture = try Fixture(
+      Origin { request, number in
+        let isFirst = request.method == .get && number == 1
+        return (response(200, Self.fresh), isFirst ? Self.long(after: gate) : HTTPBody("new"))
+      })
     let slow = try await fixture.cache.send(request())
     let waiting = (0..<3).map { _ in Task { try await fixture.get().body } }
     try await fixture.waiting(for: 3)
@@ -62,17 +54,6 @@ struct SharedFlightTests {
     await gate.open()
     #expect(try await slow.body.bytes().count == 400_000)
     #expect(try await fixture.get().body == "new")
-  }
-
-  @Test(.timeLimit(.minutes(3)))
-  func `nobody joins an exchange that was invalidated`() async throws {
-    let gate = Gate()
-    let fixture = try fixture(gate)
-    let slow = try await fixture.cache.send(request())
-    try await fixture.cache.removeAll(host: "example.com")
-    #expect(try await fixture.get().body == "new")
-    await gate.open()
-    #expect(try await slow.body.bytes().count == 400_000)
   }
 
   @Test func `a flight ends with its permit`() async throws {
@@ -124,11 +105,7 @@ struct SharedFlightTests {
   {
     for _ in 0..<10 {
       let gate = Gate()
-      let fixture = try Fixture(
-        Origin { _, _ in
-          await gate.wait()
-          throw Origin.Down()
-        })
+      let fixture = try Fixture(.behind(gate))
       let asking = (0..<20).map { number in
         Task { try await fixture.get("/a", [("User-Agent", "\(number)")]) }
       }
@@ -183,10 +160,7 @@ struct SharedFlightTests {
     _ = try await fixture.get("/a")
     fixture.clock.advance(by: .seconds(200))
     let gate = Gate()
-    fixture.origin.become { _, _ in
-      await gate.wait()
-      throw Origin.Down()
-    }
+    fixture.origin.become(.behind(gate))
     let asking = (0..<20).map { number in
       Task { try await fixture.get("/a", [("User-Agent", "\(number)")]) }
     }

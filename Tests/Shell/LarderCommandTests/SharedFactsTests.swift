@@ -56,16 +56,11 @@ import class LarderSharedTesting.TierLink
 
 @Suite struct SecretCommandTests {
   @Test(arguments: [
-    ("set api_token hunter2", true),
-    ("set --ttl 1h api_token hunter2", true),
-    ("put @a --if-absent --until monday password x", true),
-    ("set @tokens k v --ttl 1h", true),
-    ("set k v --from password.txt", true),
-    ("set k 'a token'", false),
-    ("set --ttl 1h @a k 'a token' --if-absent", false),
-    ("set --ttl=1h k token", false),
-    ("get api_token", false),
-    ("keys; set secret x", true),
+    ("set api_token hunter2", true), ("set --ttl 1h api_token hunter2", true),
+    ("put @a --if-absent --until monday password x", true), ("set @tokens k v --ttl 1h", true),
+    ("set k v --from password.txt", true), ("set k 'a token'", false),
+    ("set --ttl 1h @a k 'a token' --if-absent", false), ("set --ttl=1h k token", false),
+    ("get api_token", false), ("keys; set secret x", true),
     ("set db.pwd x", true), ("set k v --arg BEARER", true), ("set passphrase x", true),
     ("set access/7 x", true),
     // The names of secrets in any notation.

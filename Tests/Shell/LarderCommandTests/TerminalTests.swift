@@ -6,14 +6,10 @@ import Testing
 
 @Suite struct TerminalTests {
   @Test(arguments: [
-    (["LANG": "sv_SE.UTF-8"], true),
-    (["LANG": "C.utf8"], true),
-    (["LANG": "de_CH.UTF-8@euro"], true),
-    (["LANG": "sv_SE.UTF-8", "LC_ALL": "C"], false),
-    (["LANG": "C", "LC_CTYPE": "UTF-8"], true),
-    (["LANG": "sv_SE.ISO8859-1", "LC_ALL": ""], false),
-    (["LANG": "sv_SE"], false),
-    ([:], false),
+    (["LANG": "sv_SE.UTF-8"], true), (["LANG": "C.utf8"], true),
+    (["LANG": "de_CH.UTF-8@euro"], true), (["LANG": "sv_SE.UTF-8", "LC_ALL": "C"], false),
+    (["LANG": "C", "LC_CTYPE": "UTF-8"], true), (["LANG": "sv_SE.ISO8859-1", "LC_ALL": ""], false),
+    (["LANG": "sv_SE"], false), ([:], false),
   ])
   func `the locale's name tells whether it is one of UTF-8`(
     environment: [String: String], isUTF8: Bool

@@ -48,8 +48,7 @@ import Testing
 
   @Test(arguments: [
     ("hex:00ff", [0x00, 0xFF]), ("hex:FF0a", [0xFF, 0x0A]), ("hex:", []), ("b64:AP8=", [0, 0xFF]),
-    ("'hex:00'", bytes("hex:00")), (#"\hex:00"#, nil),
-    ("HEX:00", bytes("HEX:00")),
+    ("'hex:00'", bytes("hex:00")), (#"\hex:00"#, nil), ("HEX:00", bytes("HEX:00")),
   ])
   func `bare hex and base64 are bytes`(text: String, expected: [UInt8]?) throws {
     guard let expected else {

@@ -33,8 +33,7 @@ import Testing
 
   @Test func `a topic has other names`() throws {
     for (name, topic) in [
-      ("patterns", "globs"), ("regex", "globs"), ("where", "expressions"),
-      ("redirection", "pipes"),
+      ("patterns", "globs"), ("regex", "globs"), ("where", "expressions"), ("redirection", "pipes"),
     ] {
       #expect(try help.text(about: bytes(name)) == HelpTopic(named: topic)?.text)
     }

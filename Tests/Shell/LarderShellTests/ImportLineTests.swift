@@ -77,8 +77,7 @@ import Testing
 /// Compares `import --dry-run` with the import itself.
 @Suite struct ImportPreviewTests {
   private static let refused: [String] = [
-    #"{"namespace":"a","key":"","value":"v"}"#,
-    #"{"namespace":"","key":"k","value":"v"}"#,
+    #"{"namespace":"a","key":"","value":"v"}"#, #"{"namespace":"","key":"k","value":"v"}"#,
     #"{"namespace":"a b","key":"k","value":"v"}"#,
     #"{"namespace":"a","key":"k","value":"0123456789abcdef"}"#,
     #"{"namespace":"a","key":"k","value":"v","tags":[""]}"#,

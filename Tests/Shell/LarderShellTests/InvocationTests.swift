@@ -62,8 +62,7 @@ import Testing
     #expect(
       selection.filters == [
         .keyMatches(try Glob(word("*q"))), .keyFinds(try RegularExpression(word("'^a'"))),
-        .hasTag(bytes("t")), .hasTag(bytes("u")),
-        .valueContains(bytes("v w"), ignoringCase: false),
+        .hasTag(bytes("t")), .hasTag(bytes("u")), .valueContains(bytes("v w"), ignoringCase: false),
         .fact(.expires, .lessOrEqual, .time(ago(-1))), .fact(.written, .less, .time(ago(168))),
         .fact(.written, .greaterOrEqual, .time(ago(1))), .lastUse(before: ago(48)),
         .fact(.size, .greater, .integer(10_000)), .fact(.size, .less, .integer(1_000_000)),

@@ -12,8 +12,7 @@ import Testing
   private static let commands = [
     "namespaces", "keys @lego.parts", "keys @lego.part_colors --long",
     "keys @sets --show .name,.year --sort .year", "get @sets \"75-1\"", "info @sets \"75-1\"",
-    "sizes @*", "limits @sets", "plot sizes @*", "count @sets --by .year",
-    "search castle @*",
+    "sizes @*", "limits @sets", "plot sizes @*", "count @sets --by .year", "search castle @*",
     "output markdown", "keys @sets --limit 1", "output table", "help keys", "help where",
     "expire @sets \"75-1\" 1mo",
     "get @sets \"74-1\"", "keys @sets --where '.year >= and .name ~ \"a\" and .year < 2000'",
