@@ -35,7 +35,9 @@ public struct DeparturesCache: Sendable {
       guard let board = body.board(asked: station, on: day) else {
         throw NotFound(description: "the station \(station) is not in the timetable")
       }
-      return Loaded(board, expires: board.expiration(at: store.now))
+      // A known delay of a coming departure holds for a minute.
+      let isDelayed = board.upcoming(at: store.now).contains { $0.delay != nil }
+      return Loaded(board, expires: isDelayed ? .after(.minutes(1)) : nil)
     }
   }
 

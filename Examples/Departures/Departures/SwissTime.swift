@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import Larder
 
 /// A day in Zurich, `2026-03-29`. It has 23 to 25 hours when clocks change.
@@ -16,8 +16,8 @@ public struct CalendarDay: RawRepresentable, Codable, Hashable, Sendable, Custom
   }
 
   public init(of moment: Timestamp) {
-    let start = SwissTime.calendar.startOfDay(for: moment.date)
-    (rawValue, self.start) = (SwissTime.day.format(start), Timestamp(start))
+    rawValue = SwissTime.day.format(moment.date)
+    start = (try? Date(rawValue, strategy: SwissTime.day)).map { Timestamp($0) } ?? moment
   }
 
   /// The day `days` days later. The sum adds half a day, which is more than any change of clocks.
@@ -31,13 +31,8 @@ public enum SwissTime {
   /// The time zone. A system that does not know the zone refuses rules with it, so no days of another zone are stored.
   public static let zone = "Europe/Zurich"
 
-  public static let calendar: Calendar = {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = TimeZone(identifier: zone) ?? .gmt
-    return calendar
-  }()
-
-  static let day = Date.ISO8601FormatStyle(timeZone: calendar.timeZone).year().month().day()
+  static let day = Date.ISO8601FormatStyle(timeZone: TimeZone(identifier: zone) ?? .gmt)
+    .year().month().day()
 
   /// The time of day, `09:05`.
   public static func clock(_ moment: Timestamp) throws -> String {

@@ -10,11 +10,6 @@ public struct Board: Codable, Hashable, Sendable {
   public func upcoming(at now: Timestamp) -> [Departure] {
     departures.filter { $0.leaves > now && !$0.isCancelled }
   }
-
-  /// A minute if a coming departure has a known delay; nil for the lifetime of the rule.
-  func expiration(at now: Timestamp) -> Expiration? {
-    upcoming(at: now).contains { $0.delay != nil } ? .after(.minutes(1)) : nil
-  }
 }
 
 /// A departure of a boat, train or bus.

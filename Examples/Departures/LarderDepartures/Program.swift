@@ -38,9 +38,14 @@ struct Session: ParsableArguments {
   func show(
     _ namespaces: BoatNamespace..., rows body: (DeparturesCache) async throws -> [String]
   ) async throws {
-    let start = try start()
+    let time = now ?? (place.offline ? "2025-07-12T08:30:00+0200" : nil)
     var options = Store.Options()
-    if let start { options.clock = ShiftedClock(from: start) }
+    if let time {
+      guard let start = SwissTime.moment(time) else {
+        throw ValidationError("\"\(time)\" is not a time; give 2025-07-12T08:30:00+0200")
+      }
+      options.clock = ShiftedClock(from: start)
+    }
     try await place.open(options) { store, transport in
       let services = BoatServices(
         base: place.offline ? Place.recording : base, boats: place.offline ? nil : boats,
@@ -51,17 +56,10 @@ struct Session: ParsableArguments {
       // If the time is in the past, entries have expired by the machine's clock, which `larder` uses.
       let looks = namespaces.map { namespace in
         "keys @\(cache.cache(of: JSON.self, in: namespace).name) --limit 5"
-          + (start != nil && namespace.rules.expires != .never ? " --expired" : "")
+          + (time != nil && namespace.rules.expires != .never ? " --expired" : "")
       }
       try place.show(rows, closing: looks.isEmpty ? [] : looks + ["stats"])
     }
-  }
-
-  private func start() throws -> Timestamp? {
-    let recorded = "2025-07-12T08:30:00+0200"
-    guard let text = now ?? (place.offline ? recorded : nil) else { return nil }
-    if let start = SwissTime.moment(text) { return start }
-    throw ValidationError("\"\(text)\" is not a time; give 2025-07-12T08:30:00+0200")
   }
 }
 
@@ -130,13 +128,13 @@ struct ShowLake: AsyncParsableCommand {
           hint: "one of \(Lake.known.map(\.id).joined(separator: ", "))")
       }
       return [
-        try await row("temperature", try await cache.temperature(of: lake)) {
+        try await row("temperature", await cache.temperature(of: lake)) {
           "\($0.celsius) C, by a \($0.origin.rawValue)"
-        }, try await row("level", try await cache.level(of: lake)) { "\($0) m" },
-        try await row("sun", try await cache.sun(at: lake)) { sun in
+        }, try await row("level", await cache.level(of: lake)) { "\($0) m" },
+        try await row("sun", await cache.sun(at: lake)) { sun in
           try [sun.rise, sun.set].compactMap(\.self).map(SwissTime.clock).joined(separator: " to ")
         },
-        try await row("weather", try await cache.forecasts(for: lake)) {
+        try await row("weather", await cache.forecasts(for: lake)) {
           $0.nearest(to: cache.store.now).map { "\($0.celsius) C, \($0.words)" } ?? "unknown"
         },
       ]

@@ -1,12 +1,12 @@
 import ExampleTesting
 
-/// All services in the forms of the real services. Boats leave every landing on every day at fixed times of Zurich; the
-/// recording answers the requests about lakes, ships and the weather.
+/// All services in the forms of the real services. Boats leave every landing on every day at fixed times; the recording
+/// answers the requests about lakes, ships and the weather.
 final class FakeServices: HTTPTransport {
   struct State {
     /// Answers that replace all others, by a part of the path.
     var answers: [String: LocalServer.Answer] = [:]
-    var times = (9...20).map { String(format: "%02d:00", $0) }
+    var times = (9...20).map { String(format: "%02d:00:00+0200", $0) }
     /// The delay of a departure of a landing in minutes; nil if it is unknown.
     var delay: @Sendable (_ station: String, _ time: Timestamp) -> Int? = { _, _ in nil }
     var etag: String?
@@ -56,41 +56,32 @@ final class FakeServices: HTTPTransport {
     if path.hasPrefix("/tiles/") {
       return .init(200, body: Data([0x89] + "PNG".utf8) + Data(repeating: 7, count: 19_996))
     }
-    return path.hasPrefix("/v1/stationboard") ? board(path, state) : .init(404)
+    return path.hasPrefix("/v1/stationboard") ? try board(path, state) : .init(404)
   }
 
   /// The departures of two days.
-  private func board(_ path: String, _ state: State) -> LocalServer.Answer {
+  private func board(_ path: String, _ state: State) throws -> LocalServer.Answer {
     let query = URLComponents(string: path)?.queryItems ?? []
     let id = query.first { $0.name == "id" }?.value ?? ""
-    let day = Self.numbers(query.first { $0.name == "datetime" }?.value ?? "")
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = TimeZone(identifier: "Europe/Zurich")!
+    let first = try day(String((query.first { $0.name == "datetime" }?.value ?? "").prefix(10)))
     var runs: [[String: Any]] = []
-    for (days, text) in (0...1).flatMap({ days in state.times.map { (days, $0) } }) {
-      let clock = Self.numbers(text)
-      let moment = DateComponents(
-        year: day[0], month: day[1], day: day[2] + days, hour: clock[0], minute: clock[1])
-      let time = calendar.date(from: moment)!
-      let number = clock[0] * 10 + 1
-      let stop: [String: Any] = [
-        "departure": time.formatted(.iso8601),
-        "departureTimestamp": Int(time.timeIntervalSince1970),
-        "delay": state.delay(id, Timestamp(time)).map { $0 as Any } ?? NSNull(), "platform": "",
-        // The time of the server, so that no two answers are equal.
-        "prognosis": ["arrival": "2025-07-12T08:00:\(10 + state.asked.count % 50)Z"],
-      ]
-      runs.append([
-        "stop": stop, "name": String(format: "%06d", number), "category": "BAT",
-        "number": "\(number)", "operator": "ZSG", "to": "Halbinsel Au (See)", "passList": 7,
-      ])
+    for day in [first, first.advanced(by: 1)] {
+      for time in state.times.map({ "\(day)T\($0)" }) {
+        let number = Int(time.dropFirst("2025-07-12T".count).prefix(2))! * 10 + 1
+        let stop: [String: Any] = [
+          "departure": time, "platform": "",
+          "delay": try state.delay(id, moment(time)).map { $0 as Any } ?? NSNull(),
+          // The time of the server, so that no two answers are equal.
+          "prognosis": ["arrival": "2025-07-12T08:00:\(10 + state.asked.count % 50)Z"],
+        ]
+        runs.append([
+          "stop": stop, "name": "000\(number)", "category": "BAT", "number": "\(number)",
+          "operator": "ZSG", "to": "Halbinsel Au (See)", "passList": 7,
+        ])
+      }
     }
     return .init(json: [
       "station": ["id": id, "name": "Landing \(id) (See)"], "stationboard": runs,
     ])
-  }
-
-  private static func numbers(_ text: String) -> [Int] {
-    text.split { !$0.isNumber }.compactMap { Int($0) }
   }
 }

@@ -87,7 +87,7 @@ import ExampleTesting
 
   @Test func `new departures replace the former ones of their station alone`() async throws {
     for station in ["1", "11"] { #expect(try await publish(station).count == 12) }
-    fixture.services.change { $0.times = ["18:30"] }
+    fixture.services.change { $0.times = ["18:30:00+0200"] }
     _ = try await fixture.with(.reload).board(at: "1")
     #expect(try await publish("01").map(\.name) == ["BAT 181"])
     #expect(try fixture.widget.departures(from: "11").count == 3)
@@ -115,11 +115,11 @@ import ExampleTesting
   func `app and widget are two processes on one store`() async throws {
     let program = try TestedProgram("larder-departures", store: "store")
     #expect(try await program.run("board 8503651 --offline").code == 0)
-    let (widget, output) = (Process(), Pipe())
-    widget.executableURL = URL(filePath: ProgramFixture.programs + "/larder-departures")
-    widget.arguments = [
-      "widget", "8503651", "--rows", "1", "--offline", "--store", program.store, "--watch",
-    ]
+    let widget = Process.silent([
+      ProgramFixture.programs + "/larder-departures", "widget", "8503651", "--rows", "1",
+      "--offline", "--store", program.store, "--watch",
+    ])
+    let output = Pipe()
     widget.standardOutput = output
     try widget.run()
     defer { widget.terminate() }

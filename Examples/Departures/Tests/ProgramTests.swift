@@ -7,34 +7,10 @@ import ExampleTesting
   private let program: TestedProgram
   init() throws { program = try TestedProgram("larder-departures", store: "my store") }
 
-  @Test func `commands print what they found, its source and its age`() async throws {
-    try await program.check(
-      """
-      board 8503651 --offline          | : from the service_08:05     BAT 101   Rapperswil SG (See)  platform 1AB  (Limmat)_
-      board 8503669 --offline          | platform 2! | BAT 201   Z\u{FC}rich
-      board 8503669 --offline --day 2025-07-13 | no departures
-      lake thunersee --offline         | weather      20.0 C, clear sky (from the service) | temperature  18.7 C, by a simulation | sun          05:4
-      lake thunersee --offline         | clear sky (from the store,
-      favourites 8503651 8503651 08503651 --offline | 0 loaded, 1 fresh already, 0 failed
-      board 8503651 --no-network = 4   | ! cannot be reached
-      board 1 --offline = 1            | ! ^error: the station 1 is not in the timetable
-      lake loch-ness --offline = 1     | ! one of zuerichsee,
-      board 1 --policy never --offline = 2  | ! ^Error:
-      board 1 --day 2025-02-30 --offline = 2 | ! ^Error:
-      board 1 --now yesterday --offline = 2 | ! "yesterday" is not a time
-      publish --offline = 2            | ! Missing expected argument
-      """)
-  }
-
-  @Test func `a command waits for newer data and stores it`() async throws {
-    let day = "board 8503651 --offline --day 2025-07-12 --now 2025-07-12T"
-    try await program.check(
-      """
-      \(day)03:00:00+0200 | : from the service_
-      \(day)03:30:00+0200 | : from the store,
-      \(day)05:00:00+0200 | : from the service_
-      \(day)05:30:00+0200 | : from the store,
-      """)
+  @Test func `commands print what they found, its source and its age, and wait for newer data`()
+    async throws
+  {
+    try await program.check(Repository.text("Examples/Departures/Sample/commands.txt"))
   }
 
   @Test func `a service that fails or refuses is named, and hides no other`() async throws {

@@ -3,19 +3,18 @@ import ExampleTesting
 @testable import Departures
 
 /// The requests that the cache spares in a recorded week of an app. Each line of `Sample/week.txt` has the time of opening, the
-/// minutes, the landing that was shown, and whether the map was shown.
+/// minutes, the landing that was shown, and whether the map was shown. Each line of `Sample/delays.txt` has a landing and the
+/// time in which its next boats were late, so that a board was right only for a minute.
 @Suite(.checkedStores) struct RecordedWeekTests {
   private typealias Session = (start: Timestamp, minutes: Int, station: String, hasMap: Bool)
 
-  private static func time(_ text: String) throws -> Timestamp {
-    try moment("2025-07-\(text):00+0200")
+  private static func rows(_ file: String) throws -> [[String]] {
+    try Repository.text("Examples/Departures/Sample/\(file).txt").split(separator: "\n")
+      .map { $0.split(separator: " ").map(String.init) }
   }
 
   private static func sessions() throws -> [Session] {
-    try Repository.text("Examples/Departures/Sample/week.txt").split(separator: "\n").map { line in
-      let words = line.split(separator: " ").map(String.init)
-      return (try time(words[0]), Int(words[1])!, words[2], words[3] == "map")
-    }
+    try rows("week").map { (try moment($0[0]), Int($0[1])!, $0[2], $0[3] == "map") }
   }
 
   private struct App {
@@ -30,18 +29,14 @@ import ExampleTesting
       cache = fixture.with(policy)
       // An app shows a stale value until the refresh ends; a wait for the refresh makes as many requests.
       cache.waitsForNewer = true
-      // The times at which boats were late, so that a board was right only for a minute.
-      let news = try [
-        ("8503651", "07T17:00", "07T17:30", 3), ("8503651", "09T12:00", "09T12:10", 2),
-        ("8503651", "11T16:20", "11T16:50", 6), ("8503669", "12T14:10", "12T14:40", 9),
-      ].map { station, from, to, minutes in
-        (station, try RecordedWeekTests.time(from)..<RecordedWeekTests.time(to), minutes)
+      let delays = try RecordedWeekTests.rows("delays").map {
+        (station: $0[0], time: try moment($0[1])..<moment($0[2]), minutes: Int($0[3]))
       }
       fixture.services.change { [clock = fixture.clock] in
         $0.delay = { station, leaves in
           let now = clock.now
           guard leaves >= now, leaves < now.advanced(by: .hours(1)) else { return nil }
-          return news.first { $0.0 == station && $0.1.contains(now) }?.2
+          return delays.first { $0.station == station && $0.time.contains(now) }?.minutes
         }
       }
     }
@@ -104,7 +99,7 @@ import ExampleTesting
   @Test func `with the service down a warm cache answers 99 %`() async throws {
     var app = try App()
     let sessions = try Self.sessions()
-    let fall = try Self.time("12T08:30")
+    let fall = try moment("2025-07-12T08:30:00+0200")
     for session in sessions where session.start < fall {
       await app.show(session)
       try await app.enterBackground()

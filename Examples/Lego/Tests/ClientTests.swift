@@ -53,14 +53,13 @@ import ExampleTesting
   }
 
   @Test func `keys and parameters stay themselves in an address`() async throws {
-    for key in ["a/b", "a b", "a?b", "a%2Fb", "\u{E9}", "a\u{0}b", "a\u{0}c"] {
+    for (key, escaped) in [
+      ("a/b", "a%2Fb"), ("a b", "a%20b"), ("a?b", "a%3Fb"), ("a%2Fb", "a%252Fb"),
+      ("\u{E9}", "%C3%A9"), ("a\u{0}b", "a%00b"), ("a\u{0}c", "a%00c"),
+    ] {
       #expect(try await lego.entity(Part.self, key) == nil)
+      #expect(fixture.asked.last == "/lego/parts/\(escaped)/")
     }
-    #expect(
-      fixture.asked
-        == ["a%2Fb", "a%20b", "a%3Fb", "a%252Fb", "%C3%A9", "a%00b", "a%00c"].map {
-          "/lego/parts/\($0)/"
-        })
     for key in ["", ".", ".."] {
       let error = await #expect(throws: LarderError.self) { try await lego.entity(Part.self, key) }
       #expect(error?.code == .invalidArgument)

@@ -8,29 +8,7 @@ import ExampleTesting
   init() throws { program = try TestedProgram("larder-lego", store: "my store") }
 
   @Test func `all kinds, lists, several keys, and errors with their codes`() async throws {
-    try await program.check(
-      """
-      fetch color 4 --offline                | ^{_ | _color 4: from the service_
-      fetch color 4 --offline --no-network   | _color 4: from the store,
-      fetch color 4 --offline --reload       | _color 4: from the service_
-      fetch themes 4 --offline               | _theme 4: from the service_
-      fetch category 11 --offline            | _category 11: from the service_
-      fetch part 5102c01.875 --offline       | _part 5102c01.875: from the service_
-      fetch minifig fig-000018 --offline     | _set fig-000018: from the service_
-      fetch element 300121 --offline         | _element 300121: from the service_
-      fetch partcolor 3001/4 --offline       | _partcolor 3001/4: from the service_
-      fetch part 3001 nope --offline = 1     | _part 3001: from | ! ^error: there is no part nope_
-      list sets table --offline              | from the service_
-      list parts brick --offline             | ^3001        Brick 2 x 4_ | 4 of 4, from the service_
-      list parts brick --offline --no-network | 4 of 4, from the store
-      list inventory 10294-1 --offline       | ^12 x        3001        Red Brick 2 x 4_ | 2 of 2
-      list colors-of 3001 --offline          | ^4           Red         433 sets_ | 2 of 2
-      list inventory 1-1 --offline = 1       | ! error: the service answered 404
-      fetch part .. --offline = 2            | ! ^error: ".." is no key of parts_
-      fetch partcolor 3001/x --offline = 2   | ! ^error: "3001/x" is no key of partcolors_
-      fetch color 04 --offline = 1           | ! ^error: there is no color 04
-      fetch colours 1 = 2                    | ! ^Error:
-      """)
+    try await program.check(Repository.text("Examples/Lego/Sample/commands.txt"))
   }
 
   @Test func `a key has a realm of its own, and a refusal has its code`() async throws {
