@@ -129,12 +129,9 @@ struct MemoryTests {
         let length = isAnnounced ? [("Content-Length", "\(bytes.count)")] : []
         return (
           response(200, Self.fresh + length),
-          HTTPBody(next: {
-            taken.withLock { taken in
-              defer { taken = min(bytes.count, taken + 10_000) }
-              return taken < bytes.count ? Array(bytes[taken..<taken + 10_000]) : nil
-            }
-          })
+          LongBodyTests.pieces(bytes, of: 10_000) { offset in
+            taken.withLock { $0 = min(bytes.count, offset + 10_000) }
+          }
         )
       }, policy: HTTPCachePolicy(bufferLimit: 50_000))
     let slow = try await fixture.cache.send(request())

@@ -138,8 +138,7 @@ import Testing
     #expect(requests[0] == .namespaces(prefix: bytes("de")))
     #expect(requests[1] == .namespaces(prefix: bytes("de")))
     guard case .keys(.named(let names), let prefix) = requests[2] else {
-      Issue.record("no keys asked for")
-      return
+      return #expect(Bool(false), "no keys asked for")
     }
     #expect(names.map(\.text) == ["departures"] && prefix == bytes("Mal"))
     #expect(requests[3] == .keys(.all, prefix: bytes("Ki")))

@@ -134,18 +134,23 @@ extension Frame {
     #expect(after.text(of: 0).hasPrefix("x"))
   }
 
-  @Test func `a long value is wrapped and scrolls`() throws {
+  /// An entry with a value, and the text of the value in a pane of 23 columns.
+  private func value(_ text: String) throws -> (Store.Entry, BrowseState.ValueText) {
     let shell = try Shell()
-    let words = (0..<200).map { "word\($0)" }.joined(separator: " ")
-    try shell.store.namespace("a").set(words, for: "long")
-    let entry = try #require(try shell.store.namespace("a").entry(for: "long"))
-    var state = browseState()
-    state.show([Ranked(entry: entry, value: .null)], for: .top)
+    try shell.store.namespace("a").set(text, for: "key")
+    let entry = try #require(try shell.store.namespace("a").entry(for: "key"))
     let presentation = Presentation(
       .table, isTerminal: true, width: 23, hasColor: true, clock: stockholm)
-    state.value = try BrowseState.ValueText(
+    let value = try BrowseState.ValueText(
       entry, width: 23, isWhole: false, in: shell.session, for: presentation)
-    let value = try #require(state.value)
+    return (entry, try #require(value))
+  }
+
+  @Test func `a long value is wrapped and scrolls`() throws {
+    let (entry, value) = try value((0..<200).map { "word\($0)" }.joined(separator: " "))
+    var state = browseState()
+    state.show([Ranked(entry: entry, value: .null)], for: .top)
+    state.value = value
     #expect(value.lines.joined(separator: " ").split(separator: " ").map(String.init).count >= 200)
     #expect(value.lines.allSatisfy { DisplayWidth.of(Frame.plain($0)) <= 23 })
     #expect(value.lines[0] == "word0 word1 word2 word3")
@@ -158,15 +163,8 @@ extension Frame {
   }
 
   @Test func `JSON keeps its colors across the lines of a narrow pane`() throws {
-    let shell = try Shell()
-    let text = "{\"name\":\"" + String(repeating: "x", count: 60) + "\",\"n\":1}"
-    try shell.store.namespace("a").set(text, for: "json")
-    let entry = try #require(try shell.store.namespace("a").entry(for: "json"))
-    let presentation = Presentation(
-      .table, isTerminal: true, width: 23, hasColor: true, clock: stockholm)
-    let value = try #require(
-      try BrowseState.ValueText(
-        entry, width: 23, isWhole: false, in: shell.session, for: presentation))
+    let (_, value) = try value(
+      "{\"name\":\"" + String(repeating: "x", count: 60) + "\",\"n\":1}")
     var frame = Frame(columns: 23, rows: value.lines.count)
     for (row, line) in value.lines.enumerated() { frame.put(line, at: row, 0) }
     let row = try #require(value.lines.firstIndex { Frame.plain($0).hasPrefix("xxxx") })

@@ -14,9 +14,11 @@ struct SessionPartTests {
     var redirected = ""
     var isComplete: Bool?
     var notes: [String] = []
-    var settings = Settings()
 
     func writer() -> AnswerWriter {
+      var settings = Settings()
+      settings.mode = .table
+      settings.isTerminal = true
       var host = LarderShell.Host(
         write: { [unowned self] in text += String(decoding: $0, as: UTF8.self) },
         read: { _ in throw FileProblem.absent }, make: { _, _ in throw FileProblem.absent })
@@ -36,8 +38,6 @@ struct SessionPartTests {
 
   @Test func `the form and the separator of redirected output are its own`() throws {
     let output = Output()
-    output.settings.mode = .table
-    output.settings.isTerminal = true
     let writer = output.writer()
     let target = Redirection.file(Word(bytes("f"), isBare: true, at: 0..<1), appends: false)
     try writer.writeValue { try $0(bytes("x")) }
@@ -58,8 +58,6 @@ struct SessionPartTests {
 
   @Test func `a list has the rows that its reader wants`() {
     let output = Output()
-    output.settings.mode = .table
-    output.settings.isTerminal = true
     let writer = output.writer()
     #expect(writer.page(nil) == 21 && writer.page(.unbounded) == nil && writer.page(.count(3)) == 3)
     writer.settings.rowLimit = 7
