@@ -1,6 +1,7 @@
 import Foundation
+import Synchronization
 
-/// A directory for transcripts, with the program in the path.
+/// A directory for commands of a shell, with the built programs in the path.
 package final class ProgramFixture {
   package let home = TemporaryDirectory()
 
@@ -11,9 +12,21 @@ package final class ProgramFixture {
   /// - Parameter asAtTerminal: whether `larder` answers in its form for a terminal.
   package func answer(to command: String, asAtTerminal: Bool = false) throws -> String {
     let terminal = asAtTerminal ? "larder() { command larder -o table \"$@\"; }\n" : ""
+    let (code, output, error) = try run(terminal + command)
+    var lines = Self.visible(output)
+    lines += Self.visible(error).map { "! " + $0 }
+    if code != 0 { lines.append("? \(code)") }
+    return lines.map { $0.replacingOccurrences(of: home.path, with: "$PWD") + "\n" }.joined()
+  }
+
+  /// A lock for the start of a process: Foundation has crashed when many threads started processes at once.
+  private static let starting = Mutex(())
+
+  /// Runs a command of `/bin/sh` in the directory, and waits for its end.
+  package func run(_ command: String) throws -> (code: Int32, output: String, error: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", terminal + command]
+    process.arguments = ["-c", command]
     process.currentDirectoryURL = URL(fileURLWithPath: home.path)
     process.environment = [
       "PATH": Self.programs + ":/usr/bin:/bin", "HOME": home.path, "LC_ALL": "C.UTF-8", "TZ": "UTC",
@@ -23,12 +36,9 @@ package final class ProgramFixture {
     let error = try Capture(named: "error", in: home)
     process.standardOutput = output.handle
     process.standardError = error.handle
-    try process.run()
+    try Self.starting.withLock { _ in try process.run() }
     process.waitUntilExit()
-    var lines = Self.visible(try output.text())
-    lines += Self.visible(try error.text()).map { "! " + $0 }
-    if process.terminationStatus != 0 { lines.append("? \(process.terminationStatus)") }
-    return lines.map { $0.replacingOccurrences(of: home.path, with: "$PWD") + "\n" }.joined()
+    return (process.terminationStatus, try output.text(), try error.text())
   }
 
   /// The lines with escapes for characters that an editor would hide, and for blank lines, which would end an answer.
