@@ -4,29 +4,22 @@ import LarderPeer
 import TestSupport
 import Testing
 
+private let container = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+private let canMakeContainers = Process.succeeds(container + ["true"])
+
 /// Processes in several process id namespaces, as in containers, use one store. In each namespace the program has the id 1.
-@Suite struct `Several containers` {
+@Suite(.enabled(if: canMakeContainers, "this system allows no process id namespace"))
+struct `Several containers` {
   let directory = TemporaryDirectory()
   var store: String { directory.store }
 
-  private static let container = [
-    "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
-  ]
-
-  private static let isAllowed: Bool = {
-    let isAllowed = Process.succeeds(container + ["true"])
-    if !isAllowed { print("skipped: this system allows no process id namespace") }
-    return isAllowed
-  }()
-
   private func peer(_ scenario: String) throws -> PeerProcess {
-    try PeerProcess(scenario, store, under: Self.container)
+    try PeerProcess(scenario, store, under: container)
   }
 
   @Test func `a process with the id of another that has the store open is refused in words`()
     throws
   {
-    guard Self.isAllowed else { return }
     let first = try peer("hold")
     #expect(first.line() == "open")
     #expect(try peer("hold").lines() == ["refused sameProcessID"])
@@ -43,7 +36,6 @@ import Testing
 
   @Test func `what a killed container left is freed when it starts again under the same id`() throws
   {
-    guard Self.isAllowed else { return }
     // Keeps the reader table: a process that opens a store alone would begin a new table.
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     func slots() throws -> [ReaderTable.Reader] {

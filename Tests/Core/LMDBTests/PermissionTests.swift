@@ -6,24 +6,21 @@ import TestSupport
 import Testing
 
 /// Reads of a store by a process that may not write its files.
-@Suite(.timeLimit(.minutes(20))) struct `Without permission to write` {
+@Suite(.timeLimit(.minutes(20)), .enabled(if: canChangeUser, "needs root and setpriv"))
+struct `Without permission to write` {
   let directory = TemporaryDirectory()
 
   private let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
-  /// Makes a store with one record. Its owner, another user, may only read the store; root may write it. Returns false if the
-  /// test cannot run, for example without root or `setpriv`.
-  private func makeReadableStore() throws -> Bool {
-    guard geteuid() == 0, Process.succeeds(["setpriv", "--version"]) else {
-      print("skipped: needs root and setpriv")
-      return false
-    }
+  /// Makes a store with one record. Its owner, another user, may only read the store; root may write it.
+  init() throws {
     let environment = try Fixture.open(directory.store)
     try environment.set([1], [7])
     environment.close()
-    return Process.succeeds(["chmod", "755", directory.path])
-      && Process.succeeds(["chmod", "-R", "u=rX,go=", directory.store])
-      && Process.succeeds(["chown", "-R", "65534:65534", directory.store])
+    for words in [
+      ["chmod", "755", directory.path], ["chmod", "-R", "u=rX,go=", directory.store],
+      ["chown", "-R", "65534:65534", directory.store],
+    ] { try #require(Process.succeeds(words)) }
   }
 
   /// A peer of that user that has read the record.
@@ -38,7 +35,6 @@ import Testing
   }
 
   @Test func `a directory without write permission is read, and nothing in it changes`() throws {
-    guard try makeReadableStore() else { return }
     let before = try TemporaryDirectory.listing(directory.store)
     let peer = try reader()
     #expect(peer.line()?.hasPrefix("write ") == true)
@@ -50,7 +46,6 @@ import Testing
   }
 
   @Test func `several such readers read at the same time`() throws {
-    guard try makeReadableStore() else { return }
     let peers = try (0..<3).map { _ in
       try PeerProcess("read-without-permission", directory.store, under: user)
     }
@@ -58,7 +53,6 @@ import Testing
   }
 
   @Test func `a store copied without its lock files is read`() throws {
-    guard try makeReadableStore() else { return }
     for name in try FileManager.default.contentsOfDirectory(atPath: directory.store)
     where name != "data.mdb" {
       try FileManager.default.removeItem(atPath: directory.store + "/" + name)
@@ -70,7 +64,6 @@ import Testing
   }
 
   @Test func `a directory that can no longer be entered is not reported as missing`() throws {
-    guard try makeReadableStore() else { return }
     let peer = try reader()
     #expect(peer.line()?.hasPrefix("write ") == true)
     #expect(peer.line() == "health none")
@@ -81,7 +74,6 @@ import Testing
   }
 
   @Test func `a writer waits for such a reader, which it names, and succeeds after it`() throws {
-    guard try makeReadableStore() else { return }
     let peer = try reader()
     var options = rootOptions(lockTimeout: .milliseconds(50))
     options.readOnly = true
@@ -99,7 +91,6 @@ import Testing
   }
 
   @Test func `such a reader is refused while another process may write`() throws {
-    guard try makeReadableStore() else { return }
     let writer = try Fixture.open(directory.store, rootOptions())
     let peer = try PeerProcess("read-without-permission", directory.store, under: user)
     #expect(peer.lines() == ["refused inUse"])
@@ -107,17 +98,13 @@ import Testing
     _ = try reader()
   }
 
-  @Test func `a store on a read-only mount is read`() throws {
-    guard try makeReadableStore() else { return }
+  @Test(.enabled(if: canMount, "this system allows no mounts"))
+  func `a store on a read-only mount is read`() throws {
     let mount = directory.path + "/mount"
     try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
     let script =
       "mount --bind \(directory.store) \(mount) && mount -o remount,bind,ro \(mount) && exec \"$0\" \"$@\""
     let prefix = ["unshare", "-m", "sh", "-c", script]
-    guard Process.succeeds(prefix + ["true"]) else {
-      print("skipped: this system allows no mounts")
-      return
-    }
     let peer = try PeerProcess("read-without-permission", mount, under: prefix, saying: "read [7]")
     #expect(peer.line()?.hasPrefix("write ") == true)
   }

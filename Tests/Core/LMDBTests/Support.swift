@@ -94,5 +94,11 @@ func refusal(
   }
 }
 
+/// Whether this user may become another user.
+let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])
+
+/// Whether this user may mount file systems that only some processes see.
+let canMount = Process.succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"])
+
 /// The random seed. The environment variable `LARDER_SEED` sets it, to repeat a failure.
 let seed = Int(TestSettings.seed)

@@ -102,22 +102,15 @@ import Testing
     }
   }
 
-  @Test func `a full disk is named, nothing stored is lost, and freed space is enough to go on`()
-    throws
-  {
-    let mount = ["unshare", "-m", "sh", "-c"]
-    guard geteuid() == 0,
-      Process.succeeds(mount + ["mount -t tmpfs -o size=3m none \(directory.path)"])
-    else {
-      print("skipped: a file system of its own needs root")
-      return
-    }
+  @Test(.enabled(if: geteuid() == 0 && canMount, "a file system of its own needs root"))
+  func `a full disk is named, nothing stored is lost, and freed space is enough to go on`() throws {
     let script = """
       mount -t tmpfs -o size=3m none \(directory.path) && dd if=/dev/zero of=\(directory.path)/weight bs=1k \
       count=500 2>/dev/null && exec "$0" "$@"
       """
     let peer = try PeerProcess(
-      "fill", directory.path + "/full", under: mount + [script], saying: "write full")
+      "fill", directory.path + "/full", under: ["unshare", "-m", "sh", "-c", script],
+      saying: "write full")
     #expect(peer.line() == "stored true true")
     #expect(peer.line() == "same true")
     #expect(Process.succeeds(["rm", "/proc/\(peer.identifier)/root\(directory.path)/weight"]))

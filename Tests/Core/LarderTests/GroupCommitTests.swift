@@ -8,18 +8,17 @@ import Testing
 struct GroupCommitTests: StoreSuite {
   let fixture = StoreFixture()
 
-  @Test func `many tasks share a commit, and each entry is there when its write returns`()
-    async throws
-  {
+  @Test(arguments: [3, 64])
+  func `concurrent stores and reads succeed, and share a commit`(count: Int) async throws {
     let before = try store.statistics().file.transaction
-    try await whileHeld(store, until: 64) {
-      try await inTasks(64) { task in
+    try await whileHeld(store, until: count) {
+      try await inTasks(count) { task in
         try await notes.set("\(task)", for: "\(task)")
         let found: String? = try notes.value(for: "\(task)")
         #expect(found == "\(task)")
       }
     }
-    #expect(try notes.count() == 64)
+    #expect(try notes.count() == count)
     // At most one commit each for the held batch, the write that began to wait for it, and the group of all other writes.
     #expect(try store.statistics().file.transaction - before <= 4)
   }

@@ -7,10 +7,9 @@ import Testing
 /// The health of a store whose files are deleted, replaced or protected while the store is open.
 @Suite(.timeLimit(.minutes(20))) struct HealthTests {
   private let files = FileManager.default
+  private let directory = TemporaryDirectory()
 
   @Test func `deleted and replaced files are reported, also to subscribers`() async throws {
-    let directory = TemporaryDirectory()
-    defer { withExtendedLifetime(directory) {} }
     let path = directory.path
     let place = path + "/s"
     let store = try Store(at: place)
@@ -41,8 +40,6 @@ import Testing
 
   @Test(arguments: ["lock.open", "lock.write", "lock.queue", "lock.maps", "recovery"])
   func `a deleted file beside the data is reported`(name: String) throws {
-    let directory = TemporaryDirectory()
-    defer { withExtendedLifetime(directory) {} }
     let store = try Store(at: directory.path + "/s")
     #expect(try store.health() == .healthy)
     try files.removeItem(atPath: directory.path + "/s/" + name)
@@ -51,8 +48,6 @@ import Testing
 
   @Test(.enabled(if: geteuid() != 0, "the superuser may write everything"))
   func `a directory that may not be written is reported`() async throws {
-    let directory = TemporaryDirectory()
-    defer { withExtendedLifetime(directory) {} }
     let path = directory.path
     let store = try Store(at: path + "/s")
     try files.setAttributes([.posixPermissions: 0o500], ofItemAtPath: path + "/s")

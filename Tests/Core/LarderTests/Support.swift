@@ -68,9 +68,9 @@ final class StoreFixture: Sendable {
     Settling.fixtures?.withLock { $0.append(self) }
   }
 
-  init(onDisk options: Store.Options) {
+  init(onDisk options: Store.Options, usesSystemClock: Bool = false) {
     var options = options
-    options.clock = clock
+    if !usesSystemClock { options.clock = clock }
     let directory = TemporaryDirectory()
     self.directory = directory
     store = try! Store(at: directory.path + "/s", options: options)

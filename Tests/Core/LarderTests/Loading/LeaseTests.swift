@@ -1,35 +1,24 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import Larder
 
 /// One load of a key at a time among the processes of a machine.
-@Suite struct LeaseTests {
+@Suite(.settling) struct LeaseTests: StoreSuite {
   /// The machine's clock as this process sees it. The clock of the peers stands still at 1,000,000.
-  private final class Machine: Sendable {
-    private let time = Mutex<Int64>(1_000_000)
-    var now: Int64 { time.withLock { $0 } }
-    func advance(by milliseconds: Int64) { time.withLock { $0 += milliseconds } }
-  }
-
-  private let machine = Machine()
+  private let machine = Shared<Int64>(1_000_000)
   private let origin = Origin()
+  let fixture: StoreFixture
 
-  private func withCache(_ body: (Larder.Cache<String>) async throws -> Void) async throws {
-    let directory = TemporaryDirectory()
+  init() {
     var options = Store.Options()
-    options.hooks.machineClock = { [machine] in machine.now }
-    let store = try Store(at: directory.path + "/s", options: options)
-    let boards = store.cache(TextCodec(), in: "boards")
-    try await body(boards)
-    try await boards.settle()
-    try store.close()
+    options.hooks.machineClock = { [machine] in machine.value }
+    fixture = StoreFixture(onDisk: options, usesSystemClock: true)
   }
 
   private func load(
-    _ key: String, from boards: Larder.Cache<String>, _ policy: RequestPolicy = .standard
+    _ key: String, _ policy: RequestPolicy = .standard
   ) -> Task<CacheResult<String>, any Error> {
     Task {
       try await boards.result(for: key, options: LoadOptions(policy: policy, waitsForCommit: true))
@@ -37,179 +26,154 @@ import Testing
     }
   }
 
-  private func peer(
-    _ boards: Larder.Cache<String>, _ policy: RequestPolicy = .standard
-  ) throws -> PeerProcess {
-    try PeerProcess(
-      "load", boards.namespace.store.path, ["thun", policy.rawValue], saying: "loading")
+  private func peer(_ policy: RequestPolicy = .standard) throws -> PeerProcess {
+    try PeerProcess("load", store.path, ["thun", policy.rawValue], saying: "loading")
   }
 
   private func waiting(
-    for boards: Larder.Cache<String>, _ policy: RequestPolicy = .standard
+    _ policy: RequestPolicy = .standard
   ) async throws -> Task<CacheResult<String>, any Error> {
-    let table = try #require(boards.namespace.engine.leases).table
-    let task = load("thun", from: boards, policy)
+    let table = try #require(store.engine.leases).table
+    let task = load("thun", policy)
     // By then the caller has mapped the file of leases and looks at the lease.
-    try await waitUntil { table.standing(0, at: machine.now) != .unavailable }
+    try await waitUntil { table.standing(0, at: machine.value) != .unavailable }
     return task
   }
 
   @Test func `processes that ask for the same keys at once load each of them once`() async throws {
-    try await withCache { boards in
-      let peers = try (0..<4).map { _ in
-        try PeerProcess("load-many", boards.namespace.store.path, ["50"])
-      }
-      #expect(try peers.loads(of: 50) == 50)
+    let peers = try (0..<4).map { _ in
+      try PeerProcess("load-many", store.path, ["50"])
     }
+    #expect(try peers.loads(of: 50) == 50)
   }
 
   @Test func `a caller gets the value that another process was loading`() async throws {
-    try await withCache { boards in
-      let peer = try peer(boards)
-      let task = try await waiting(for: boards)
-      try peer.tell("theirs")
-      let result = try await task.value
-      #expect(result.value == "theirs" && result.source == .disk && result.isCommitted)
-      #expect(origin.loads == 0)
-      #expect(peer.line() == "loaded theirs")
-    }
+    let peer = try peer()
+    let task = try await waiting()
+    try peer.tell("theirs")
+    let result = try await task.value
+    #expect(result.value == "theirs" && result.source == .disk && result.isCommitted)
+    #expect(origin.loads == 0)
+    #expect(peer.line() == "loaded theirs")
   }
 
   @Test func `the lease of a killed process ends by time`() async throws {
-    try await withCache { boards in
-      let peer = try peer(boards)
-      peer.kill()
-      let task = try await waiting(for: boards)
-      machine.advance(by: LeaseTable.length - 1)
-      #expect(origin.loads == 0)
-      machine.advance(by: 1)
-      #expect(try await task.value.value == "load 1")
-    }
+    let peer = try peer()
+    peer.kill()
+    let task = try await waiting()
+    machine.withLock { $0 += LeaseTable.length - 1 }
+    #expect(origin.loads == 0)
+    machine.withLock { $0 += 1 }
+    #expect(try await task.value.value == "load 1")
   }
 
   @Test func `a load that failed in another process lets those that waited load`() async throws {
-    try await withCache { boards in
-      let peer = try peer(boards)
-      let task = try await waiting(for: boards)
-      try peer.tell("fail")
-      #expect(peer.line() == "error")
-      #expect(try await task.value.value == "load 1")
-    }
+    let peer = try peer()
+    let task = try await waiting()
+    try peer.tell("fail")
+    #expect(peer.line() == "error")
+    #expect(try await task.value.value == "load 1")
   }
 
   @Test func `a caller that wants the value confirmed takes another process's answer`() async throws
   {
-    try await withCache { boards in
-      try await boards.set("old", for: "thun")
-      let peer = try peer(boards, .revalidate)
-      let task = try await waiting(for: boards, .revalidate)
-      // A caller that asks for a reload loads the value itself.
-      #expect(try await load("thun", from: boards, .reload).value.value == "load 1")
-      try peer.tell("new")
-      #expect(peer.line()?.hasPrefix("loaded") == true)
-      _ = try await task.value
-      #expect(origin.loads == 1)
-    }
+    try await boards.set("old", for: "thun")
+    let peer = try peer(.revalidate)
+    let task = try await waiting(.revalidate)
+    // A caller that asks for a reload loads the value itself.
+    #expect(try await load("thun", .reload).value.value == "load 1")
+    try peer.tell("new")
+    #expect(peer.line()?.hasPrefix("loaded") == true)
+    _ = try await task.value
+    #expect(origin.loads == 1)
   }
 
   @Test func `a load of another process is waited for a minute at most`() async throws {
-    try await withCache { boards in
-      let peer = try peer(boards)
-      let (table, hash) = (
-        try #require(boards.namespace.engine.leases).table,
-        try boards.leaseHash(Array("thun".utf8))
-      )
-      let task = try await waiting(for: boards)
-      // The peer's clock stands still, so the test renews the peer's lease.
-      var word = LeaseTable.word(hash, until: machine.now + LeaseTable.length)
-      while machine.now < 1_000_000 + LoadLeases.longest {
-        #expect(origin.loads == 0)
-        let next = LeaseTable.word(hash, until: machine.now + 1_000 + LeaseTable.length)
-        #expect(table.replace(word, by: next, at: LeaseTable.place(of: hash)))
-        word = next
-        machine.advance(by: 1_000)
-      }
-      #expect(try await task.value.value == "load 1")
-      #expect(peer.isRunning)
+    let peer = try peer()
+    let (table, hash) = (
+      try #require(store.engine.leases).table,
+      try boards.leaseHash(Array("thun".utf8))
+    )
+    let task = try await waiting()
+    // The peer's clock stands still, so the test renews the peer's lease.
+    var word = LeaseTable.word(hash, until: machine.value + LeaseTable.length)
+    while machine.value < 1_000_000 + LoadLeases.longest {
+      #expect(origin.loads == 0)
+      let next = LeaseTable.word(hash, until: machine.value + 1_000 + LeaseTable.length)
+      #expect(table.replace(word, by: next, at: LeaseTable.place(of: hash)))
+      word = next
+      machine.withLock { $0 += 1_000 }
     }
+    #expect(try await task.value.value == "load 1")
+    #expect(peer.isRunning)
   }
 
   @Test func `a load inside another load does not wait for other processes`() async throws {
-    try await withCache { boards in
-      let peer = try peer(boards)
-      let value = try await boards.value(for: "bern") {
-        try await "bern and " + boards.value(for: "thun") { try await origin.text() }
-      }
-      #expect(value == "bern and load 1" && peer.isRunning)
+    let peer = try peer()
+    let value = try await boards.value(for: "bern") {
+      try await "bern and " + boards.value(for: "thun") { try await origin.text() }
     }
+    #expect(value == "bern and load 1" && peer.isRunning)
   }
 
   @Test func `a lease is renewed while its load runs, for a minute, and ends with it`() async throws
   {
-    try await withCache { boards in
-      let leases = try #require(boards.namespace.engine.leases)
-      let hash = try boards.leaseHash(Array("thun".utf8))
-      func standing() -> LeaseTable.Standing { leases.table.standing(hash, at: machine.now) }
-      origin.close()
-      let task = load("thun", from: boards)
-      try await origin.waitForLoads(1)
-      for _ in 1..<30 {
-        machine.advance(by: 2_000)
-        #expect(standing() == .held)
-        leases.renew()
-      }
-      machine.advance(by: 2_000)
+    let leases = try #require(store.engine.leases)
+    let hash = try boards.leaseHash(Array("thun".utf8))
+    func standing() -> LeaseTable.Standing { leases.table.standing(hash, at: machine.value) }
+    origin.close()
+    let task = load("thun")
+    try await origin.waitForLoads(1)
+    for _ in 1..<30 {
+      machine.withLock { $0 += 2_000 }
+      #expect(standing() == .held)
       leases.renew()
-      machine.advance(by: 1_000)
-      #expect(standing() == .lapsed)
-      origin.open()
-      _ = try await task.value
-      let other = load("bern", from: boards)
-      _ = try await other.value
-      let ended = try boards.leaseHash(Array("bern".utf8))
-      #expect(leases.table.standing(ended, at: machine.now) == .free)
     }
+    machine.withLock { $0 += 2_000 }
+    leases.renew()
+    machine.withLock { $0 += 1_000 }
+    #expect(standing() == .lapsed)
+    origin.open()
+    _ = try await task.value
+    let other = load("bern")
+    _ = try await other.value
+    let ended = try boards.leaseHash(Array("bern".utf8))
+    #expect(leases.table.standing(ended, at: machine.value) == .free)
   }
 
   @Test func `reading what is stored takes no lease`() async throws {
-    try await withCache { boards in
-      try await boards.set("v", for: "thun")
-      for _ in 1...3 {
-        #expect(try await load("thun", from: boards).value.value == "v")
-      }
-      let path = boards.namespace.store.path + "/leases"
-      #expect(!FileManager.default.fileExists(atPath: path))
-      _ = try await load("bern", from: boards).value
-      #expect(FileManager.default.fileExists(atPath: path))
+    try await boards.set("v", for: "thun")
+    for _ in 1...3 {
+      #expect(try await load("thun").value.value == "v")
     }
+    let path = store.path + "/leases"
+    #expect(!FileManager.default.fileExists(atPath: path))
+    _ = try await load("bern").value
+    #expect(FileManager.default.fileExists(atPath: path))
   }
 
   @Test(arguments: [0, .max, 0x00FF_FFFF_FFFF_FFFF, 1_003_001] as [UInt64])
   func `a damaged word delays no load`(word: UInt64) async throws {
-    try await withCache { boards in
-      _ = try await load("bern", from: boards).value
-      let table = try #require(boards.namespace.engine.leases).table
-      let hash = try boards.leaseHash(Array("thun".utf8))
-      #expect(table.replace(0, by: word, at: LeaseTable.place(of: hash)) || word == 0)
-      #expect(try await load("thun", from: boards).value.value == "load 2")
-    }
+    _ = try await load("bern").value
+    let table = try #require(store.engine.leases).table
+    let hash = try boards.leaseHash(Array("thun".utf8))
+    #expect(table.replace(0, by: word, at: LeaseTable.place(of: hash)) || word == 0)
+    #expect(try await load("thun").value.value == "load 2")
   }
 
   @Test func `without the file each process loads for itself, and tries again later`() async throws
   {
-    try await withCache { boards in
-      let path = boards.namespace.store.path + "/leases"
-      let leases = try #require(boards.namespace.engine.leases)
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-      #expect(try await load("thun", from: boards).value.value == "load 1")
-      try FileManager.default.removeItem(atPath: path)
-      machine.advance(by: LoadLeases.pause - 1)
-      #expect(try await load("bern", from: boards).value.value == "load 2")
-      #expect(leases.table.standing(0, at: machine.now) == .unavailable)
-      machine.advance(by: 1)
-      #expect(try await load("basel", from: boards).value.value == "load 3")
-      #expect(leases.table.standing(0, at: machine.now) == .free)
-    }
+    let path = store.path + "/leases"
+    let leases = try #require(store.engine.leases)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect(try await load("thun").value.value == "load 1")
+    try FileManager.default.removeItem(atPath: path)
+    machine.withLock { $0 += LoadLeases.pause - 1 }
+    #expect(try await load("bern").value.value == "load 2")
+    #expect(leases.table.standing(0, at: machine.value) == .unavailable)
+    machine.withLock { $0 += 1 }
+    #expect(try await load("basel").value.value == "load 3")
+    #expect(leases.table.standing(0, at: machine.value) == .free)
   }
 }
 
