@@ -46,7 +46,7 @@ import Testing
 
   /// A nearly sound page: its header fits, and records lie in it, in order or not.
   private func page(_ number: Int, _ random: inout SeededRNG) -> [UInt8] {
-    var bytes = (0..<Self.pageSize).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    var bytes = random.bytes(Self.pageSize)
     func put(_ value: Int, _ count: Int, at offset: Int) {
       for index in 0..<count where offset + index < bytes.count {
         bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index))
@@ -86,7 +86,7 @@ import Testing
       for number in 2..<Self.pages {
         fence.store(
           random.chance(percent: 15)
-            ? (0..<Self.pageSize).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            ? random.bytes(Self.pageSize)
             : page(number, &random),
           at: number * Self.pageSize)
       }
@@ -107,7 +107,7 @@ import Testing
     tree.root = UInt64(random.next(in: 0..<Self.pages + 2))
     tree.leafPages = UInt64(Self.pages)
     tree.branchPages = UInt64(Self.pages)
-    let key = (0..<random.next(in: 1..<40)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    let key = random.bytes(random.next(in: 1..<40))
     unsafe key.withUnsafeBytes { bytes in
       let found = unsafe table.lookUp(SearchKey(bytes.baseAddress!, count: bytes.count), in: tree)
       if let start = unsafe found.start { unsafe touch(start, found.count) }

@@ -10,8 +10,6 @@ import Testing
 struct `Without permission to write` {
   let directory = TemporaryDirectory()
 
-  private let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-
   /// Makes a store with one record. Its owner, another user, may only read the store; root may write it.
   init() throws {
     let environment = try Fixture.open(directory.store)
@@ -25,7 +23,8 @@ struct `Without permission to write` {
 
   /// A peer of that user that has read the record.
   private func reader() throws -> PeerProcess {
-    try PeerProcess("read-without-permission", directory.store, under: user, saying: "read [7]")
+    try PeerProcess(
+      "read-without-permission", directory.store, under: asOtherUser, saying: "read [7]")
   }
 
   private func rootOptions(lockTimeout: Duration = .seconds(10)) -> EnvironmentOptions {
@@ -47,7 +46,7 @@ struct `Without permission to write` {
 
   @Test func `several such readers read at the same time`() throws {
     let peers = try (0..<3).map { _ in
-      try PeerProcess("read-without-permission", directory.store, under: user)
+      try PeerProcess("read-without-permission", directory.store, under: asOtherUser)
     }
     for peer in peers { #expect(peer.line() == "read [7]") }
   }
@@ -92,7 +91,7 @@ struct `Without permission to write` {
 
   @Test func `such a reader is refused while another process may write`() throws {
     let writer = try Fixture.open(directory.store, rootOptions())
-    let peer = try PeerProcess("read-without-permission", directory.store, under: user)
+    let peer = try PeerProcess("read-without-permission", directory.store, under: asOtherUser)
     #expect(peer.lines() == ["refused inUse"])
     writer.close()
     _ = try reader()

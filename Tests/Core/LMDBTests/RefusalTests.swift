@@ -162,7 +162,7 @@ import Testing
     var prefix: [String] = []
     if geteuid() == 0 {
       // File modes do not stop root, so another user tries.
-      prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+      prefix = asOtherUser
       #expect(Process.succeeds(["chown", "-R", "65534:65534", directory.path]))
     }
     try FileManager.default.setAttributes(

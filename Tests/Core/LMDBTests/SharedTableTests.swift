@@ -88,8 +88,7 @@ import Testing
     case "long": try put(original + Data(count: 4))
     case "random":
       var random = SeededRNG(seed: UInt64(seed))
-      try put(
-        Data((0..<original.count).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
+      try put(Data(random.bytes(original.count)))
     case "other store":
       let other = SharedWords.of(environment, store: Array(repeating: 1, count: 16))
       #expect(other.open(making: 128))

@@ -36,7 +36,7 @@ import Testing
     var prefix: [String] = []
     if geteuid() == 0 {
       #expect(Process.succeeds(["chown", "-R", "65534:65534", directory.path]))
-      prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+      prefix = asOtherUser
     }
     let peer = try PeerProcess(
       "write-and-stay", directory.store, under: prefix + ["prlimit", "--nproc=1"])

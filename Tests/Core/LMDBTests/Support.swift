@@ -94,6 +94,9 @@ func refusal(
   }
 }
 
+/// Runs a command as a user without rights.
+let asOtherUser = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
 /// Whether this user may become another user.
 let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])
 

@@ -102,8 +102,7 @@ import Testing
   @Test func `records of any bytes are a header that fits them, or none`() {
     var random = SeededRNG(seed: TestSettings.seed)
     for _ in 0..<20_000 {
-      let record = (0..<random.next(in: 0..<90)).map { _ in UInt8(truncatingIfNeeded: random.next())
-      }
+      let record = random.bytes(random.next(in: 0..<90))
       if let header = EntryHeader(record.span) {
         #expect(header.payloadStart <= record.count && header.staleUntil >= header.expires)
         #expect((header.sequence == 0) == header.flags.contains(.pinned) || header.version == 0)

@@ -15,7 +15,7 @@ import Testing
       for length in lengths {
         keys.append([UInt8](repeating: 0, count: length))
         keys.append([UInt8](repeating: 255, count: length))
-        keys.append((0..<length).map { _ in UInt8.random(in: 0...255, using: &random) })
+        keys.append(random.bytes(length))
       }
       for (index, key) in keys.enumerated() { try notes.set("\(index)", for: key) }
       for (index, key) in keys.enumerated() { #expect(try notes.text(key) == "\(index)") }

@@ -39,8 +39,7 @@ private struct MemoryRun {
     options.flushes = false
     options.hooks.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     store = try Store(at: path + "/s", options: options)
-    peer = try PeerProcess("obey", store.path)
-    #expect(peer.line() == "open")
+    peer = try PeerProcess("commands", store.path, ["manual"], saying: "open")
   }
 
   mutating func run(steps: Int) throws {
@@ -141,10 +140,14 @@ private struct MemoryRun {
 
   /// The other process makes the change by the same clock, before it answers.
   private mutating func tellPeer(_ step: Int, name: String, key: String) throws {
-    let verb = ["set", "set", "set", "remove", "touch", "clear", "purge"][random.next(in: 0..<7)]
-    let answer = try peer.ask(
-      "\(clock.now.milliseconds) \(verb) \(name) \(key) \(step) \(random.next(in: 0..<20_000))")
-    #expect(answer == "done")
+    let life = random.next(in: 0..<20_000)
+    let text = "text \(name) \(key) \(step) \(life)"
+    let command = [
+      text, text, text, "remove \(name) \(key)", "touch \(name) \(key) \(life)", "clear \(name)",
+      "purge",
+    ][random.next(in: 0..<7)]
+    #expect(try peer.ask("clock \(clock.now.milliseconds)") == "done")
+    #expect(try peer.ask(command) == "done")
   }
 
   private mutating func moveClock() {

@@ -48,8 +48,8 @@ import Testing
       let notes = store.cache(TextCodec(), in: "notes")
       for key in 0..<10 { try notes.set(String(repeating: "x", count: 100), for: key) }
       #expect(store.memory.usage.cost == 1000)
-      let peer = try PeerProcess("obey", store.path, saying: "open")
-      #expect(try peer.ask("\(clock.now.milliseconds) limit notes k 350 0") == "done")
+      let peer = try PeerProcess("commands", store.path, ["manual"], saying: "open")
+      #expect(try peer.ask("limit 350") == "done")
       notes.memory?.removeAll()
       for key in 0..<10 {
         #expect(try notes.value(for: key)?.count == 100)

@@ -52,9 +52,8 @@ import Testing
 
     try place(Data("this is no LMDB file, but text".utf8), at: path + "/text")
     #expect(code(path + "/text") == .foreign || code(path + "/text") == .damaged)
-    var generator = SystemRandomNumberGenerator()
-    let noise = Data((0..<20_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
-    try place(noise, at: path + "/noise")
+    var random = SeededRNG()
+    try place(Data(random.bytes(20_000)), at: path + "/noise")
     #expect(code(path + "/noise") == .foreign)
     try place(Data(repeating: 0, count: 65_536), at: path + "/zeros")
     #expect(code(path + "/zeros") == .foreign)

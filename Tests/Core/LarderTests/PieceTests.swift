@@ -31,7 +31,7 @@ struct PieceTests {
   @Test func `a checksum in pieces is that of the whole`() {
     var random = SeededRNG(seed: seed)
     for count in Array(0...200) + [4096, 10_007] {
-      let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let bytes = random.bytes(count)
       var stream = Checksum.Stream(seed: 3)
       var offset = 0
       while offset < count {

@@ -208,9 +208,7 @@ import Testing
     }
     var random = SeededRNG(seed: TestSettings.seed)
     for _ in 0..<2_000 {
-      let noise = (0..<Int.random(in: 0...40, using: &random)).map { _ in
-        UInt8.random(in: 0...255, using: &random)
-      }
+      let noise = random.bytes(random.next(in: 0..<41))
       if let found = TransformSteps(noise.span) { #expect(found.encoded() == noise) }
     }
   }

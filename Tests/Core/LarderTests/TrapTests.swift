@@ -60,9 +60,7 @@ import Testing
         }
       }
       for _ in 0..<8 {
-        let bytes = (0..<random.next(in: 0..<300)).map { _ in
-          UInt8(truncatingIfNeeded: random.next())
-        }
+        let bytes = random.bytes(random.next(in: 0..<300))
         try withDamaged { transaction, _, id in try transaction.put(bytes, for: key(id), in: .main)
         }
       }
@@ -154,7 +152,7 @@ import Testing
         var prefix: [UInt8] = []
         prefix.append(bigEndian: id.rawValue)
         for kind in 0..<4 {
-          var key = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+          var key = random.bytes(length)
           // Kind 0 is random bytes, kind 1 zeros, kind 2 a key of the namespace; kind 3 begins with a time before all others.
           if kind == 1 { key = [UInt8](repeating: 0, count: length) }
           if kind == 2 { key = Array((prefix + key).prefix(length)) }
@@ -179,9 +177,7 @@ import Testing
     for _ in 0..<40 {
       try withDamaged { transaction, _, id in
         for key in ["k", "l", "m", "n"] {
-          var bytes = (0..<random.next(in: 0..<200)).map { _ in
-            UInt8(truncatingIfNeeded: random.next())
-          }
+          var bytes = random.bytes(random.next(in: 0..<200))
           if random.chance(percent: 80), bytes.count > 25 {
             // A header of the usual form with any flags. The checksum matches half of the time.
             bytes[8] = UInt8(random.next(in: 0..<256))

@@ -171,8 +171,7 @@ import Testing
     for round in 0..<4000 {
       var bytes: [UInt8]
       if round % 4 == 0 {
-        let count = Int.random(in: 0..<300, using: &random)
-        bytes = (0..<count).map { _ in .random(in: 0...255, using: &random) }
+        bytes = random.bytes(random.next(in: 0..<300))
         if round % 8 == 0 { bytes = Array("TZif2".utf8) + bytes }
       } else {
         bytes = real.randomElement(using: &random)!

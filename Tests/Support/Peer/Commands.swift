@@ -3,14 +3,18 @@ import TestSupport
 
 extension Peer {
   /// Obeys one command in each line and answers `done`, until the input ends. Then closes the store, unless a command `drop`
-  /// has released it.
+  /// has released it. With the argument `manual`, the commands `clock` set the time of the store.
   func obey() throws {
-    var opened: Store? = try Store(at: store)
+    let clock = ManualClock()
+    let options = arguments.first == "manual" ? Store.Options(clock: clock) : Store.Options()
+    var opened: Store? = try Store(at: store, options: options)
     Peer.say("open")
     while let line = readLine() {
       let words = line.split(separator: " ").map(String.init)
       if words[0] == "drop" {
         opened = nil
+      } else if words[0] == "clock" {
+        clock.set(to: Timestamp(milliseconds: Int64(words[1])!))
       } else if let opened {
         try obey(words, opened)
       }
@@ -34,7 +38,10 @@ extension Peer {
     switch words[0] {
     case "get": let _: String? = try notes.value(for: words[2])
     case "set": try notes.set([UInt8](repeating: 1, count: Int(words[3])!), for: words[2])
-    case "touch": try notes.touch(words[2])
+    case "text": try notes.set(words[3], for: words[2], expires: Self.life(words, 4))
+    case "touch": try notes.touch(words[2], expires: Self.life(words, 3))
+    case "purge": try store.purge()
+    case "limit": try store.declare(StoreLimits(memory: Int(words[1])!))
     case "remove": try notes.remove(words[2])
     case "pop": let _: [UInt8]? = try notes.pop(words[2])
     case "prefix": try notes.remove(prefix: words[2])
@@ -45,5 +52,10 @@ extension Peer {
     case "invalidate": try store.invalidate(tag: words[2])
     default: preconditionFailure("an unknown command: \(words)")
     }
+  }
+
+  /// The lifetime in milliseconds that a command has at that place; nil for that of the rules.
+  private static func life(_ words: [String], _ place: Int) -> Expiration? {
+    words.count > place ? .after(.milliseconds(Int(words[place])!)) : nil
   }
 }

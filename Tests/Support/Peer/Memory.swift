@@ -27,31 +27,4 @@ extension Peer {
       if number % 16 == 0 { usleep(300) }
     }
   }
-
-  /// Obeys each line of its input by the clock of the process that writes the line:
-  /// `<milliseconds since 1970> set|touch|remove|clear|purge|limit <namespace> <key> <number> <lifetime>`.
-  func obeyByTheClock() throws {
-    let clock = ManualClock()
-    var options = Store.Options()
-    options.clock = clock
-    let opened = try Store(at: store, options: options)
-    Peer.say("open")
-    while let line = readLine() {
-      let words = line.split(separator: " ").map(String.init)
-      clock.set(to: Timestamp(milliseconds: Int64(words[0])!))
-      let notes = opened.namespace(words[2])
-      let life = Expiration.after(.milliseconds(Int(words[5])!))
-      switch words[1] {
-      case "set": try notes.set(words[4], for: words[3], expires: life)
-      case "touch": try notes.touch(words[3], expires: life)
-      case "remove": try notes.remove(words[3])
-      case "clear": try notes.clear()
-      case "purge": try opened.purge()
-      default: try opened.declare(StoreLimits(memory: Int(words[4])!))
-      }
-      Peer.say("done")
-    }
-    try opened.close()
-    Peer.say("closed")
-  }
 }

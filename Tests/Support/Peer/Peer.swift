@@ -67,7 +67,6 @@ import Synchronization
     "queue": { try $0.queueUp() },
     "race": { try $0.race() },
     "operate": { try $0.operate() },
-    "obey": { try $0.obeyByTheClock() },
     "read-without-permission": { try $0.readWithoutPermission() },
     "standard-descriptors": { try $0.recordStandardDescriptors() },
     "starvation-trials": { try $0.starvationTrials() },

@@ -21,6 +21,10 @@ package struct SeededRNG: RandomNumberGenerator, Sendable {
 
   package mutating func next(in range: Range<Int>) -> Int { Int.random(in: range, using: &self) }
 
+  package mutating func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+  }
+
   /// True in `percent` of 100 calls.
   package mutating func chance(percent: Int) -> Bool { next(in: 0..<100) < percent }
 }

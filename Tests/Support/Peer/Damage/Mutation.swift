@@ -67,7 +67,7 @@ struct Mutation {
     let start = page * Self.pageSize
     switch random.next(in: 0..<20) {
     case 0: replace(page, &data, with: Data(count: Self.pageSize), "zeros")
-    case 1: replace(page, &data, with: randomBytes(Self.pageSize), "random bytes")
+    case 1: replace(page, &data, with: Data(random.bytes(Self.pageSize)), "random bytes")
     case 2:
       let other = random.next(in: 0..<pages)
       replace(page, &data, with: data.page(other), "page \(other)")
@@ -90,7 +90,7 @@ struct Mutation {
       data = data.prefix(size)
       note("data.mdb cut to \(size) bytes")
     case 7:
-      data.append(randomBytes(random.next(in: 1..<20_000)))
+      data.append(contentsOf: random.bytes(random.next(in: 1..<20_000)))
       note("data.mdb made longer")
     default: mutateField(of: page, wanted, &data)
     }
@@ -172,9 +172,9 @@ struct Mutation {
       files[name] = nil
       return note("\(name) deleted")
     case 1: data = data.prefix(data.isEmpty ? 0 : random.next(in: 0..<data.count))
-    case 2: data = randomBytes(data.count)
+    case 2: data = Data(random.bytes(data.count))
     case 3: data = Data()
-    case 4: data.append(randomBytes(random.next(in: 1..<5000)))
+    case 4: data.append(contentsOf: random.bytes(random.next(in: 1..<5000)))
     default:
       for _ in 0..<random.next(in: 1..<20) where !data.isEmpty {
         // The head of a file matters most.
@@ -185,12 +185,6 @@ struct Mutation {
     }
     files[name] = data
     note("\(name) changed, \(data.count) bytes")
-  }
-
-  private mutating func randomBytes(_ count: Int) -> Data {
-    var bytes = Data(count: count)
-    for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
-    return bytes
   }
 }
 
