@@ -50,6 +50,16 @@ import Testing
       }
       #expect(isKilled)
     }
+
+    @Test func `no process appends between the commit of the records and a batch`() throws {
+      try withStoreOnDisk(BufferedStore.options()) { store, _ in
+        let writer = try PeerProcess(
+          "buffered", store.path, ["0", "262144", "1"], under: ["LARDER_KILL_POINT=15:1"])
+        while writer.line() != nil {}
+        #expect(try #require(store.engine.reader.buffer).state.isFrozen)
+        writer.kill()
+      }
+    }
   #endif
 
   /// Runs two writers. Each writer is killed after its number of sets in `ends`, or ends before that at a kill point.
