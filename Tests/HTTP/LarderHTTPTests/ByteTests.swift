@@ -40,7 +40,7 @@ struct ByteTests {
     for value in Self.names {
       let request = Self.carrying(name, value)
       #expect(!harness.isHit(request))
-      harness.prime([("Cache-Control", "max-age=100")], request: request)
+      harness.prime("max-age=100", request: request)
       #expect(harness.isHit(request))
     }
   }
@@ -51,7 +51,7 @@ struct ByteTests {
     for value in Self.names {
       let request = Self.carrying(name, value)
       #expect(!harness.isHit(request))
-      harness.prime([("Cache-Control", "max-age=100"), ("Vary", name)], request: request)
+      harness.prime("max-age=100", [("Vary", name)], request: request)
       #expect(harness.isHit(request))
     }
     let (first, second) = ("\u{E9}", "e\u{301}")
@@ -87,8 +87,7 @@ struct ByteTests {
     stored: String, newer: String, isSame: Bool
   ) {
     for method in ["GET", "HEAD"] {
-      let harness = HTTPHarness(
-        holding: [("Cache-Control", "max-age=2"), ("ETag", stored)], age: 3)
+      let harness = HTTPHarness(holding: "max-age=2", [("ETag", stored)], age: 3)
       let fields: Pairs = [("Cache-Control", "max-age=100"), ("ETag", newer)]
       let result = harness.ask(request(method)) { request in
         request.method == .head

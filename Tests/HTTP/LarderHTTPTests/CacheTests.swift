@@ -7,8 +7,7 @@ import Testing
 
 struct CacheTests {
   @Test func `a response is stored as an ordinary entry under its URI`() async throws {
-    let fixture = try Fixture(
-      .page([("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("A", "b")]))
+    let fixture = try Fixture(.page("max-age=100", [("ETag", "\"1\""), ("A", "b")]))
     let first = try await fixture.get()
     #expect(first.body == "body" && !first.result.isHit && first.result.isBeingStored)
     #expect(first.result.forwarded == .uriMiss && first.result.originStatus == 200)
@@ -29,8 +28,7 @@ struct CacheTests {
       ("max-age=100", "0", 100), ("max-age=100", "30", 70), ("max-age=100", "101", -1),
       ("no-store", "0", nil as Int?),
     ] {
-      let fixture = try Fixture(
-        .page([("Cache-Control", control), ("Age", age), ("ETag", "\"1\"")]))
+      let fixture = try Fixture(.page(control, [("Age", age), ("ETag", "\"1\"")]))
       let result = try await fixture.get().result
       #expect(result.remaining == remaining && result.age == nil && result.reason == nil)
     }
@@ -57,13 +55,11 @@ struct CacheTests {
   @Test func `stale for serving is not expired for storage, for purge, reads or a restart`()
     async throws
   {
-    let fixture = try Fixture(
-      .page([("Cache-Control", "public, max-age=300, must-revalidate"), ("ETag", "\"1\"")]))
+    let fixture = try Fixture(.page("public, max-age=300, must-revalidate", [("ETag", "\"1\"")]))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(301))
     #expect(try fixture.store.purge().entries == 0)
-    let again = HTTPCache(
-      in: fixture.store.namespace("http"), over: fixture.origin)
+    let again = HTTPCache(in: fixture.store.namespace("http"), over: fixture.origin)
     let result = try await again.send(request())
     #expect(fixture.origin.received.last?.headerFields[.ifNoneMatch] == "\"1\"")
     #expect(result.reason == .validated && result.body.whole == Array("body".utf8))
@@ -97,11 +93,11 @@ struct CacheTests {
   @Test func `a body that another process replaced meanwhile keeps its own validators`()
     async throws
   {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=0"), ("ETag", "\"1\"")]))
+    let fixture = try Fixture(.page("max-age=0", [("ETag", "\"1\"")]))
     _ = try await fixture.get()
     let other = HTTPCache(
       in: fixture.store.namespace("http"),
-      over: Origin.page([("Cache-Control", "max-age=9"), ("ETag", "\"2\"")], body: "new"))
+      over: Origin.page("max-age=9", [("ETag", "\"2\"")], body: "new"))
     fixture.origin.become { _, _ in
       _ = try await other.send(request()).body.bytes()
       return (response(304, [("ETag", "\"1\"")]), HTTPBody())
@@ -117,10 +113,10 @@ struct CacheTests {
   {
     for partition in [[], [HTTPField.Name("X-API-Key")!]] as [Set<HTTPField.Name>] {
       let fixture = try Fixture(
-        .page([
-          ("Cache-Control", "max-age=100"), ("Set-Cookie", "s=geheim"),
-          ("Vary", "Cookie, X-API-Key"), ("Vary", "X-Session"),
-        ]), policy: HTTPCachePolicy(partitionFields: partition))
+        .page(
+          "max-age=100",
+          [("Set-Cookie", "s=geheim"), ("Vary", "Cookie, X-API-Key"), ("Vary", "X-Session")]),
+        policy: HTTPCachePolicy(partitionFields: partition))
       let first = try await fixture.get(
         "/a?key=geheim",
         [
@@ -141,7 +137,7 @@ struct CacheTests {
   }
 
   @Test func `metadata of something else is not believed, and makes way`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=100")]))
+    let fixture = try Fixture(.page("max-age=100"))
     try await fixture.store.namespace("http").set("foreign", for: "https://example.com/a")
     #expect(try await fixture.get().body == "body")
     #expect(try await fixture.get().result.isHit)

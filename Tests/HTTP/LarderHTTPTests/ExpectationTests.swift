@@ -101,8 +101,7 @@ struct ExpectationTests {
 
   @Test func `nothing waits where a stored response may be served`() async throws {
     let policy = HTTPCachePolicy(longestWait: .seconds(60))
-    let fixture = try Fixture(
-      .page([("Cache-Control", "max-age=1, stale-if-error=60")]), policy: policy)
+    let fixture = try Fixture(.page("max-age=1, stale-if-error=60"), policy: policy)
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(2))
     fixture.origin.become { _, _ in (response(503, [("Retry-After", "30")]), HTTPBody()) }
@@ -131,7 +130,7 @@ struct ExpectationTests {
       let page = try await pages.result(
         for: "a", options: LoadOptions(stale: Staleness(onError: .days(1)), waitsForCommit: true)
       ) { known in
-        var request = request("GET", "/a")
+        var request = request()
         request.headerFields = known?.conditionalFields ?? [:]
         let answer = try await http.pass(request)
         statuses.withLock { $0.append(answer.response.status.code) }

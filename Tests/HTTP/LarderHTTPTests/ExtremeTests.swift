@@ -38,7 +38,7 @@ struct ExtremeTests {
   }
 
   @Test func `saved counts of any size add up without a trap`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10")]))
+    let fixture = try Fixture(.page("max-age=10"))
     let text = "hit fresh \(Int.max)\nforward stale \(Int.max)\nbytes-saved \(Int.max)\n"
     try await fixture.store.namespace(HTTPCache.statisticsNamespace).set(text, for: "http")
     for _ in 0..<2 {

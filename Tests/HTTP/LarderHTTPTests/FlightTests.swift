@@ -10,7 +10,7 @@ import Testing
 struct FlightTests {
   @Test func `many that ask the same at once make one request`() async throws {
     let gate = Gate()
-    let fixture = try Fixture(.behind(gate, .page([("Cache-Control", "max-age=100")])))
+    let fixture = try Fixture(.behind(gate, .page("max-age=100")))
     try await withThrowingTaskGroup(of: String.self) { group in
       for index in 0..<200 {
         group.addTask { try await fixture.get("/\(index % 10)").body }
@@ -43,11 +43,11 @@ struct FlightTests {
   }
 
   @Test func `one refresh runs in the background while stale is served`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
+    let fixture = try Fixture(.page("max-age=1, stale-while-revalidate=60"))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(3))
     let gate = Gate()
-    fixture.origin.become(.behind(gate, .page([("Cache-Control", "max-age=100")], body: "new")))
+    fixture.origin.become(.behind(gate, .page("max-age=100", body: "new")))
     for _ in 0..<10 {
       let stale = try await fixture.get()
       #expect(stale.body == "body" && stale.result.reason == .staleWhileRevalidating)
@@ -59,7 +59,7 @@ struct FlightTests {
   }
 
   @Test func `a refresh that fails costs nobody an answer`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=1, stale-while-revalidate=60")]))
+    let fixture = try Fixture(.page("max-age=1, stale-while-revalidate=60"))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(3))
     fixture.origin.become { _, _ in throw Origin.Down() }
@@ -87,7 +87,7 @@ struct FlightTests {
       }
       return nil
     })
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=1")]), policy: policy)
+    let fixture = try Fixture(.page("max-age=1"), policy: policy)
     let (now, namespace) = (fixture.clock.now, fixture.store.namespace("http"))
     action.withLock {
       $0 = {

@@ -70,7 +70,7 @@ struct LongBodyFaultTests {
         Cache-Control: max-age=99999999999
 
         """
-      let fixture = try Fixture(.page([("Cache-Control", "max-age=1")]))
+      let fixture = try Fixture(.page("max-age=1"))
       var attributes = EntryAttributes()
       attributes.metadata = Array(head.utf8)
       try await fixture.store.namespace("http").set([], for: "https://example.com/a", attributes)

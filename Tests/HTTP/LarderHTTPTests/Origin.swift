@@ -66,6 +66,10 @@ final class Origin: HTTPTransport {
       return (response(200, fields), HTTPBody(body))
     }
   }
+
+  static func page(_ control: String, _ fields: Pairs = [], body: String = "body") -> Origin {
+    page([("Cache-Control", control)] + fields, body: body)
+  }
 }
 
 /// An origin that answers with the number of the request and its body.
@@ -106,8 +110,7 @@ final class Fixture: Sendable {
     self.origin = origin
     self.clock = clock
     store = try Store.temporary(options: Store.Options(clock: clock, lockTimeout: .ample))
-    cache = HTTPCache(
-      in: store.namespace("http"), over: origin, policy: policy, report: report)
+    cache = HTTPCache(in: store.namespace("http"), over: origin, policy: policy, report: report)
   }
 
   deinit {

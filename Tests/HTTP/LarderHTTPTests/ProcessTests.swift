@@ -9,8 +9,7 @@ struct ProcessTests {
   @Test func `two processes share what either was answered, and what either ends`() async throws {
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
-    let origin = Origin.page(
-      [("Cache-Control", "max-age=1000"), ("ETag", "\"here\"")], body: "here")
+    let origin = Origin.page("max-age=1000", [("ETag", "\"here\"")], body: "here")
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     func get(_ path: String) async throws -> String {
       try await cache.send(request("GET", path)).body.text()
@@ -59,7 +58,7 @@ struct ProcessTests {
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
     let gate = Gate()
-    let origin = Origin.behind(gate, .page([("Cache-Control", "max-age=1000")], body: "old"))
+    let origin = Origin.behind(gate, .page("max-age=1000", body: "old"))
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     // The namespace must exist first: a removal in an absent namespace counts as a removal of all its keys.
     try await store.namespace("http").set([1], for: "other")

@@ -8,7 +8,7 @@ import Testing
 
 struct RemovingTests {
   private static var page: Origin {
-    Origin.page([("Cache-Control", "max-age=1000"), ("ETag", "\"1\"")])
+    Origin.page("max-age=1000", [("ETag", "\"1\"")])
   }
 
   private func isHit(
@@ -37,7 +37,7 @@ struct RemovingTests {
   @Test func `a removal of a URI also ends what a commit under way stores`() async throws {
     let fixture = try Fixture(Self.page)
     let (cache, permits) = (fixture.cache, fixture.cache.responses.permits)
-    let uri = try #require(ResponseKey(request("GET", "/a")))
+    let uri = try #require(ResponseKey(request()))
     let permit = permits.issue([ResponseTags.uri(uri)], in: fixture.store)
     let (isWriting, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread.detachNewThread {
@@ -53,7 +53,7 @@ struct RemovingTests {
       }
     }
     try await waitUntil { isWriting.wait(timeout: .now()) == .success }
-    let removing = Task { try await cache.removeAll(for: request("GET", "/a")) }
+    let removing = Task { try await cache.removeAll(for: request()) }
     try await waitUntil { !permit.isValid }
     // By now a removal that does not wait for the commit has probably read the store without the entry: then the test fails.
     for _ in 0..<1000 { await Task.yield() }
@@ -104,7 +104,7 @@ struct RemovingTests {
   }
 
   @Test func `tags stay while a response is validated and replaced, and more come`() async throws {
-    let fixture = try Fixture(Origin.page([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]))
+    let fixture = try Fixture(Origin.page("max-age=10", [("ETag", "\"1\"")]))
     func ask(_ tags: [String]) async throws -> HTTPCacheResult {
       let result = try await fixture.cache.send(request(), tags: tags)
       _ = try await result.body.bytes()
@@ -119,7 +119,7 @@ struct RemovingTests {
     #expect(try await ask(["second"]).reason == .validated)
     #expect(try tags() == ["first", "second", "http-host:example.com"])
     fixture.clock.advance(by: .seconds(11))
-    fixture.origin.become(.page([("Cache-Control", "max-age=10")], body: "new"))
+    fixture.origin.become(.page("max-age=10", body: "new"))
     _ = try await ask([])
     #expect(try tags() == ["first", "second", "http-host:example.com"])
     #expect(try await fixture.cache.removeAll(tag: "first").entries == 1)
@@ -139,7 +139,7 @@ struct RemovingTests {
 
   @Test(arguments: [Ending.uri, .unsafe])
   func `a URI is dropped with all its variants, and no other`(ending: Ending) async throws {
-    let fixture = try Fixture(Origin.page([("Cache-Control", "max-age=1000"), ("Vary", "Foo")]))
+    let fixture = try Fixture(Origin.page("max-age=1000", [("Vary", "Foo")]))
     for value in ["1", "2"] { _ = try await isHit(fixture, "/a", [("Foo", value)]) }
     _ = try await isHit(fixture, "/ab")
     try await ending.end(fixture.cache)
@@ -153,7 +153,7 @@ struct RemovingTests {
   {
     let path = TemporaryDirectory()
     let (store, other) = (try Store(at: path.path), try Store(at: path.path))
-    let origin = Origin.page([("Cache-Control", "max-age=1000")])
+    let origin = Origin.page("max-age=1000")
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     let there = HTTPCache(in: other.namespace("http"), over: origin)
     for number in 0..<1200 {
@@ -206,10 +206,8 @@ struct RemovingTests {
         return (response(200, [("Cache-Control", "max-age=1000")] + ends), HTTPBody("old"))
       })
     let asking = Task {
-      try await fixture.cache.send(
-        request("GET", "/a", [("Authorization", "1")]), tags: ["listing"]
-      )
-      .body.bytes()
+      try await fixture.cache.send(request([("Authorization", "1")]), tags: ["listing"])
+        .body.bytes()
     }
     try await fixture.origin.wait(for: 1)
     try await ending.end(cache(fixture, isOther: isOther))
@@ -223,10 +221,10 @@ struct RemovingTests {
 
   @Test func `what takes the place of something with a tag is ended with it`() async throws {
     let gate = Gate()
-    let fixture = try Fixture(Origin.page([("Cache-Control", "max-age=10")]))
+    let fixture = try Fixture(Origin.page("max-age=10"))
     _ = try await fixture.cache.send(request(), tags: ["listing"]).body.bytes()
     fixture.clock.advance(by: .seconds(11))
-    fixture.origin.become(.behind(gate, .page([("Cache-Control", "max-age=10")], body: "old")))
+    fixture.origin.become(.behind(gate, .page("max-age=10", body: "old")))
     // This request has no tag, but its response replaces a response with the tag.
     let asking = Task { try await fixture.get().body }
     try await fixture.origin.wait(for: 2)
@@ -243,7 +241,7 @@ struct RemovingTests {
     let fields: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
     let gate = Gate()
     let fixture = try Fixture(Origin.page(fields, body: "old"))
-    let asked = request("GET", "/a", [("Authorization", "1")])
+    let asked = request([("Authorization", "1")])
     _ = try await fixture.cache.send(asked, tags: ["listing"]).body.bytes()
     fixture.clock.advance(by: .seconds(11))
     fixture.origin.become { request, _ in
@@ -263,8 +261,7 @@ struct RemovingTests {
   }
 
   @Test func `a POST that names itself is stored, though it ends what its URI had`() async throws {
-    let fixture = try Fixture(
-      Origin.page([("Cache-Control", "max-age=1000"), ("Content-Location", "/a")]))
+    let fixture = try Fixture(Origin.page("max-age=1000", [("Content-Location", "/a")]))
     _ = try await fixture.cache.send(request("POST")).body.bytes()
     #expect(try await isHit(fixture))
   }

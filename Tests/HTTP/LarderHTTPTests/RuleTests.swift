@@ -30,7 +30,7 @@ struct RuleTests {
 
   @Test func `a rule replaces the stated freshness`() {
     let harness = Self.harness(HTTPCacheRule("example.com/a*", freshness: .seconds(50)))
-    harness.prime([("Cache-Control", "max-age=5")])
+    harness.prime("max-age=5")
     #expect(harness.isFresh(for: 50))
   }
 
@@ -38,7 +38,7 @@ struct RuleTests {
     let harness = Self.harness(HTTPCacheRule("*", defaultFreshness: .seconds(50)))
     harness.prime([])
     #expect(harness.isFresh(for: 50))
-    harness.prime([("Cache-Control", "max-age=5")], request: request("GET", "/b"))
+    harness.prime("max-age=5", request: request("GET", "/b"))
     harness.wait(6)
     #expect(!harness.isHit(request("GET", "/b")), "a stated freshness stays")
     harness.prime([], status: 500, request: request("GET", "/c"))
@@ -48,7 +48,7 @@ struct RuleTests {
   @Test(arguments: ["no-store", "no-cache"])
   func `no rule overrides a prohibition`(directive: String) {
     let harness = Self.harness(HTTPCacheRule("*", freshness: .seconds(50)))
-    harness.prime([("Cache-Control", directive), ("ETag", "\"1\"")])
+    harness.prime(directive, [("ETag", "\"1\"")])
     #expect(!harness.isHit())
   }
 
@@ -75,7 +75,7 @@ struct RuleTests {
     let harness = Self.harness(
       HTTPCacheRule("*/a", freshness: .seconds(1)), HTTPCacheRule("*", freshness: .seconds(50)))
     for path in ["/a", "/b"] {
-      harness.prime([("Cache-Control", "max-age=5")], request: request("GET", path))
+      harness.prime("max-age=5", request: request("GET", path))
     }
     harness.wait(2)
     #expect(!harness.isHit() && harness.isHit(request("GET", "/b")))
@@ -117,7 +117,7 @@ struct RuleTests {
     #expect(try await fixture.get().body == "put" && fixture.origin.count == 0)
     fixture.clock.advance(by: .seconds(20))
     #expect(try fixture.cache.peek(request())?.remaining == -10)
-    let part = try fixture.cache.peek(request("GET", "/a", [("Range", "bytes=1-")]))
+    let part = try fixture.cache.peek(request([("Range", "bytes=1-")]))
     #expect(try await part?.body.bytes() == Array("ut".utf8))
     #expect(
       try await fixture.cache.put(
@@ -129,7 +129,7 @@ struct RuleTests {
   }
 
   @Test func `the statistics count hits by kind, and what they save`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]))
+    let fixture = try Fixture(.page("max-age=10", [("ETag", "\"1\"")]))
     for _ in 0..<3 { _ = try await fixture.get() }
     fixture.clock.advance(by: .seconds(10))
     _ = try await fixture.get()
@@ -142,7 +142,7 @@ struct RuleTests {
   }
 
   @Test func `responses are removed by a predicate, such as their date`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=1000")]))
+    let fixture = try Fixture(.page("max-age=1000"))
     for number in 0..<150 { _ = try await fixture.get("/old/\(number)") }
     fixture.clock.advance(by: .seconds(100))
     _ = try await fixture.get("/new")
@@ -173,7 +173,7 @@ struct RuleTests {
 /// The counts that caches save in their store.
 struct StatisticsTests {
   @Test func `saved counts are the sum of all caches, and nothing counts twice`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]))
+    let fixture = try Fixture(.page("max-age=10", [("ETag", "\"1\"")]))
     for _ in 0..<3 { _ = try await fixture.get() }
     #expect(try fixture.cache.savedStatistics() == HTTPStatistics())
     #expect(HTTPStatistics().hitRate == nil && fixture.cache.statistics.hitRate == 2 / 3)
@@ -192,7 +192,7 @@ struct StatisticsTests {
   }
 
   @Test func `counts that could not be saved are saved the next time`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10")]))
+    let fixture = try Fixture(.page("max-age=10"))
     _ = try await fixture.get()
     try fixture.store.declare(
       Rules(limits: Limits(entries: 0)), for: HTTPCache.statisticsNamespace)

@@ -103,8 +103,7 @@ struct SearchVarianceTests {
     #expect(try await fixture.get("/a").body == "/a 4")
     #expect(try await fixture.get("/a?utm=9").result.isHit)
     // A newer response replaces the stored response, and a stale response answers no request.
-    #expect(
-      try await fixture.get("/a?x=1", [("Cache-Control", "no-cache")]).body == "/a?x=1 5")
+    #expect(try await fixture.get("/a?x=1", [("Cache-Control", "no-cache")]).body == "/a?x=1 5")
     #expect(try await fixture.get("/a?x=1&utm=3").body == "/a?x=1 5")
     let only = try await fixture.get("/a?x=1&utm=4", [("Cache-Control", "only-if-cached")])
     #expect(only.result.isHit && only.body == "/a?x=1 5")
@@ -115,8 +114,7 @@ struct SearchVarianceTests {
   @Test func `7: Vary, users and hosts separate responses all the same`() async throws {
     let fixture = try fixture("params", [("Vary", "Foo")])
     _ = try await fixture.get("/a?1", [("Foo", "1"), ("Authorization", "1")])
-    #expect(
-      try await fixture.get("/a?3", [("Foo", "1"), ("Authorization", "1")]).result.isHit)
+    #expect(try await fixture.get("/a?3", [("Foo", "1"), ("Authorization", "1")]).result.isHit)
     for fields: Pairs in [
       [("Foo", "2"), ("Authorization", "1")], [("Foo", "1"), ("Authorization", "2")],
       [("Foo", "1")],

@@ -18,29 +18,28 @@ struct StaleTests {
   func `RFC 9111, 4.2.4: stale is served without the origin, unless that is forbidden`(
     line: String, isServed: Bool
   ) {
-    let harness = HTTPHarness(holding: [("Cache-Control", line), ("ETag", "\"1\"")], age: 3)
+    let harness = HTTPHarness(holding: line, [("ETag", "\"1\"")], age: 3)
     let result = harness.ask(request(), Self.unreachable)
     #expect(result.status == (isServed ? 200 : 0))
     #expect(result.reason == (isServed ? .staleDisconnected : nil))
   }
 
   @Test func `RFC 9111, 4.2.4: without the origin stale is served for a bounded time`() {
-    let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=2"), ("ETag", "\"1\"")], age: 86_402)
+    let harness = HTTPHarness(holding: "max-age=2", [("ETag", "\"1\"")], age: 86_402)
     #expect(harness.ask(request(), Self.unreachable).status == 200)
     harness.wait(1)
     #expect(harness.ask(request(), Self.unreachable).status == 0)
   }
 
   @Test func `RFC 9111, 5.2.1.4: a request that wants it validated gets no stale answer`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100")])
-    let wish = request("GET", "/a", [("Cache-Control", "no-cache")])
+    let harness = HTTPHarness(holding: "max-age=100")
+    let wish = request([("Cache-Control", "no-cache")])
     #expect(harness.ask(wish, Self.unreachable).status == 0)
   }
 
   @Test(arguments: [500, 502, 503, 504])
   func `RFC 5861, 4: an error is answered with the stale response within its window`(status: Int) {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2, stale-if-error=10")], age: 12)
+    let harness = HTTPHarness(holding: "max-age=2, stale-if-error=10", age: 12)
     let within = harness.ask { _ in (response(status), "error") }
     #expect(within.status == 200 && within.body == "body" && within.reason == .staleOnError)
     #expect(within.fields[.age] == "12")
@@ -50,31 +49,30 @@ struct StaleTests {
 
   @Test(arguments: [400, 404, 403, 501, 505, 599])
   func `RFC 5861, 4: other answers are no errors that stale may stand in for`(status: Int) {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2, stale-if-error=10")], age: 3)
+    let harness = HTTPHarness(holding: "max-age=2, stale-if-error=10", age: 3)
     #expect(harness.ask { _ in (response(status), "") }.status == status)
   }
 
   @Test func `RFC 5861, 4: a request may ask for it too`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2")], age: 3)
-    let wish = request("GET", "/a", [("Cache-Control", "stale-if-error=5")])
+    let harness = HTTPHarness(holding: "max-age=2", age: 3)
+    let wish = request([("Cache-Control", "stale-if-error=5")])
     #expect(harness.ask(wish) { _ in (response(503), "") }.status == 200)
     #expect(harness.ask { _ in (response(503), "") }.status == 503)
-    let none = request("GET", "/a", [("Cache-Control", "stale-if-error=0")])
+    let none = request([("Cache-Control", "stale-if-error=0")])
     #expect(harness.ask(none, Self.unreachable).status == 0)
     harness.wait(5)
     #expect(harness.ask(wish) { _ in (response(503), "") }.status == 503)
   }
 
   @Test func `RFC 5861, 4: the window is judged when the error comes`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2, stale-if-error=10")], age: 12)
+    let harness = HTTPHarness(holding: "max-age=2, stale-if-error=10", age: 12)
     harness.delay = .seconds(2)
     #expect(harness.ask { _ in (response(503), "") }.status == 503)
   }
 
   @Test func `RFC 5861, 3: stale is served while it is validated, within the window`() {
     let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=1, stale-while-revalidate=10"), ("ETag", "\"1\"")],
-      age: 3)
+      holding: "max-age=1, stale-while-revalidate=10", [("ETag", "\"1\"")], age: 3)
     let result = harness.ask { request in
       #expect(request.headerFields[.ifNoneMatch] == "\"1\"")
       return (response(200, [("Cache-Control", "max-age=1"), ("ETag", "\"2\"")]), "new")
@@ -92,10 +90,10 @@ struct StaleTests {
     age: Int, directive: String, wish: String
   ) {
     let control = "max-age=1, stale-while-revalidate=10, \(directive)"
-    let harness = HTTPHarness(holding: [("Cache-Control", control), ("ETag", "\"1\"")], age: age)
+    let harness = HTTPHarness(holding: control, [("ETag", "\"1\"")], age: age)
     let fields: Pairs = wish.isEmpty ? [] : [("Cache-Control", wish)]
     #expect(
-      harness.ask(request("GET", "/a", fields)) { _ in (response(304), "") }.reason == .validated)
+      harness.ask(request(fields)) { _ in (response(304), "") }.reason == .validated)
   }
 }
 
@@ -116,39 +114,38 @@ struct RequestDirectiveTests {
       ("max-age=2", "only-if-cached, max-stale", true),
     ])
   func `RFC 9111, 5.2.1: a request says what it accepts`(held: String, wish: String, isHit: Bool) {
-    let harness = HTTPHarness(holding: [("Cache-Control", held)], age: 3)
-    #expect(harness.isHit(request("GET", "/a", [("Cache-Control", wish)])) == isHit)
+    let harness = HTTPHarness(holding: held, age: 3)
+    #expect(harness.isHit(request([("Cache-Control", wish)])) == isHit)
   }
 
   @Test func `RFC 9111, 5.2.1.7: only-if-cached is answered with 504 where nothing can be used`() {
-    let wish = request("GET", "/a", [("Cache-Control", "only-if-cached")])
+    let wish = request([("Cache-Control", "only-if-cached")])
     let harness = HTTPHarness()
     let nothing = harness.ask(wish)
     #expect(nothing.status == 504 && nothing.sent.isEmpty && nothing.reason == .onlyIfCached)
-    harness.prime([("Cache-Control", "max-age=2"), ("ETag", "\"1\"")])
+    harness.prime("max-age=2", [("ETag", "\"1\"")])
     #expect(harness.ask(wish).status == 200)
     harness.wait(3)
     #expect(harness.ask(wish).status == 504)
     harness.held = [:]
-    harness.prime([("Cache-Control", "max-age=2, stale-while-revalidate=9")])
+    harness.prime("max-age=2, stale-while-revalidate=9")
     harness.wait(3)
     let stale = harness.ask(wish)
     #expect(stale.status == 200 && stale.sent.isEmpty)
   }
 
   @Test func `RFC 9111, 5.4: Pragma counts where there is no Cache-Control`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100")])
-    #expect(!harness.isHit(request("GET", "/a", [("Pragma", "no-cache")])))
-    #expect(harness.isHit(request("GET", "/a", [("Pragma", "foo")])))
-    #expect(harness.isHit(request("GET", "/a", [("Pragma", "no-cache"), ("Cache-Control", "x")])))
+    let harness = HTTPHarness(holding: "max-age=100")
+    #expect(!harness.isHit(request([("Pragma", "no-cache")])))
+    #expect(harness.isHit(request([("Pragma", "foo")])))
+    #expect(harness.isHit(request([("Pragma", "no-cache"), ("Cache-Control", "x")])))
   }
 
   @Test(arguments: ["no-cache", "max-age=0"])
   func `RFC 9111, 5.2.1.4: what is held is validated rather than fetched`(wish: String) {
-    let harness = HTTPHarness(holding: [
-      ("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("Last-Modified", date(-9)),
-    ])
-    let result = harness.ask(request("GET", "/a", [("Cache-Control", wish)])) { request in
+    let harness = HTTPHarness(
+      holding: "max-age=100", [("ETag", "\"1\""), ("Last-Modified", date(-9))])
+    let result = harness.ask(request([("Cache-Control", wish)])) { request in
       #expect(request.headerFields[.ifNoneMatch] == "\"1\"")
       #expect(request.headerFields[.ifModifiedSince] == date(-9))
       #expect(request.headerFields[.cacheControl] == wish)

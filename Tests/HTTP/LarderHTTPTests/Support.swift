@@ -27,6 +27,9 @@ func request(
     headerFields: HTTPFields(fields))
 }
 
+/// A plain GET with these fields.
+func request(_ fields: Pairs) -> HTTPRequest { request("GET", "/a", fields) }
+
 func response(_ status: Int = 200, _ fields: Pairs = []) -> HTTPResponse {
   HTTPResponse(status: .init(code: status), headerFields: HTTPFields(fields))
 }
@@ -66,6 +69,16 @@ final class HTTPHarness {
     wait(age)
   }
 
+  /// A cache that holds a response with this `Cache-Control`.
+  convenience init(
+    holding control: String, _ fields: Pairs = [], status: Int = 200, body: String = "body",
+    request: HTTPRequest? = nil, age: Int = 0
+  ) {
+    self.init(
+      holding: [("Cache-Control", control)] + fields, status: status, body: body, request: request,
+      age: age)
+  }
+
   func wait(_ seconds: Int) { now = now.advanced(by: .seconds(seconds)) }
 
   /// Sends the request, by default a plain GET. The response is stored if the rules allow it.
@@ -73,6 +86,13 @@ final class HTTPHarness {
     _ fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil
   ) {
     _ = ask(request ?? LarderHTTPTests.request()) { _ in (response(status, fields), body) }
+  }
+
+  func prime(
+    _ control: String, _ fields: Pairs = [], status: Int = 200, body: String = "body",
+    request: HTTPRequest? = nil
+  ) {
+    prime([("Cache-Control", control)] + fields, status: status, body: body, request: request)
   }
 
   /// Whether the cache answers a request without the origin.

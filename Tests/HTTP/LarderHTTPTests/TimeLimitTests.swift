@@ -9,7 +9,7 @@ import Testing
 
 struct TimeLimitTests {
   @Test func `an origin that takes too long is one that cannot be reached`() async throws {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
+    let fixture = try Fixture(.page("max-age=10, stale-if-error=60"))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(11))
     fixture.origin.become { _, _ in
@@ -83,7 +83,7 @@ struct TimeLimitTests {
   func `a body that never begins is one of an origin that cannot be reached`(directive: String)
     async throws
   {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, \(directive)")]))
+    let fixture = try Fixture(.page("max-age=10, \(directive)"))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(11))
     let stalled = Gate()
@@ -103,7 +103,7 @@ struct TimeLimitTests {
   @Test func `a body that breaks off before it begins is replaced by what may be served stale`()
     async throws
   {
-    let fixture = try Fixture(.page([("Cache-Control", "max-age=10, stale-if-error=60")]))
+    let fixture = try Fixture(.page("max-age=10, stale-if-error=60"))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(11))
     fixture.origin.become { _, _ in
@@ -191,7 +191,7 @@ struct TimeLimitTests {
   private func cache(
     _ plan: [FaultyTransport.Fault]
   ) throws -> (cache: HTTPCache, network: FaultyTransport, origin: Origin, store: Store) {
-    let origin = Origin.page([("Cache-Control", "max-age=60")], body: "0123456789")
+    let origin = Origin.page("max-age=60", body: "0123456789")
     let network = FaultyTransport(over: origin)
     network.plan = plan
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))

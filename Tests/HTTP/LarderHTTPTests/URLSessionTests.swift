@@ -25,9 +25,7 @@
       return URLSessionTransport(configuration: configuration)
     }
 
-    private static func request(
-      _ method: String, _ path: String, at base: String
-    ) -> HTTPRequest {
+    private static func request(_ method: String, _ path: String, at base: String) -> HTTPRequest {
       HTTPRequest(
         method: .init(method)!, scheme: "http", authority: String(base.dropFirst("http://".count)),
         path: path)

@@ -15,7 +15,7 @@ struct ValidationTests {
     tag: String
   ) {
     let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=2"), ("ETag", tag), ("Last-Modified", date(-9))], age: 3)
+      holding: "max-age=2", [("ETag", tag), ("Last-Modified", date(-9))], age: 3)
     let result = harness.ask { request in
       #expect(request.headerFields[values: .ifNoneMatch] == [tag])
       #expect(request.headerFields[values: .ifModifiedSince] == [date(-9)])
@@ -50,7 +50,7 @@ struct ValidationTests {
   }
 
   @Test func `RFC 9111, 4.3.3: a full answer takes the place of the stale one`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2"), ("ETag", "\"1\"")], age: 3)
+    let harness = HTTPHarness(holding: "max-age=2", [("ETag", "\"1\"")], age: 3)
     let result = harness.ask { _ in
       (response(200, [("Cache-Control", "max-age=9"), ("ETag", "\"2\"")]), "new")
     }
@@ -65,10 +65,9 @@ struct ValidationTests {
   func `RFC 9111, 4.3.3: an answer that is not stored ends the stale one unless it is an error`(
     status: Int, stays: Bool
   ) {
-    let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=2, stale-while-revalidate=600")], age: 3)
+    let harness = HTTPHarness(holding: "max-age=2, stale-while-revalidate=600", age: 3)
     let answer = response(status, [("Cache-Control", "no-store")])
-    let result = harness.ask(request("GET", "/a", [("Cache-Control", "no-cache")])) { _ in
+    let result = harness.ask(request([("Cache-Control", "no-cache")])) { _ in
       (answer, "")
     }
     #expect(result.status == status && (harness.held.count == 1) == stays)
@@ -77,8 +76,9 @@ struct ValidationTests {
   @Test
   func `RFC 9111, 3.2 and 4.3.4: a 304 updates fields and freshness, but for those of the body`() {
     let harness = HTTPHarness(
-      holding: [
-        ("Cache-Control", "max-age=2"), ("ETag", "\"1\""), ("A", "1"), ("A", "2"), ("B", "3"),
+      holding: "max-age=2",
+      [
+        ("ETag", "\"1\""), ("A", "1"), ("A", "2"), ("B", "3"),
         ("Age", "1"), ("Content-Length", "4"), ("Content-Type", "text/plain"),
         ("Content-Encoding", "x"), ("Content-Foo", "1"), ("Content-Security-Policy", "1"),
       ], age: 3)
@@ -104,15 +104,14 @@ struct ValidationTests {
 
   @Test func `RFC 9111, 4.3.4: a 304 without validators speaks of the one that was asked about`() {
     let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=2"), ("ETag", "abc"), ("Last-Modified", date(-9))],
-      age: 3)
+      holding: "max-age=2", [("ETag", "abc"), ("Last-Modified", date(-9))], age: 3)
     let result = harness.ask { _ in (response(304), "") }
     #expect(result.sent.count == 1 && result.body == "body")
     #expect(result.fields[.eTag] == "abc" && harness.isHit())
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 with another tag updates nothing`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2"), ("ETag", "\"1\"")], age: 3)
+    let harness = HTTPHarness(holding: "max-age=2", [("ETag", "\"1\"")], age: 3)
     let result = harness.ask { request in
       request.headerFields.contains(.ifNoneMatch)
         ? (response(304, [("ETag", "\"2\"")]), "")
@@ -122,7 +121,7 @@ struct ValidationTests {
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 that says no-store ends the stored one after this use`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2"), ("ETag", "\"1\"")], age: 3)
+    let harness = HTTPHarness(holding: "max-age=2", [("ETag", "\"1\"")], age: 3)
     let result = harness.ask { _ in (response(304, [("Cache-Control", "no-store")]), "") }
     #expect(result.body == "body" && harness.held.isEmpty)
   }
@@ -142,11 +141,13 @@ struct ValidationTests {
   func `RFC 9111, 4.3.2: the client's own condition is answered from the cache`(
     condition: Pairs, status: Int
   ) {
-    let harness = HTTPHarness(holding: [
-      ("Cache-Control", "max-age=100"), ("ETag", "\"abc\""), ("Last-Modified", date(-9)),
-      ("Vary", "Q"), ("Content-Location", "/b"), ("Content-Type", "text/plain"),
-    ])
-    let result = harness.ask(request("GET", "/a", condition))
+    let harness = HTTPHarness(
+      holding: "max-age=100",
+      [
+        ("ETag", "\"abc\""), ("Last-Modified", date(-9)),
+        ("Vary", "Q"), ("Content-Location", "/b"), ("Content-Type", "text/plain"),
+      ])
+    let result = harness.ask(request(condition))
     #expect(result.isFromCache && result.status == status)
     #expect(result.body == (status == 304 ? "" : "body"))
     #expect(result.fields[.eTag] == "\"abc\"" && result.fields[.vary] == "Q")
@@ -156,9 +157,9 @@ struct ValidationTests {
   }
 
   @Test func `RFC 9111, 4.3.2: without Last-Modified, the date counts`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100"), ("Date", date(0))])
+    let harness = HTTPHarness(holding: "max-age=100", [("Date", date(0))])
     func status(_ offset: Int) -> Int {
-      harness.ask(request("GET", "/a", [("If-Modified-Since", date(offset))]))
+      harness.ask(request([("If-Modified-Since", date(offset))]))
         .status
     }
     #expect(status(0) == 304 && status(1) == 304 && status(-1) == 200)
@@ -166,29 +167,27 @@ struct ValidationTests {
 
   @Test(arguments: [301, 404, 500])
   func `RFC 9110, 13.2.1: a condition says nothing of an answer that is no success`(status: Int) {
-    let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")], status: status)
-    #expect(harness.ask(request("GET", "/a", [("If-None-Match", "\"1\"")])).status == status)
+    let harness = HTTPHarness(holding: "max-age=100", [("ETag", "\"1\"")], status: status)
+    #expect(harness.ask(request([("If-None-Match", "\"1\"")])).status == status)
   }
 
   @Test
   func `RFC 9111, 4.3.2: a stale response is validated before the client's condition is answered`()
   {
-    let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=2"), ("Last-Modified", date(-9))], age: 3)
-    let same = harness.ask(request("GET", "/a", [("If-Modified-Since", date(-9))])) { request in
+    let harness = HTTPHarness(holding: "max-age=2", [("Last-Modified", date(-9))], age: 3)
+    let same = harness.ask(request([("If-Modified-Since", date(-9))])) { request in
       #expect(request.headerFields[values: .ifModifiedSince] == [date(-9)])
       return (response(304), "")
     }
     #expect(same.status == 304 && same.reason == .validated)
     harness.wait(3)
-    let older = harness.ask(request("GET", "/a", [("If-None-Match", "\"client\"")])) { request in
+    let older = harness.ask(request([("If-None-Match", "\"client\"")])) { request in
       #expect(request.headerFields[values: .ifNoneMatch] == [])
       return (response(304), "")
     }
     #expect(older.status == 200 && older.body == "body")
     harness.wait(3)
-    let newer = harness.ask(request("GET", "/a", [("If-None-Match", "\"client\"")])) { _ in
+    let newer = harness.ask(request([("If-None-Match", "\"client\"")])) { _ in
       (response(200, [("ETag", "\"client\"")]), "new")
     }
     #expect(newer.status == 304 && newer.body == "")
@@ -198,7 +197,7 @@ struct ValidationTests {
   @Test func `a condition of the client goes on where the cache has nothing, and so does its 304`()
   {
     let harness = HTTPHarness()
-    let result = harness.ask(request("GET", "/a", [("If-None-Match", "abc")])) { request in
+    let result = harness.ask(request([("If-None-Match", "abc")])) { request in
       #expect(request.headerFields[values: .ifNoneMatch] == ["abc"])
       return (response(304, [("ETag", "abc"), ("Cache-Control", "max-age=9")]), "")
     }
@@ -207,19 +206,18 @@ struct ValidationTests {
 
   @Test(arguments: ["If-Match", "If-Unmodified-Since"])
   func `RFC 9111, 4.3.2: conditions that are the origin's to judge go there`(name: String) {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")])
-    #expect(!harness.isHit(request("GET", "/a", [(name, "\"1\"")])))
+    let harness = HTTPHarness(holding: "max-age=100", [("ETag", "\"1\"")])
+    #expect(!harness.isHit(request([(name, "\"1\"")])))
   }
 
   @Test func `RFC 9110, 9.3.2: HEAD is answered from a stored GET, without the body`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100"), ("Content-Length", "4")])
+    let harness = HTTPHarness(holding: "max-age=100", [("Content-Length", "4")])
     let result = harness.ask(request("HEAD"))
     #expect(result.isFromCache && result.body == "" && result.fields[.contentLength] == "4")
   }
 
   @Test func `RFC 9111, 4.3.5: HEAD updates what is stored, never its length`() {
-    let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=2"), ("A", "1"), ("B", "1")], age: 3)
+    let harness = HTTPHarness(holding: "max-age=2", [("A", "1"), ("B", "1")], age: 3)
     let head = harness.ask(request("HEAD")) { request in
       #expect(request.method == .head)
       return (
@@ -243,7 +241,7 @@ struct ValidationTests {
   func `RFC 9111, 4.3.5: HEAD shows that what is stored no longer holds`(
     validators: Pairs, field: (String, String)
   ) {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2")] + validators, age: 3)
+    let harness = HTTPHarness(holding: "max-age=2", validators, age: 3)
     _ = harness.ask(request("HEAD")) { _ in
       (response(200, [field, ("Cache-Control", "max-age=9")]), "")
     }
@@ -252,7 +250,7 @@ struct ValidationTests {
 
   @Test(arguments: [404, 410, 500])
   func `RFC 9111, 4.3.5: a HEAD that is no 200 changes nothing`(status: Int) {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=2"), ("A", "1")], age: 3)
+    let harness = HTTPHarness(holding: "max-age=2", [("A", "1")], age: 3)
     _ = harness.ask(request("HEAD")) { _ in
       (response(status, [("Cache-Control", "max-age=9"), ("A", "2")]), "")
     }

@@ -47,37 +47,31 @@ struct VaryTests {
   func `RFC 9111, 4.1: a response is used for requests with the same selecting fields`(
     vary: String, first: Pairs, second: Pairs, matches: Bool
   ) {
-    let harness = HTTPHarness(
-      holding: [("Cache-Control", "max-age=100"), ("Vary", vary)],
-      request: request("GET", "/a", first))
-    #expect(harness.isHit(request("GET", "/a", second)) == matches)
+    let harness = HTTPHarness(holding: "max-age=100", [("Vary", vary)], request: request(first))
+    #expect(harness.isHit(request(second)) == matches)
   }
 
   @Test func `RFC 9111, 4.1: lines of Vary count together`() {
-    let harness = HTTPHarness(holding: [
-      ("Cache-Control", "max-age=100"), ("Vary", ""), ("Vary", "*"),
-    ])
+    let harness = HTTPHarness(holding: "max-age=100", [("Vary", ""), ("Vary", "*")])
     #expect(harness.held.isEmpty)
-    harness.prime([("Cache-Control", "max-age=100"), ("Vary", "a"), ("Vary", "b")])
-    #expect(harness.isHit() && !harness.isHit(request("GET", "/a", [("b", "1")])))
+    harness.prime("max-age=100", [("Vary", "a"), ("Vary", "b")])
+    #expect(harness.isHit() && !harness.isHit(request([("b", "1")])))
   }
 
   @Test func `RFC 9111, 4.1: of several that match the newest is used`() {
-    let harness = HTTPHarness(holding: [("Cache-Control", "max-age=100")], body: "old", age: 1)
+    let harness = HTTPHarness(holding: "max-age=100", body: "old", age: 1)
     harness.prime(
-      [("Cache-Control", "max-age=100"), ("Vary", "Foo")], body: "new",
-      request: request("GET", "/a", [("Cache-Control", "no-cache")]))
+      "max-age=100", [("Vary", "Foo")], body: "new",
+      request: request([("Cache-Control", "no-cache")]))
     #expect(harness.ask().body == "new")
   }
 
   @Test func `RFC 9111, 4.1: the language that a request wants most is good enough`() {
     let harness = HTTPHarness(
-      holding: [
-        ("Cache-Control", "max-age=100"), ("Vary", "Accept-Language"), ("Content-Language", "de"),
-      ],
-      request: request("GET", "/a", [("Accept-Language", "en, de")]))
+      holding: "max-age=100", [("Vary", "Accept-Language"), ("Content-Language", "de")],
+      request: request([("Accept-Language", "en, de")]))
     func hit(_ wish: String) -> Bool {
-      harness.isHit(request("GET", "/a", [("Accept-Language", wish)]))
+      harness.isHit(request([("Accept-Language", wish)]))
     }
     #expect(hit("fr;q=0.5, de;q=1.0") && hit("de"))
     #expect(!hit("fr, de") && !hit("fr, de;q=0.9") && !hit("de;q=0") && !hit("de-CH"))
@@ -91,15 +85,15 @@ struct VaryTests {
     let harness = HTTPHarness()
     for value in ["1", "2"] {
       harness.prime(
-        [("Cache-Control", "max-age=100"), ("Vary", "Foo"), ("ETag", "\"\(value)\"")], body: value,
-        request: request("GET", "/a", [("Foo", value)]))
+        "max-age=100", [("Vary", "Foo"), ("ETag", "\"\(value)\"")], body: value,
+        request: request([("Foo", value)]))
     }
     return harness
   }
 
   @Test func `RFC 9111, 4.3.1: a request that selects none asks about all variants at once`() {
     let harness = Self.twoVariants()
-    let third = request("GET", "/a", [("Foo", "3")])
+    let third = request([("Foo", "3")])
     let result = harness.ask(third) { request in
       let tags = request.headerFields[.ifNoneMatch]?.split(separator: ", ").sorted() ?? []
       #expect(tags == ["\"1\"", "\"2\""])
@@ -108,12 +102,12 @@ struct VaryTests {
     }
     #expect(result.status == 200 && result.body == "2")
     #expect(harness.isHit(third) && harness.held.count == 3)
-    #expect(harness.isHit(request("GET", "/a", [("Foo", "2")])))
+    #expect(harness.isHit(request([("Foo", "2")])))
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 that does not say of which is followed by a plain request`() {
     let harness = Self.twoVariants()
-    let result = harness.ask(request("GET", "/a", [("Foo", "3")])) { request in
+    let result = harness.ask(request([("Foo", "3")])) { request in
       request.headerFields.contains(.ifNoneMatch)
         ? (response(304), "") : (response(200, [("Vary", "Foo")]), "3")
     }
@@ -123,14 +117,14 @@ struct VaryTests {
   @Test(arguments: ["Cookie", "X-API-Key", "Accept-Language", "Accept", "User-Agent", "Foo"])
   func `the values of all selecting fields are stored as digests`(name: String) {
     let harness = HTTPHarness()
-    let asked = request("GET", "/a", [(name, "geheim")])
-    harness.prime([("Cache-Control", "max-age=100"), ("Vary", "\(name), Bar")], request: asked)
+    let asked = request([(name, "geheim")])
+    harness.prime("max-age=100", [("Vary", "\(name), Bar")], request: asked)
     let text = harness.held.map {
       $0.key + String(decoding: $0.value.response.encodedMetadata(), as: UTF8.self)
     }
     #expect(text.count == 1 && !text[0].contains("geheim"))
     #expect(text[0].contains("vary \(name.lowercased())=~") && text[0].contains("vary bar\n"))
-    #expect(harness.isHit(asked) && !harness.isHit(request("GET", "/a", [(name, "geheim2")])))
+    #expect(harness.isHit(asked) && !harness.isHit(request([(name, "geheim2")])))
   }
 
   /// The cache stores a digest of a long value, because a hit reads the values of all variants.
@@ -142,17 +136,17 @@ struct VaryTests {
     let values = (0..<3).map { "\($0)" + String(repeating: ", x", count: length) }
     for value in values {
       harness.prime(
-        [("Cache-Control", "max-age=100"), ("Vary", name)], body: String(value.prefix(1)),
-        request: request("GET", "/a", [(name, value)]))
+        "max-age=100", [("Vary", name)], body: String(value.prefix(1)),
+        request: request([(name, value)]))
     }
     for value in values {
-      let again = harness.ask(request("GET", "/a", [(name, value)]))
+      let again = harness.ask(request([(name, value)]))
       #expect(again.isFromCache && again.body == String(value.prefix(1)))
     }
     for (_, stored) in harness.held {
       let value = stored.response.vary.fields[0].value ?? ""
       #expect(value.utf8.count < 100)
-      #expect(!harness.isHit(request("GET", "/a", [(name, value)])), "the digest is no value")
+      #expect(!harness.isHit(request([(name, value)])), "the digest is no value")
     }
     #expect(harness.held.count == 3)
   }
