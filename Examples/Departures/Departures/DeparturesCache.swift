@@ -77,25 +77,6 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The next departures of a station as far as they are stored, with their ships: the late departures of yesterday, and the
-  /// departures of today and tomorrow.
-  public func next(from station: String) async throws -> [Departure] {
-    var stored = self
-    stored.policy = .cacheOnly
-    func ifStored<Value>(_ lookup: () async throws -> CacheResult<Value>) async throws -> Value? {
-      do { return try await lookup().value } catch let error as LarderError
-        where error.code == .notStored
-      { return nil }
-    }
-    var next: [Departure] = []
-    for day in (-1...1).map({ today.advanced(by: $0) }) {
-      let board = try await ifStored { try await stored.board(at: station, on: day) }
-      let ships = try await ifStored { try await stored.ships(on: day) }
-      next += board?.upcoming(at: store.now).map { $0.named(by: ships ?? [:]) } ?? []
-    }
-    return next.sorted { $0.leaves < $1.leaves }
-  }
-
   /// The weather of five days.
   public func forecasts(for lake: Lake) async throws -> CacheResult<[Forecast]> {
     try await value(lake.id, in: .weather) {

@@ -45,7 +45,7 @@ extension DeparturesCache {
           return try await ahead.board(at: station, on: ahead.today.advanced(by: days)).outcome
         case .ships: return try await ahead.ships(on: ahead.today).outcome
         case .widget(let station):
-          try Widget(ahead).publish(await ahead.next(from: station), for: station)
+          try await ahead.publish(station)
           return .present
         }
       })

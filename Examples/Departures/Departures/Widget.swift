@@ -1,47 +1,56 @@
-import Larder
+public import Larder
 
-/// The next departures. An app writes them, and its widget, another process, reads them from the same store. A departure
+/// The next departures. An app publishes them, and its widget, another process, reads them from the same store. A departure
 /// expires when it leaves.
-public struct Widget: Sendable {
-  public static let most = 20
+extension DeparturesCache {
+  private var nextDepartures: Cache<Departure> { cache(of: Departure.self, in: .next) }
 
-  private let next: Cache<Departure>
-
-  public init(_ cache: DeparturesCache) {
-    next = cache.cache(of: Departure.self, in: .next)
-  }
-
-  /// Replaces the departures of a station in one transaction.
-  public func publish(_ departures: [Departure], for station: String) throws {
-    let prefix = station.withoutZeros + "/"
+  /// Replaces the published departures of a station in one transaction. At most 20 come from the stored boards and ships: the
+  /// late departures of yesterday, and the departures of today and tomorrow.
+  public func publish(_ station: String) async throws {
+    var stored = self
+    stored.policy = .cacheOnly
+    func ifStored<Value>(_ lookup: () async throws -> CacheResult<Value>) async throws -> Value? {
+      do { return try await lookup().value } catch let error as LarderError
+        where error.code == .notStored
+      { return nil }
+    }
+    var departures: [Departure] = []
+    for day in (-1...1).map({ today.advanced(by: $0) }) {
+      let board = try await ifStored { try await stored.board(at: station, on: day) }
+      let ships = try await ifStored { try await stored.ships(on: day) }
+      departures += board?.upcoming(at: store.now).map { $0.named(by: ships ?? [:]) } ?? []
+    }
+    departures.sort { $0.leaves < $1.leaves }
+    let (next, prefix) = (nextDepartures, station.withoutZeros + "/")
     let old = try next.keys(prefix: prefix)
-    try next.namespace.store.write { batch in
+    try store.write { batch in
       for key in old { try batch.remove(key, from: next) }
-      for departure in departures.prefix(Self.most) {
+      for departure in departures.prefix(20) {
         let run = "\(departure.time.milliseconds)/\(departure.course)/\(departure.destination)"
         try batch.set(departure, for: prefix + run, in: next, expires: .at(departure.leaves))
       }
     }
   }
 
-  /// The next departures of a station, in the order in which they leave.
-  public func departures(from station: String, limit: Int = 3) throws -> [Departure] {
+  /// The published departures of a station that have not left, in the order in which they leave.
+  public func published(from station: String, limit: Int = 3) throws -> [Departure] {
     var found: [Departure] = []
-    try next.entries(prefix: station.withoutZeros + "/").visit { found.append($1) }
+    try nextDepartures.entries(prefix: station.withoutZeros + "/").visit { found.append($1) }
     return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(limit, 0)))
   }
 
-  /// Calls `show` with the next departures of some stations: at once, after each publication by any process, and whenever a
-  /// departure has left. Ends when `show` returns false.
+  /// Calls `show` with the published departures of some stations: at once, after each publication by any process, and whenever
+  /// a departure has left. Ends when `show` returns false.
   public func watch(
     _ stations: [String], limit: Int = 3, _ show: ([Departure]) throws -> Bool
   ) async throws {
-    let clock = next.namespace.store.clock
+    let clock = store.clock
     var shown: [Departure]?
     while !Task.isCancelled {
       // The subscription begins before the read, so that no change is missed.
-      let changes = next.namespace.changes()
-      let departures = try stations.flatMap { try self.departures(from: $0, limit: limit) }
+      let changes = nextDepartures.namespace.changes()
+      let departures = try stations.flatMap { try published(from: $0, limit: limit) }
       // A publication makes many changes.
       if departures != shown, try !show(departures) { return }
       shown = departures

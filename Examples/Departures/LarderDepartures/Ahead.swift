@@ -31,7 +31,7 @@ struct Publish: AsyncParsableCommand {
     try await session.show(.next) { cache in
       _ = try await follow(cache.enterBackground(stations.unique))
       return try stations.unique.map { station in
-        let count = try Widget(cache).departures(from: station, limit: Widget.most).count
+        let count = try cache.published(from: station, limit: .max).count
         return "\(station): \(count) departures for the widget"
       }
     }
@@ -50,7 +50,7 @@ struct ShowWidget: AsyncParsableCommand {
 
   func run() async throws {
     try await session.show { cache in
-      try await Widget(cache).watch(stations.unique, limit: rows) { next in
+      try await cache.watch(stations.unique, limit: rows) { next in
         let rows = try next.map { departure in
           let ship = departure.ship.map { "  (\($0))" } ?? ""
           return "\(try SwissTime.clock(departure.leaves))  \(departure.name.padded(to: 9))"

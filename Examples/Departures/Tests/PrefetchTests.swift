@@ -50,8 +50,8 @@ import ExampleTesting
     #expect(try await cache.enterBackground(["1", "2"]).finish().counts == [4, 3, 0, 0])
     #expect(services.asked.dropFirst(2).prefix(2).allSatisfy { $0.contains("2025-07-13") })
     #expect(services.asked.dropFirst(4) == ["/boats/ships"])
-    #expect(try fixture.namespace(.next).count() == 2 * Widget.most, "and tomorrow's")
-    #expect(try fixture.widget.departures(from: "1").map(\.ship) == [nil, "Limmat", nil])
+    #expect(try fixture.namespace(.next).count() == 40, "and tomorrow's")
+    #expect(try cache.published(from: "1").map(\.ship) == [nil, "Limmat", nil])
     #expect(try await cache.enterBackground([]).finish().counts == [0, 0, 0, 0])
     // A morning without a network still has its boards.
     services.change { $0.answers["/"] = FakeServices.down }
@@ -71,8 +71,8 @@ import ExampleTesting
 
   private func publish(_ station: String = "1") async throws -> [Departure] {
     _ = try await fixture.cache.board(at: station)
-    try fixture.widget.publish(await fixture.cache.next(from: station), for: station)
-    return try fixture.widget.departures(from: station, limit: Widget.most)
+    try await fixture.cache.publish(station)
+    return try fixture.cache.published(from: station, limit: 20)
   }
 
   @Test func `a departure expires when it leaves, delays included`() async throws {
@@ -80,7 +80,7 @@ import ExampleTesting
     #expect(try await publish().count == 12)
     for (time, count) in [("09:03:59", 12), ("09:04:00", 11), ("20:03:59", 1), ("20:04:00", 0)] {
       fixture.clock.set(to: try moment("2025-07-12T\(time)+0200"))
-      #expect(try fixture.widget.departures(from: "1", limit: 20).count == count, "\(time)")
+      #expect(try cache.published(from: "1", limit: 20).count == count, "\(time)")
     }
     #expect(try fixture.cache.store.purge().entries >= 12)
   }
@@ -90,15 +90,15 @@ import ExampleTesting
     fixture.services.change { $0.times = ["18:30:00+0200"] }
     _ = try await fixture.with(.reload).board(at: "1")
     #expect(try await publish("01").map(\.name) == ["BAT 181"])
-    #expect(try fixture.widget.departures(from: "11").count == 3)
-    #expect(try fixture.widget.departures(from: "2") == [])
+    #expect(try cache.published(from: "11").count == 3)
+    #expect(try cache.published(from: "2") == [])
   }
 
   @Test(.timeLimit(.minutes(20)))
   func `updates come at once, after a change, and when a departure has left`() async throws {
     let lines = Lines<[String]>()
-    let watch = Task { [widget = fixture.widget] in
-      try await widget.watch(["1"], limit: 2) {
+    let watch = Task { [cache] in
+      try await cache.watch(["1"], limit: 2) {
         lines.add($0.map(\.name))
         return lines.all.count < 3
       }

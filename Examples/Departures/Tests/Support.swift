@@ -31,7 +31,6 @@ struct Fixture {
   let waits: Lines<Duration>
   let services = FakeServices()
   var cache: DeparturesCache
-  var widget: Widget { Widget(cache) }
 
   init(
     at text: String = "2025-07-12T08:00:00+0200", log: (@Sendable (String) -> Void)? = nil
