@@ -1,54 +1,49 @@
 import Larder
-import LarderHTTP
 import Service
 import Synchronization
 
-/// The user's changes, stored until the service has them.
-///
-/// They are sent in their order. A change that is sent twice has the effect of one change, so a kill of the process meanwhile
-/// does no harm. A later change at the service wins, and the report says so.
+/// The user's changes, stored until the service has them, and sent in their order. A change that is sent twice, as after a kill,
+/// has the effect of one change. A later change at the service wins, and the report says so.
 extension ArticleReader {
-  /// Changes an article here at once, and at the service as soon as the service can be reached. The report says whether the
-  /// change was sent. Asks the service about an article that is not known here.
+  /// Changes an article here at once, and at the service as soon as the service can be reached. Asks the service about an
+  /// article that is not known here.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
-    let earlier = try edits().all.last { $0.edit.article == id }?.edit
-    var bookmark = try storage.article(id)?.bookmark
+    let edits = try edits()
+    let earlier = edits.last { $0.article == id }
+    var bookmark = try storedArticle(id)?.bookmark
     if bookmark == nil, earlier == nil { bookmark = try await readeck.bookmark(id).value }
-    let edit = PendingEdit(
-      article: id, title: earlier?.title ?? bookmark?.name ?? id, kind: kind,
-      made: storage.store.now, base: bookmark?.updated ?? earlier?.base ?? "")
-    var number = try edits().all.last.flatMap { Int($0.key.string ?? "") } ?? 1_000_000_000_000
-    try storage.store.write { batch in
-      let outbox = storage.outbox
-      // Another process may have taken the number of the key.
-      repeat { number += 1 } while try batch.entry(for: "\(number)", in: outbox.namespace) != nil
-      try batch.set(edit, for: "\(number)", in: outbox)
+    var edit = PendingEdit(
+      number: edits.last?.number ?? 1_000_000_000_000, article: id,
+      title: earlier?.title ?? bookmark?.name ?? id, kind: kind, made: store.now,
+      base: bookmark?.updated ?? earlier?.base ?? "")
+    try store.write { batch in
+      // Another process may have taken the number.
+      repeat {
+        edit.number += 1
+      } while try batch.entry(for: edit.key, in: outbox.namespace) != nil
+      try batch.set(edit, for: edit.key, in: outbox)
     }
     return try await sendEdits()
   }
 
   /// The changes in their order. Leaves out a change that another version of this program made and this version cannot decode.
-  func edits() throws -> Edits {
-    var edits = Edits()
-    try storage.outbox.entries().visit { edits.all.append(($0, $1)) }
+  func edits() throws -> [PendingEdit] {
+    var edits: [PendingEdit] = []
+    try outbox.entries().visit { edits.append($1) }
     return edits
   }
 
   /// The changes that the service does not have yet, in their order.
-  public func pendingEdits() throws -> [PendingEdit] {
-    try edits().all.map(\.edit).filter { $0.sent == nil }
-  }
+  public func pendingEdits() throws -> [PendingEdit] { try edits().filter { $0.sent == nil } }
 
   /// Sends the changes until the service is unreachable, throttles requests, or refuses the credential. A change without a
-  /// usable answer waits, and so do later changes of its article; the changes of other articles are sent.
-  ///
-  /// One process sends at a time, so the service gets the changes in their order.
+  /// usable answer waits, with the later changes of its article. One process sends at a time.
   public func sendEdits() async throws -> OutboxReport {
     let sent = Mutex<OutboxReport?>(nil)
     // Without a network, a caller does not wait for a process that sends.
     while try !pendingEdits().isEmpty, !readeck.isDisconnected, sent.withLock({ $0 == nil }) {
       // The turn is the lease of a load that never has a value. Another task of this process may have the turn.
-      _ = try await storage.syncs.result(for: "outbox") { [self] _ in
+      _ = try await syncs.result(for: "outbox") { [self] _ in
         let report = try await sendAll()
         sent.withLock { $0 = report }
         return .absent
@@ -61,13 +56,20 @@ extension ArticleReader {
 
   private func sendAll() async throws -> OutboxReport {
     var (report, waiting) = (OutboxReport(), Set<String>())
-    while let (key, edit) = try edits().all.first(where: {
-      $0.edit.sent == nil && !waiting.contains($0.edit.article)
-    }) {
+    while var edit = try pendingEdits().first(where: { !waiting.contains($0.article) }) {
       do {
-        let conflict = try await send(edit, key)
-        if let conflict { report.conflicts.append("\(edit.text): \(conflict)") }
-        report.sent += conflict == nil ? 1 : 0
+        if let conflict = try await send(&edit) {
+          report.conflicts.append("\(edit.text): \(conflict)")
+          try await outbox.remove(edit.key)
+        } else {
+          report.sent += 1
+          edit.sent = store.now
+          // The change stays until the article has been fetched again.
+          let kept: Void? = try await ifRoom { [edit] in
+            try await outbox.set(edit, for: edit.key, expires: .after(.days(30)))
+          }
+          if kept == nil { try await outbox.remove(edit.key) }
+        }
       } catch let error as ServiceError {
         waiting.insert(edit.article)
         if case .failed(.offline, _) = error { break }
@@ -80,64 +82,45 @@ extension ArticleReader {
     return report
   }
 
-  /// Sends a change, unless others have changed the article later. Returns why the change was dropped, or nil if the service
-  /// has it.
-  private func send(_ edit: PendingEdit, _ key: Key) async throws -> String? {
-    let own = try edits().all.last { $0.edit.article == edit.article && $0.edit.sent != nil }
+  /// Sends a change. Returns why the change must be dropped; nil if the service has it.
+  private func send(_ edit: inout PendingEdit) async throws -> String? {
+    let article = edit.article
+    let own = try edits().last { $0.article == article && $0.sent != nil }
     for isSent in [false, true] {
       let (current, reply): (Bookmark, Reply)
       do {
-        (current, reply) = try await readeck.bookmark(edit.article)
+        (current, reply) = try await readeck.bookmark(article)
       } catch let error as ServiceError where error.status == 404 {
         // The article counts as deleted only if the service lists articles.
         guard await readeck.lists() else { throw error }
-        try await storage.articles.remove(edit.article)
-        if edit.kind == .delete { return try await keep(edit, key, edit.base) }
-        try await storage.outbox.remove(key)
-        return "the article was deleted"
+        try await articles.remove(article)
+        return edit.kind == .delete ? nil : "the article was deleted"
       }
-      // Does not send a change that the service already has, from now or from before a kill.
+      // The service may have the change from now, or from before a kill.
       if let field = edit.kind.field, current.fields[field.name] == field.value {
-        return try await keep(edit, key, current.updated)
+        edit.base = current.updated
+        return nil
       }
       if isSent { break }
-      // The article has no change of others if its date is the date that the user has seen, or the date of the user's own last
-      // change.
-      let isSeen = [edit.base, own?.edit.updated].contains(current.updated)
-      var conflict = "the service has a later change of the article"
-      if isSeen || !isLater(current, than: edit, in: reply) {
-        do {
-          try await readeck.change(edit.article, edit.kind.field.map { [$0.name: $0.value] })
-          continue
-        } catch let error as ServiceError {
-          guard error.isRefusal, error.status != 404, !error.refusesReader else { throw error }
-          conflict = "\(error)"
-        }
+      // Others have changed nothing if the date is the date that the user has seen, or that of the user's own last change.
+      let isSeen = [edit.base, own?.base].contains(current.updated)
+      if !isSeen, isLater(current, than: edit, in: reply) {
+        return "the service has a later change of the article"
       }
-      try await storage.outbox.remove(key)
-      return conflict
+      do {
+        try await readeck.change(article, edit.kind.field.map { [$0.name: $0.value] })
+      } catch let error as ServiceError where error.isRefusal && error.status != 404 {
+        if error.refusesReader { throw error }
+        return "\(error)"
+      }
     }
-    throw ServiceError.undecodable(path: edit.article, reason: "it does not have the change")
+    throw ServiceError.undecodable(path: article, reason: "it does not have the change")
   }
 
-  /// Keeps a sent change until the article has been fetched again.
-  private func keep(_ edit: PendingEdit, _ key: Key, _ updated: String) async throws -> String? {
-    var edit = edit
-    (edit.sent, edit.updated) = (storage.store.now, updated)
-    let kept: Void? = try await ifRoom {
-      try await storage.outbox.set(edit, for: key, expires: .after(.days(30)))
-    }
-    if kept == nil { try await storage.outbox.remove(key) }
-    return nil
-  }
-
-  /// Whether a change of others, which the service has just returned, is later than the user's change. The later change
-  /// wins.
-  ///
-  /// The service's clock decides. The difference between both clocks, known from the answer's `Date`, shifts the time of the
-  /// user's change. A change of others wins if it is in the same second, or if a time is unknown.
+  /// Whether a change of others is later than the user's change, by the service's clock: the answer's `Date` shows how far both
+  /// clocks differ. A change of others wins if it is in the same second, or if a time is unknown.
   private func isLater(_ current: Bookmark, than edit: PendingEdit, in reply: Reply) -> Bool {
-    let now = storage.store.now
+    let now = store.now
     guard let date = reply.date(at: now), let changed = current.changed else { return true }
     return changed.advanced(by: .seconds(1)) > edit.made.advanced(by: now.duration(to: date))
   }

@@ -3,45 +3,40 @@ import Service
 import Synchronization
 
 extension ArticleReader {
-  /// An article from the store, unless it is missing there or edited. Then the article is fetched and, if there is room,
-  /// stored, and later its images. If the fetch of an edited article fails, the result is the stored version.
-  ///
-  /// If several tasks and processes open the article at the same time, one of them asks the service.
+  /// An article from the store, unless it is missing there or edited. Then one of the tasks and processes that open the article
+  /// fetches it and, if there is room, stores it, and later its images. If the fetch of an edited article fails, the result
+  /// is the stored version.
   public func article(_ id: String) async throws -> Article {
-    _ = try await ifRoom { try storage.applySettings() }
-    let opened = Mutex(try storage.article(id)?.bookmark)
+    _ = try await ifRoom { try applySettings() }
+    let opened = Mutex(try storedArticle(id)?.bookmark)
     let loaded = try await load(id) { [self] in
       let bookmark = try await readeck.bookmark(id).value
       opened.withLock { $0 = bookmark }
       return bookmark
     }
     // Another task may have loaded the article.
-    let stored = try storage.article(id)?.bookmark
+    let stored = try storedArticle(id)?.bookmark
     guard let bookmark = stored ?? opened.withLock({ $0 }) else { throw ArticlesError.ended }
     var article = Article(bookmark: bookmark, html: loaded.value)
     if loaded.source != .loaded {
-      article.reason = loaded.error.map { "\($0)" }
-      article.isRefused = (loaded.error as? ServiceError)?.refusesReader ?? false
+      article.error = loaded.error
       return article
     }
     // A removal of all articles during the load is no error; the article is then not stored.
     article.isKept = loaded.error == nil && stored != nil
     if let error = loaded.error, try settings().limit > 0 { report(error) }
-    if article.isKept {
-      let task = Task(priority: .background) { [self] in
-        do {
-          _ = try await images(of: id)
-        } catch is CancellationError {
-          // A sign-out cancels the fetch of images.
-        } catch { report(error) }
+    guard article.isKept else { return article }
+    let task = Task(priority: .background) { [self] in
+      do { _ = try await fetchImages(of: id) } catch {
+        // A sign-out cancels the fetch of images.
+        if !(error is CancellationError) { report(error) }
       }
-      work.withLock { $0.images.append(task) }
     }
+    work.withLock { $0.images.append(task) }
     return article
   }
 
-  /// The HTML of an article: from the store, unless it is missing or edited. An article that cannot be stored is returned
-  /// all the same, with an error that says why.
+  /// The HTML of an article, with an error if it cannot be stored.
   ///
   /// - Parameters:
   ///   - listed: the articles that must not be removed for this one.
@@ -50,40 +45,36 @@ extension ArticleReader {
     _ id: String, keeping listed: Set<String> = [], since requested: Timestamp? = nil,
     _ bookmark: @escaping @Sendable () async throws -> Bookmark
   ) async throws -> CacheResult<String> {
-    let known = try storage.article(id)
-    let options = LoadOptions(stale: Staleness(onError: ArticleStore.ever), waitsForCommit: true)
-    let loaded = try await storage.articles.result(for: id, options: options) {
-      [self] stored in
-      let requested = requested ?? storage.store.now
-      var notes = StoredArticle.Notes(bookmark: try await bookmark(), requested: requested)
+    let known = try storedArticle(id)
+    let options = LoadOptions(stale: Staleness(onError: Self.ever), waitsForCommit: true)
+    let loaded = try await articles.result(for: id, options: options) { [self] stored in
+      let requested = requested ?? store.now
+      var article = StoredArticle(bookmark: try await bookmark(), requested: requested)
       let body = try await readeck.body(of: id, stored: stored)
       // If only other fields were edited, such as the reading progress, only the metadata is new.
       let html = body?.html ?? stored?.value ?? ""
-      notes.images = ImageAddresses.all(in: html, from: readeck.address(of: id))
+      article.images = ImageAddresses.all(in: html, from: readeck.address(of: id))
       // If the images did not fit before, they would not fit now.
-      if notes.images == known?.images { notes.imageLimit = known?.notes.imageLimit }
+      if article.images == known?.images { article.imageLimit = known?.imageLimit }
       if known == nil { try await makeRoom(keeping: listed) }
       let validators = body?.validators ?? stored?.validators
-      return Loaded(html, validators: validators ?? Validators(), metadata: try notes.encoded())
+      return Loaded(html, validators: validators ?? Validators(), metadata: try article.encoded())
     }
     guard let loaded else { throw ArticlesError.ended }
-    readeck.service.note(id, in: storage.articles.name, loaded)
+    readeck.service.note(id, in: articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
       // The new version may lack some of the images.
-      _ = try await ifRoom {
-        try storage.store.write { try storage.settle(known.images, of: id, in: &$0) }
-      }
+      _ = try await ifRoom { try settle(known, imageLimit: known.imageLimit) }
     }
     return loaded
   }
 
-  /// Removes the oldest article if the limit of articles is reached.
   private func makeRoom(keeping listed: Set<String>) async throws {
     let limit = try settings().limit
-    guard limit > 0, try storage.articles.count() >= limit,
-      let oldest = try storage.list().last(where: { !listed.contains($0.bookmark.id) })
+    guard limit > 0, try articles.count() >= limit,
+      let oldest = try storedArticles().last(where: { !listed.contains($0.bookmark.id) })
     else { return }
     // If this removal finds no room, the article cannot be stored either, and its error is reported.
-    _ = try await ifRoom { try await storage.articles.remove(oldest.bookmark.id) }
+    _ = try await ifRoom { try await articles.remove(oldest.bookmark.id) }
   }
 }

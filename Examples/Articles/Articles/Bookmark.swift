@@ -24,9 +24,9 @@ public struct Bookmark: Codable, Sendable, Hashable {
   private func flag(_ field: String) -> Bool { fields[field]?.isTrue ?? false }
 
   public var url: String { text("url") }
-  /// The time of creation in RFC 3339. As text, the times of one service sort in order.
+  /// As text, the times of one service sort in order.
   public var created: String { text("created") }
-  /// The time of the last change of the bookmark in RFC 3339; the reading progress counts as a change.
+  /// The time of the last change, also of the reading progress.
   public var updated: String { text("updated") }
   public var isMarked: Bool { flag("is_marked") }
   public var isArchived: Bool { flag("is_archived") }
@@ -38,11 +38,7 @@ public struct Bookmark: Codable, Sendable, Hashable {
     [text("title"), url].lazy.map { $0.trimmingBlanks }.first { !$0.isEmpty } ?? id
   }
 
-  /// Whether this bookmark was added later than the other bookmark. Of two bookmarks of the same time, neither is newer.
   func isNewer(than other: Bookmark) -> Bool { created > other.created }
-
-  /// Whether the versions differ. The service's times may go back, after its clock was set or a backup restored.
-  func isEdited(since other: Bookmark) -> Bool { updated != other.updated }
 
   /// The time of the last change, without the fraction of a second; nil for text in another form.
   var changed: Timestamp? {

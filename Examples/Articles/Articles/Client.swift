@@ -2,12 +2,10 @@ import Foundation
 import HTTPTypes
 import Larder
 import LarderHTTP
-import Service
+public import Service
 
-/// The part of readeck's API that a reader needs, through an HTTP cache.
-///
-/// The cache validates lists before each use. It does not store articles and images, which are entries of their own, nor
-/// bookmarks, whose dates show which change is later.
+/// The part of readeck's API that a reader needs, through an HTTP cache. The cache does not store articles and images, which are
+/// entries of their own, nor bookmarks, whose dates show which change is later.
 struct Readeck: Sendable {
   let service: Service
   let isDisconnected: Bool
@@ -17,8 +15,7 @@ struct Readeck: Sendable {
   }
   private static func path(_ id: String) -> String { "/bookmarks/\(id.percentEscaped)" }
 
-  /// The newest articles that are not archived, newest first. This is readeck's own list of unread articles; opened articles
-  /// stay in it.
+  /// The articles that are not archived, newest first. Opened articles stay in this list.
   func unread(limit: Int) async throws -> ArticleList {
     let path = "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)"
     let fields: HTTPFields = [.accept: "application/json", .cacheControl: "no-cache"]
@@ -35,11 +32,9 @@ struct Readeck: Sendable {
       isWhole: page.skipped.isEmpty && total.map { count >= min(UInt(limit), $0) } ?? false)
   }
 
-  /// Whether the service lists articles: the failure of another request then concerns only that request. A proxy may answer
-  /// every request with 404 while the service is down.
+  /// Whether the service lists articles. A proxy may answer every request with 404 while the service is down.
   func lists() async -> Bool { (try? await unread(limit: 1)) != nil }
 
-  /// A bookmark, and the service's answer with it, which has a `Date`.
   func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
     let path = Self.path(id)
     let reply = try own(await service.send(path, fields: Self.unstored("application/json")))
@@ -55,8 +50,8 @@ struct Readeck: Sendable {
         fields: [.contentType: "application/json", .accept: "application/json"]))
   }
 
-  /// A good answer to a request about one bookmark; throws for any other. Proxies, firewalls and login pages answer too,
-  /// with any status: a refusal in another form than the service's does not come from the service.
+  /// A good answer about one bookmark. Proxies, firewalls and login pages answer too, with any status: a refusal in another form
+  /// than the service's does not come from the service.
   private func own(_ reply: Reply) throws(ServiceError) -> Reply {
     let isOwn =
       reply.json?["is_valid"]?.isTrue == false
@@ -68,13 +63,10 @@ struct Readeck: Sendable {
     return try service.checked(reply)
   }
 
-  /// The URL of an article's HTML: the base of its relative addresses.
   func address(of id: String) -> String { service.base + Self.path(id) + "/article" }
 
-  /// The article's HTML fragment and its validators; nil if the stored HTML is unchanged.
-  ///
-  /// The service's tag is no quoted string and may end in a content coding. The service compares the tag byte for byte, and its
-  /// 304 has no validators.
+  /// The article's HTML fragment and its validators; nil if the stored HTML is unchanged. The service's tag is no quoted string,
+  /// and is compared byte for byte; its 304 has no validators.
   func body(
     of id: String, stored: CachedValue<String>?
   ) async throws -> (html: String, validators: Validators)? {
@@ -101,12 +93,11 @@ struct Readeck: Sendable {
     return (html, good.validators)
   }
 
-  /// A whole image; throws like ``Reply/image()`` for anything else, such as a login page.
   func image(at address: String) async throws -> [UInt8] {
     try await service.checked(service.send(address, fields: Self.unstored("image/*"))).image()
   }
 }
 
 extension ServiceError {
-  var refusesReader: Bool { [401, 403, 407].contains(status) }
+  public var refusesReader: Bool { [401, 403, 407].contains(status) }
 }

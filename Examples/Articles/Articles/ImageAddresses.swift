@@ -6,32 +6,17 @@ import Service
 ///
 /// Addresses are absolute. Schemes other than HTTP are left out, such as `data:` URLs. The HTML may be malformed.
 enum ImageAddresses {
+  /// The elements whose content is text.
+  private static let raw: Set = [
+    "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
+  ]
+
   /// - Parameter address: the URL of the HTML, the base of relative addresses.
   static func all(in html: String, from address: String) -> [String] {
-    let base = URL(string: address)
-    var seen: Set<String> = []
-    return tags(of: html).flatMap { tag -> [String] in
-      tag.attributes.flatMap { name, value -> [String] in
-        switch (tag.name, name) {
-        case ("img", "src"): [resolved(value)]
-        case ("img", "srcset"), ("source", "srcset"): candidates(of: resolved(value))
-        default: []
-        }
-      }
-    }.compactMap { absolute($0, base) }.filter { seen.insert($0).inserted }
-  }
-
-  private typealias Tag = (name: String, attributes: [(name: String, value: String)])
-
-  /// The opening tags with names in lower case, without the tags in comments, scripts and similar elements.
-  private static func tags(of html: String) -> [Tag] {
-    let raw: Set = [
-      "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
-    ]
     let opening = /<([a-zA-Z][a-zA-Z0-9]*)/
     // A name, which a stray `=` may begin, and a value: in quotes of either kind, or without quotes.
     let attribute = /[\s\/]*(=?[^\s=\/>]*)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]*)))?/
-    var tags: [Tag] = []
+    var found: [String] = []
     var rest = html[...]
     while let start = rest.firstIndex(of: "<") {
       rest = rest[start...]
@@ -39,22 +24,27 @@ enum ImageAddresses {
         rest = rest.hasPrefix("<!--") ? rest.behind("-->") : rest.dropFirst()
         continue
       }
-      var tag: Tag = (name.1.lowercased(), [])
+      let tag = name.1.lowercased()
       rest = rest[name.range.upperBound...]
       while let next = rest.prefixMatch(of: attribute), !next.0.isEmpty {
-        let value = next.2 ?? next.3 ?? next.4 ?? ""
-        tag.attributes.append((next.1.lowercased(), String(value)))
         rest = rest[next.range.upperBound...]
+        let value = resolved(next.2 ?? next.3 ?? next.4 ?? "")
+        switch (tag, next.1.lowercased()) {
+        case ("img", "src"): found.append(value)
+        case ("img", "srcset"), ("source", "srcset"): found += candidates(of: value)
+        default: break
+        }
       }
-      if raw.contains(tag.name) { rest = rest.behind("</" + tag.name) }
-      tags.append(tag)
+      if raw.contains(tag) { rest = rest.behind("</" + tag) }
     }
-    return tags
+    let base = URL(string: address)
+    var seen: Set<String> = []
+    return found.compactMap { absolute($0, base) }.filter { seen.insert($0).inserted }
   }
 
   /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without a descriptor; any
   /// other comma is part of the address.
-  static func candidates(of set: String) -> [String] {
+  private static func candidates(of set: String) -> [String] {
     var addresses: [String] = []
     var rest = Substring(set)
     while true {
@@ -62,10 +52,9 @@ enum ImageAddresses {
       guard !rest.isEmpty else { return addresses }
       var address = rest.prefix { !$0.isWhitespace }
       rest = rest[address.endIndex...]
-      let isEnd = address.hasSuffix(",")
+      if !address.hasSuffix(",") { rest = rest.drop { $0 != "," } }
       while address.hasSuffix(",") { address.removeLast() }
       addresses.append(String(address))
-      if !isEnd { rest = rest.drop { $0 != "," } }
     }
   }
 
@@ -73,7 +62,14 @@ enum ImageAddresses {
   /// an address that is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
-    guard !text.isEmpty, let url = URL(browsing: text, relativeTo: base),
+    // Letters beyond ASCII in a host have an encoding of their own.
+    let host = text.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
+    // As in browsers, escapes stay, and characters that may not be in an address (RFC 3986, 2.2) become escapes. Foundation
+    // alone would also escape `%` if it escapes anything.
+    let rest = text.dropFirst(host.count).replacing(
+      /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]/
+    ) { String($0.output).percentEscaped }
+    guard !text.isEmpty, let url = URL(string: String(host + rest), relativeTo: base)?.absoluteURL,
       ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
     else { return nil }
     let address = String(url.absoluteString.prefix { $0 != "#" })
@@ -81,9 +77,11 @@ enum ImageAddresses {
   }
 
   /// The text with HTML character references such as `&amp;` and `&#x26;` resolved. An unknown name, as in `&b;`, stays.
-  private static func resolved(_ text: String) -> String {
+  private static func resolved(_ text: Substring) -> String {
     let named: [Substring: String] = ["amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">"]
-    return text.replacing(/&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/) { match in
+    return String(text).replacing(
+      /&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/
+    ) { match in
       let code = match.1.flatMap { UInt32($0, radix: 16) } ?? match.2.flatMap { UInt32($0) }
       return code.flatMap { Unicode.Scalar($0) }.map { String($0) }
         ?? match.3.flatMap { named[$0] } ?? String(match.0)
@@ -95,24 +93,5 @@ extension Substring {
   /// The text behind the next occurrence of `end`, in lower or upper case; empty if there is none.
   fileprivate func behind(_ end: String) -> Substring {
     range(of: end, options: .caseInsensitive).map { self[$0.upperBound...] } ?? ""
-  }
-}
-
-extension URL {
-  /// The absolute URL of an address as browsers read it: escapes stay, and characters that may not be in an address become
-  /// escapes. Foundation alone would also escape `%` if it escapes anything.
-  fileprivate init?(browsing address: String, relativeTo base: URL?) {
-    // The punctuation that an address may have (RFC 3986, 2.2), and `%`, which begins an escape.
-    let allowed = "-._~:/?#[]@!$&'()*+,;=%".unicodeScalars
-    // Letters beyond ASCII in a host have an encoding of their own.
-    let host = address.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
-    let rest = address.dropFirst(host.count).replacing(/%(?![0-9A-Fa-f]{2})/, with: "%25")
-    let escaped = rest.unicodeScalars.map {
-      allowed.contains($0) ? "\($0)" : "\($0)".percentEscaped
-    }
-    guard let url = URL(string: host + escaped.joined(), relativeTo: base)?.absoluteURL else {
-      return nil
-    }
-    self = url
   }
 }

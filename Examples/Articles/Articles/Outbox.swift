@@ -21,21 +21,23 @@ public struct PendingEdit: Codable, Sendable, Hashable {
     }
   }
 
+  /// The place in the order of all changes, and the key of the entry.
+  var number: Int
   public var article: String
   public var title: String
   public var kind: Kind
   public var made: Timestamp
-  /// The `updated` of the bookmark that the user saw before the change.
+  /// The `updated` of the bookmark that the user saw before the change; after the sending, the `updated` with the change.
   var base: String
-  /// When the change was sent, and the bookmark's `updated` after it; nil if the service does not have the change yet.
+  /// When the change was sent; nil if the service does not have the change yet.
   var sent: Timestamp?
-  var updated: String?
 
+  var key: String { "\(number)" }
   /// `archive "The ferry"`.
   public var text: String { "\(kind.rawValue) \"\(title)\"" }
 }
 
-public struct OutboxReport: Codable, Sendable, Hashable {
+public struct OutboxReport: Sendable, Hashable {
   public var sent = 0
   /// Changes that were dropped because the service has a later change, or refuses them.
   public var conflicts: [String] = []
@@ -46,17 +48,14 @@ public struct OutboxReport: Codable, Sendable, Hashable {
   public var isRefused = false
 }
 
-/// The changes in their order, some of them already sent. The user sees an article as the service's answer, plus the changes
-/// that this answer lacks.
-struct Edits: Sendable {
-  var all: [(key: Key, edit: PendingEdit)] = []
-
+/// The user sees an article as the service's answer, plus the changes that this answer lacks.
+extension [PendingEdit] {
   /// An article as the user sees it; nil if the user has deleted or archived it.
   ///
   /// - Parameter requested: the time before the bookmark was requested.
   func applied(to bookmark: Bookmark, since requested: Timestamp) -> Bookmark? {
     var seen = bookmark
-    for edit in changes(bookmark.id, since: requested) {
+    for edit in changes(of: bookmark.id, since: requested) {
       guard let field = edit.kind.field else { return nil }
       seen.fields[field.name] = field.value
     }
@@ -64,7 +63,7 @@ struct Edits: Sendable {
   }
 
   /// The changes of an article that the answer to the request may lack.
-  func changes(_ id: String, since requested: Timestamp) -> [PendingEdit] {
-    all.map(\.edit).filter { $0.article == id && $0.sent.map { $0 >= requested } ?? true }
+  func changes(of id: String, since requested: Timestamp) -> [PendingEdit] {
+    filter { $0.article == id && $0.sent.map { $0 >= requested } ?? true }
   }
 }

@@ -3,13 +3,10 @@ import LarderHTTP
 import Service
 
 /// The stored data of one user of one server, with their rules.
-struct ArticleStore: Sendable {
-  let store: Store
-  let realm: Realm
-
+extension ArticleReader {
   static let ever = Duration.days(36_500)
 
-  /// The HTML of articles; the metadata is ``StoredArticle/Notes``. An edited article is stale: opening fetches it, and serves
+  /// The HTML of articles; the metadata is a ``StoredArticle``. An edited article is stale: opening fetches it, and serves
   /// the stored version if the fetch fails.
   var articles: Cache<String> {
     store.cache(TextCodec(), in: realm.name(of: "articles"), memory: MemoryLimits.off)
@@ -18,25 +15,23 @@ struct ArticleStore: Sendable {
   var images: Cache<[UInt8]> {
     realm.cache(of: [UInt8].self, in: "articles.images", memory: MemoryLimits.off)
   }
-  /// The service's lists, which follow the rules of HTTP.
-  var answers: Store.Namespace { realm.namespace("articles.http") }
   var outbox: Cache<PendingEdit> {
     realm.cache(of: PendingEdit.self, in: "articles.outbox", rules: .userData)
   }
-  /// One entry: the record of the last sync. Its removal ends a sync under way, in any process.
-  var syncs: Cache<SyncRecord> {
-    realm.cache(of: SyncRecord.self, in: "articles.sync", rules: .userData)
+  /// One entry: the time of the last sync, if any. The removal of the entry ends a sync under way, in any process.
+  var syncs: Cache<[Timestamp]> {
+    realm.cache(of: [Timestamp].self, in: "articles.sync", rules: .userData)
   }
   var settingsCache: Cache<OfflineSettings> {
     realm.cache(of: OfflineSettings.self, in: "articles.settings", rules: .userData)
   }
 
   /// The settings. Another process may change them at any time, so they are read before each use.
-  func settings() throws -> OfflineSettings {
+  public func settings() throws -> OfflineSettings {
     try settingsCache.value(for: "offline") ?? OfflineSettings()
   }
 
-  /// Declares the limits of the settings, and removes the oldest articles and images beyond the limits. The store itself evicts
+  /// Declares the limits of the settings, and removes the oldest articles and images beyond them. The store itself evicts
   /// nothing: an eviction of one image would break its article.
   func applySettings() throws {
     let settings = try settings()
@@ -47,25 +42,26 @@ struct ArticleStore: Sendable {
     if declared == [rules, imageRules] { return }
     if settings.limit == 0 { try clear(articles.namespace, images.namespace) }
     if settings.imageBytes == 0 { try clear(images.namespace) }
-    let leaving = try list().dropFirst(settings.limit)
+    let leaving = try storedArticles().dropFirst(settings.limit)
     try store.write { batch in
       for article in leaving { try batch.remove(article.bookmark.id, from: articles) }
     }
-    for article in try list().reversed() where !article.images.isEmpty && !article.lacksImages {
-      guard try (images.namespace.info()?.bytes ?? 0) > settings.imageBytes else { break }
-      try note(imageLimit: settings.imageBytes, of: article)
+    for article in try storedArticles().reversed()
+    where !article.images.isEmpty && !article.lacksImages {
+      guard try images.namespace.info()?.bytes ?? 0 > settings.imageBytes else { break }
+      try settle(article, imageLimit: settings.imageBytes)
     }
     try store.declare(rules, for: articles.name)
     try store.declare(imageRules, for: images.name)
   }
 
   /// A stored article; nil if it is absent. Reads no HTML, counts no read and writes nothing.
-  func article(_ id: String) throws -> StoredArticle? {
+  func storedArticle(_ id: String) throws -> StoredArticle? {
     try articles.entry(for: id).flatMap(StoredArticle.init)
   }
 
   /// All stored articles, newest first. Reads no HTML.
-  func list() throws -> [StoredArticle] {
+  func storedArticles() throws -> [StoredArticle] {
     // One page has room for the largest limit of articles.
     try articles.namespace.page(limit: 1_000).items.compactMap(StoredArticle.init)
       .sorted { $0.bookmark.isNewer(than: $1.bookmark) }
@@ -80,34 +76,28 @@ struct ArticleStore: Sendable {
 
   func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
-  /// Makes an article an owner of the images that it shows and has room for, and of no other images. An image without owners is
-  /// removed.
-  func settle(_ addresses: [String], of id: String, in batch: inout WriteBatch) throws {
-    let notes = try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)?.notes
-    let shown = Set(notes?.imageLimit == nil ? notes?.images ?? [] : [])
-    for address in addresses {
-      guard let known = try batch.entry(for: address, in: images.namespace) else { continue }
-      let others = known.owners.filter { $0 != owner(id) }
-      let owners = shown.contains(address) ? others + [owner(id)] : others
-      if owners.isEmpty {
-        try batch.remove(address, from: images.namespace)
-      } else if owners.count != known.owners.count {
-        try batch.setOwners(owners, of: address, in: images.namespace)
-      }
-    }
-  }
-
-  /// Notes the limit that an article's images exceed, and removes the images; nil allows images again. Does nothing if the
-  /// stored version has other images.
-  func note(imageLimit limit: Int?, of article: StoredArticle) throws {
+  /// Notes the limit that an article's images exceed, if any. The article then owns the images that its stored version shows,
+  /// or none under a limit. An image without owners is removed.
+  func settle(_ article: StoredArticle, imageLimit limit: Int?) throws {
     let id = article.bookmark.id
     try store.write { batch in
-      let entry = try batch.entry(for: id, in: articles.namespace)
-      guard var notes = entry.flatMap(StoredArticle.init)?.notes, notes.images == article.images
-      else { return }
-      notes.imageLimit = limit
-      try batch.setMetadata(notes.encoded(), of: id, in: articles.namespace)
-      try settle(article.images, of: id, in: &batch)
+      var stored = try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)
+      // Another version may be stored meanwhile.
+      if stored?.images == article.images, stored?.imageLimit != limit {
+        stored?.imageLimit = limit
+        try batch.setMetadata(stored?.encoded(), of: id, in: articles.namespace)
+      }
+      let shown = Set(stored?.imageLimit == nil ? stored?.images ?? [] : [])
+      for address in article.images {
+        guard let known = try batch.entry(for: address, in: images.namespace) else { continue }
+        var owners = known.owners.filter { $0 != owner(id) }
+        if shown.contains(address) { owners.append(owner(id)) }
+        if owners.isEmpty {
+          try batch.remove(address, from: images.namespace)
+        } else if owners != known.owners {
+          try batch.setOwners(owners, of: address, in: images.namespace)
+        }
+      }
     }
   }
 }

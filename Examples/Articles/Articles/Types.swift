@@ -12,14 +12,12 @@ public enum ArticlesError: String, Error, CustomStringConvertible {
   public var description: String { rawValue }
 }
 
-public struct Article: Encodable, Sendable, Hashable {
+public struct Article: Sendable {
   public var bookmark: Bookmark
   public var html: String
-  /// Whether the article is stored and can be read without a network.
   public var isKept = true
   /// Why the service's newer version could not be fetched; nil if the article is the newest version.
-  public var reason: String?
-  public var isRefused = false
+  public var error: (any Error)?
 }
 
 public struct ArticleList: Sendable, Hashable {
@@ -31,36 +29,33 @@ public struct ArticleList: Sendable, Hashable {
   var isWhole = false
 }
 
-/// A stored article without its HTML.
-public struct StoredArticle: Sendable, Hashable {
+/// A stored article without its HTML: the metadata of its entry.
+public struct StoredArticle: Codable, Sendable, Hashable {
+  private enum CodingKeys: CodingKey { case bookmark, requested, images, imageLimit }
+
   /// The bookmark from the fetch of the HTML, with the changes that the user has made since.
-  public var bookmark: Bookmark { notes.bookmark }
-  /// When the article was stored, or found unchanged.
-  public var written: Timestamp
-  public var images: [String] { notes.images }
-  /// Whether the article has no images because they do not fit.
-  public var lacksImages: Bool { notes.imageLimit != nil }
+  public internal(set) var bookmark: Bookmark
+  /// The time before the bookmark was requested: it may lack changes since then.
+  var requested: Timestamp
+  public internal(set) var images: [String] = []
+  /// The limit that the images exceed, so that the article has no images. Under a higher limit they are fetched again.
+  var imageLimit: Int?
   /// Whether the service has a newer version.
-  public var isEdited: Bool
-  var notes: Notes
+  public internal(set) var isEdited = false
 
-  /// The metadata of the article's entry.
-  struct Notes: Codable, Hashable {
-    var bookmark: Bookmark
-    /// The time before the bookmark was requested: it may lack the user's changes since then.
-    var requested: Timestamp
-    var images: [String] = []
-    /// The limit that the images exceeded; under a higher limit they are fetched again.
-    var imageLimit: Int?
+  public var lacksImages: Bool { imageLimit != nil }
 
-    func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
-  }
+  func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
+}
 
+extension StoredArticle {
   /// Nil for an expired entry, and for an entry without an article's metadata.
   init?(_ entry: Store.Entry) {
-    guard entry.state != .expired, let metadata = entry.metadata else { return nil }
-    do { notes = try JSONDecoder().decode(Notes.self, from: Data(metadata)) } catch { return nil }
-    (written, isEdited) = (entry.written, entry.state == .stale)
+    guard entry.state != .expired, let metadata = entry.metadata,
+      var article = try? JSONDecoder().decode(Self.self, from: Data(metadata))
+    else { return nil }
+    article.isEdited = entry.state == .stale
+    self = article
   }
 }
 
@@ -85,26 +80,27 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
 
   /// Gives a missing field its default, as in settings of an earlier version.
   public init(from decoder: any Decoder) throws {
-    let (fields, usual) = (try JSON(from: decoder), OfflineSettings())
-    let number = { (name: String) in fields[name]?.number.flatMap { Int(exactly: $0.rounded()) } }
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let usual = OfflineSettings()
     self.init(
-      isOn: fields["isOn"]?.isTrue ?? usual.isOn, articles: number("articles") ?? usual.articles,
-      keepsImages: fields["keepsImages"]?.isTrue ?? usual.keepsImages,
-      imageMegabytes: number("imageMegabytes") ?? usual.imageMegabytes)
+      isOn: try fields.decodeIfPresent(Bool.self, forKey: .isOn) ?? usual.isOn,
+      articles: try fields.decodeIfPresent(Int.self, forKey: .articles) ?? usual.articles,
+      keepsImages: try fields.decodeIfPresent(Bool.self, forKey: .keepsImages) ?? usual.keepsImages,
+      imageMegabytes: try fields.decodeIfPresent(Int.self, forKey: .imageMegabytes)
+        ?? usual.imageMegabytes)
   }
 
   var limit: Int { isOn ? articles : 0 }
   var imageBytes: Int { isOn && keepsImages ? .megabytes(imageMegabytes) : 0 }
 }
 
-public struct ArticleUsage: Sendable, Hashable, Codable {
+public struct ArticleUsage: Sendable, Hashable {
   public var articles: Int
   public var htmlBytes: Int
   public var images: Int
   public var imageBytes: Int
-  /// The time in RFC 3339 of the last sync that stored something, or found that nothing is missing.
-  public var lastSync: String?
-  public var pendingEdits: Int
+  /// The last sync that stored something, or found that nothing is missing.
+  public var lastSync: Timestamp?
 
   /// `20 articles, 1.2 MB of HTML and 34 MB of images`.
   public var text: String {

@@ -2,6 +2,7 @@ public import ArgumentParser
 public import Articles
 import ExampleProgram
 import Larder
+import Service
 
 struct ListArticles: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -48,12 +49,14 @@ struct ShowArticle: AsyncParsableCommand {
   func run() async throws {
     try await account.show { reader in
       let article = try await Failure.orNoSuchKey { try await reader.article(id) }
-      if let reason = article.reason {
-        Console.complain("this is the stored version; a newer one cannot be fetched now: \(reason)")
+      if let error = article.error {
+        Console.complain("this is the stored version; a newer one cannot be fetched now: \(error)")
       }
       // Prints the article before its images are fetched.
       try Output.write(document: article.html)
-      if article.isRefused { throw ExitCode(Failure.Code.refused.rawValue) }
+      if let error = article.error as? ServiceError, error.refusesReader {
+        throw ExitCode(Failure.Code.refused.rawValue)
+      }
       return []
     }
   }
@@ -129,14 +132,14 @@ struct Settings: AsyncParsableCommand {
         imageMegabytes: imageMegabytes ?? before.imageMegabytes)
       if settings != before { try await reader.change(settings) }
       let usage = try reader.usage()
-      let edits = try reader.pendingEdits()
-      return [
+      return try [
         "offline reading  \(settings.isOn ? "on" : "off")",
         "articles         at most \(settings.articles)",
         "images           "
           + (settings.keepsImages ? "at most \(settings.imageMegabytes) MB" : "not kept"),
-        "stored           \(usage.text)", "last sync        \(usage.lastSync ?? "never")",
-      ] + edits.map { "not sent yet     \($0.made)  \($0.text)" }
+        "stored           \(usage.text)",
+        "last sync        \(usage.lastSync?.description ?? "never")",
+      ] + reader.pendingEdits().map { "not sent yet     \($0.made)  \($0.text)" }
     }
   }
 }
@@ -150,9 +153,9 @@ struct SignOut: AsyncParsableCommand {
 
   func run() async throws {
     try await account.show { reader in
-      let usage = try reader.usage()
+      let (usage, edits) = (try reader.usage(), try reader.pendingEdits())
       try await reader.signOut()
-      return ["removed: \(usage.text), \(usage.pendingEdits) unsent changes"]
+      return ["removed: \(usage.text), \(edits.count) unsent changes"]
     }
   }
 }

@@ -92,7 +92,7 @@ struct Sync: AsyncParsableCommand {
     guard let result = ended else { return }
     for reason in result.unreadable { Console.complain("left out: \(reason)") }
     result.edits.complain()
-    if result.isStopped || result.outcome == .failed {
+    if result.reason != nil || result.outcome == .failed {
       throw Failure(
         result.isRefused ? .refused : .failed,
         result.reason ?? result.failures.first ?? "nothing could be stored",

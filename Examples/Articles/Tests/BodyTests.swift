@@ -19,13 +19,13 @@ import ExampleTesting
     status: Int, type: String, body: String, reason: String
   ) async throws {
     fixture.readeck.fill(2)
-    fixture.answer(Fixture.body(0)) {
+    fixture.answer(FakeReadeck.body(0)) {
       $0 = .init(status, ["Content-Type": type, "Location": "/moved"], text: body)
     }
     let result = try await fixture.sync()
-    #expect(result.stored == 1 && result.failed == 1 && !result.isStopped)
+    #expect(result.stored == 1 && result.failed == 1 && result.reason == nil)
     #expect(result.failures.first?.contains(reason) == true, "\(result)")
-    #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
+    #expect(try fixture.stored() == [1])
   }
 
   @Test func `difficult pages are stored as they are`() async throws {
@@ -35,16 +35,14 @@ import ExampleTesting
     let huge = "<p>" + String(repeating: "\u{E9}", count: 800_000) + "</p><img src='\(long)'>"
     let tooLong = "<img src='/img/\(String(repeating: "a", count: 70_000))'>"
     for (number, html) in [huge, "the same", "the same", tooLong].enumerated() {
-      fixture.readeck.change(FakeReadeck.id(number)) { ($0.html, $0.title) = (html, " \n") }
+      fixture.readeck.change(number) { ($0.html, $0.title) = (html, " \n") }
     }
     fixture.readeck.pages += [fixture.readeck.pages[2], fixture.readeck.pages[2]]
     #expect(try await fixture.sync().outcome == .done)
     #expect(Set(fixture.asked().bodies).count == 4)
     fixture.network.fail()
-    #expect(try await fixture.reader.article(FakeReadeck.id(0)).html == huge)
-    for number in 1...2 {
-      #expect(try await fixture.reader.article(FakeReadeck.id(number)).html == "the same")
-    }
+    #expect(try await fixture.open(0).html == huge)
+    for number in 1...2 { #expect(try await fixture.open(number).html == "the same") }
     let image: [UInt8]? = try fixture.images.value(for: fixture.address(long))
     #expect(image == FakeReadeck.Image.bytes(3))
     let untitled = try fixture.reader.stored().first
@@ -54,8 +52,10 @@ import ExampleTesting
   @Test func `bytes that are not UTF-8 are replaced`() async throws {
     fixture.readeck.fill(1)
     let body = Data([0x41, 0xE9, 0x42, 0xC3, 0xA9])
-    fixture.answer(Fixture.body(0)) { $0 = .init(200, ["Content-Type": "text/html"], body: body) }
-    #expect(try await fixture.reader.article(FakeReadeck.id(0)).html == "A\u{FFFD}B\u{E9}")
+    fixture.answer(FakeReadeck.body(0)) {
+      $0 = .init(200, ["Content-Type": "text/html"], body: body)
+    }
+    #expect(try await fixture.open(0).html == "A\u{FFFD}B\u{E9}")
   }
 
   private func bookmark(_ fields: String) throws -> Bookmark {

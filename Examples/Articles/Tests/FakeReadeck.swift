@@ -3,9 +3,8 @@ import ExampleTesting
 /// A readeck server with the forms of its API and its treatment of validators.
 final class FakeReadeck: Sendable {
   struct Page {
-    var id: String
+    var number: Int
     var title: String
-    var created: String
     var updated: String
     var html: String
     var status = 200
@@ -15,6 +14,16 @@ final class FakeReadeck: Sendable {
     var isMarked = false
     /// The reading progress: 0, 50 or 100 percent.
     var progress = 0
+    var id: String { FakeReadeck.id(number) }
+
+    var bookmark: [String: Any] {
+      [
+        "id": id, "created": FakeReadeck.moment(number), "updated": updated, "state": 0,
+        "url": "https://example.com/\(id)", "title": title, "site_name": "example.com",
+        "authors": NSNull(), "type": "article", "has_article": true, "is_marked": isMarked,
+        "is_archived": isArchived, "labels": ["ferries"], "read_progress": progress,
+      ]
+    }
   }
 
   struct Image {
@@ -53,32 +62,35 @@ final class FakeReadeck: Sendable {
   func set(ahead: Duration?) { state.withLock { $0.ahead = ahead } }
   func set(_ status: Int) { state.withLock { $0.listStatus = status } }
   func set(_ image: Image, at path: String) { state.withLock { $0.images[path] = image } }
+  func page(_ number: Int) -> Page? { pages.first { $0.number == number } }
+  func remove(_ number: Int) { pages.removeAll { $0.number == number } }
 
-  func change(_ id: String, _ change: (inout Page) -> Void) {
+  func change(_ number: Int, _ change: (inout Page) -> Void) {
     state.withLock { state in
-      if let index = state.pages.firstIndex(where: { $0.id == id }) { change(&state.pages[index]) }
+      guard let index = state.pages.firstIndex(where: { $0.number == number }) else { return }
+      change(&state.pages[index])
     }
   }
 
   /// Adds `count` pages, newest first. Each shows `images` images of its own.
   func fill(_ count: Int, images: Int = 0, from first: Int = 0) {
-    let new = (first..<first + count).reversed().map { number in
-      let id = Self.id(number)
-      let html = (0..<images).map { "<img src=\"/img/\(id)-\($0)\" alt='x'>" }.joined()
-      return Page(
-        id: id, title: "Article \(number)", created: Self.moment(number),
-        updated: Self.moment(number), html: "<section>\(number) \(html)</section>",
+    for number in first..<first + count {
+      let paths = (0..<images).map { Self.image($0, of: number) }
+      for path in paths { set(Image(), at: path) }
+      let html = paths.map { "<img src=\"\($0)\" alt='x'>" }.joined()
+      let page = Page(
+        number: number, title: "Article \(number)", updated: Self.moment(number),
+        html: "<section>\(number) \(html)</section>",
         entityTag: "\(String(number, radix: 16))a5b2c-gzip")
-    }
-    state.withLock { state in
-      state.pages = new + state.pages
-      for page in new {
-        for number in 0..<images { state.images["/img/\(page.id)-\(number)"] = Image() }
-      }
+      pages.insert(page, at: 0)
     }
   }
 
   static func id(_ number: Int) -> String { "Gyw\(1000 + number)gMHr6Yqsv7Jviu" }
+  static func number(of id: some StringProtocol) -> Int { Int(id.dropFirst(4).prefix(3)) ?? -1 }
+  static func path(_ number: Int) -> String { "/api/bookmarks/\(id(number))" }
+  static func body(_ number: Int) -> String { path(number) + "/article" }
+  static func image(_ image: Int, of number: Int) -> String { "/img/\(id(number))-\(image)" }
 
   static func moment(_ number: Int) -> String {
     // A fraction has no zeros at its end, and is missing if it is zero.
@@ -105,13 +117,13 @@ final class FakeReadeck: Sendable {
     guard request.fields["authorization"] == "Bearer \(Self.token)" else {
       return Self.refusal(401)
     }
-    let parts = request.bare.split(separator: "/").map(String.init)
-    if parts.count == 2 { return list(request, state) }
-    if request.method != "GET" { return edit(parts[2], request) }
-    guard let page = state.pages.first(where: { $0.id == parts[2] }) else {
+    if request.bare == "/api/bookmarks" { return list(request, state) }
+    let number = Self.number(of: request.bare.dropFirst("/api/bookmarks/".count))
+    guard let page = state.pages.first(where: { $0.number == number }) else {
       return Self.refusal(404)
     }
-    return parts.count == 3 ? .init(json: Self.bookmark(page)) : article(page, request)
+    if request.method != "GET" { return edit(number, request) }
+    return request.bare.hasSuffix("/article") ? article(page, request) : .init(json: page.bookmark)
   }
 
   private func list(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
@@ -121,24 +133,23 @@ final class FakeReadeck: Sendable {
     let limit = Int(request.parameter("limit") ?? "") ?? 50
     return .init(
       200, state.countsArticles ? ["Total-Count": "\(pages.count)"] : [:],
-      json: pages.prefix(limit).map(Self.bookmark))
+      json: pages.prefix(limit).map(\.bookmark))
   }
 
   /// Makes a change through the API. The time of the change is later than all earlier times.
-  private func edit(_ id: String, _ request: LocalServer.Received) -> LocalServer.Answer {
-    guard pages.contains(where: { $0.id == id }) else { return Self.refusal(404) }
+  private func edit(_ number: Int, _ request: LocalServer.Received) -> LocalServer.Answer {
     if request.method == "DELETE" {
-      pages.removeAll { $0.id == id }
+      remove(number)
       return .init(204)
     }
     let fields = try? JSONSerialization.jsonObject(with: request.body) as? [String: Any]
-    change(id) { page in
+    change(number) { page in
       page.isArchived = fields?["is_archived"] as? Bool ?? page.isArchived
       page.isMarked = fields?["is_marked"] as? Bool ?? page.isMarked
       page.progress = fields?["read_progress"] as? Int ?? page.progress
       page.updated = "2027-01-01T00:00:0\(fields?.count ?? 0)Z"
     }
-    return .init(json: ["id": id, "updated": pages.first { $0.id == id }?.updated ?? ""])
+    return .init(json: "{}")
   }
 
   private func article(_ page: Page, _ request: LocalServer.Received) -> LocalServer.Answer {
@@ -154,13 +165,4 @@ final class FakeReadeck: Sendable {
 
   static func refusal(_ status: Int) -> LocalServer.Answer { .init(status, text: words(status)) }
   static func words(_ status: Int) -> String { #"{"status":\#(status),"message":"no"}"# }
-
-  static func bookmark(_ page: Page) -> [String: Any] {
-    [
-      "id": page.id, "created": page.created, "updated": page.updated, "state": 0,
-      "url": "https://example.com/\(page.id)", "title": page.title, "site_name": "example.com",
-      "authors": NSNull(), "type": "article", "has_article": true, "is_marked": page.isMarked,
-      "is_archived": page.isArchived, "labels": ["ferries"], "read_progress": page.progress,
-    ]
-  }
 }

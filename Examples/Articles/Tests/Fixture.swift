@@ -16,33 +16,45 @@ struct Fixture: TestFixture {
     readeck = FakeReadeck(clock: clock)
     store = try Store.temporary(options: Store.Options(clock: clock))
     reader = Self.reader(in: store, at: server.base, over: network)
-    try await reader.storage.settingsCache.set(.test(), for: "offline")
+    try await reader.settingsCache.set(.test(), for: "offline")
     answerAll()
+  }
+
+  static func run(_ body: (Fixture) async throws -> Void) async throws {
+    try await LocalServer.run { server in
+      let fixture = try await Fixture(server)
+      try await body(fixture)
+      await fixture.reader.finish()
+      try fixture.store.finish()
+    }
   }
 
   static func reader(
     in store: Store, at base: String, over network: any HTTPTransport,
     token: String = FakeReadeck.token
   ) -> ArticleReader {
-    ArticleReader(in: store, at: base + "/api", token: token, over: network, sleep: { _ in })
+    ArticleReader(
+      in: store, at: base + "/api", token: token, over: network, pauses: [.zero, .zero])
   }
-
-  var articles: Store.Namespace { reader.storage.articles.namespace }
-  var images: Store.Namespace { reader.storage.images.namespace }
 
   /// Another reader over the same store, as in another process, or of another user.
   func another(token: String = FakeReadeck.token) -> ArticleReader {
     Self.reader(in: store, at: server.base, over: network, token: token)
   }
 
-  /// Suspends the answers to the requests that `isHeld` chooses until the gate opens.
-  func hold(_ isHeld: @escaping @Sendable (LocalServer.Received) -> Bool) -> Gate {
-    let gate = Gate()
+  var articles: Store.Namespace { reader.articles.namespace }
+  var images: Store.Namespace { reader.images.namespace }
+
+  func answerAll() { server.become { [readeck] in readeck.answer($0) } }
+
+  /// Runs `body` between the first request of a path and its answer.
+  func during(_ path: String, _ body: @escaping @Sendable () async throws -> Void) {
+    let isDone = Atomic(false)
     server.become { [readeck] request in
-      if isHeld(request) { await gate.pass() }
-      return readeck.answer(request)
+      let answer = readeck.answer(request)
+      if request.bare == path, !isDone.exchange(true, ordering: .relaxed) { try await body() }
+      return answer
     }
-    return gate
   }
 
   /// Changes the answers to requests of a path.
@@ -54,32 +66,11 @@ struct Fixture: TestFixture {
     }
   }
 
-  func answerAll() { server.become { [readeck] in readeck.answer($0) } }
-
   /// Gives the requests that `isChosen` chooses another answer. Other requests keep their answers.
   func answer(
     with other: LocalServer.Answer, to isChosen: @escaping @Sendable (LocalServer.Received) -> Bool
   ) {
     server.become { [readeck] in isChosen($0) ? other : readeck.answer($0) }
-  }
-
-  func page(_ number: Int) -> FakeReadeck.Page? {
-    readeck.pages.first { $0.id == FakeReadeck.id(number) }
-  }
-
-  func asked(for path: String) async throws {
-    try await waitUntil { server.received.contains { $0.bare == path } }
-  }
-
-  static func body(_ number: Int) -> String { "/api/bookmarks/\(FakeReadeck.id(number))/article" }
-
-  static func run(_ body: (Fixture) async throws -> Void) async throws {
-    try await LocalServer.run { server in
-      let fixture = try await Fixture(server)
-      try await body(fixture)
-      await fixture.reader.finish()
-      try fixture.store.finish()
-    }
   }
 
   /// Adds `count` articles at the server, and syncs.
@@ -89,13 +80,26 @@ struct Fixture: TestFixture {
     return try await reader.sync().result()
   }
 
-  /// The requests since the last call: the number of lists, the bodies and the images.
-  func asked() -> (lists: Int, bodies: [String], images: [String]) {
+  func open(_ number: Int) async throws -> Article {
+    try await reader.article(FakeReadeck.id(number))
+  }
+
+  func edit(_ number: Int, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
+    try await reader.edit(FakeReadeck.id(number), kind)
+  }
+
+  /// The numbers of the stored articles.
+  func stored() throws -> [Int] {
+    try reader.stored().map { FakeReadeck.number(of: $0.bookmark.id) }
+  }
+
+  /// The requests since the last call: the number of lists, the numbers of the bodies, and the paths of the images.
+  func asked() -> (lists: Int, bodies: [Int], images: [String]) {
     defer { server.forget() }
     let paths = server.received.map(\.path)
     return (
       paths.count { $0.hasPrefix("/api/bookmarks?") },
-      paths.filter { $0.hasSuffix("/article") }.map { String($0.split(separator: "/")[2]) },
+      paths.filter { $0.hasSuffix("/article") }.map { FakeReadeck.number(of: $0.dropFirst(15)) },
       paths.filter { !$0.hasPrefix("/api") }
     )
   }
@@ -114,14 +118,12 @@ extension FaultyTransport {
   func recover() { plan = [] }
 }
 
-extension [StoredArticle] { var ids: [String] { map(\.bookmark.id) } }
-
 extension OfflineSettings {
   static func test(
-    isOn: Bool = true, articles: Int = 20, keepsImages: Bool = true, imageMegabytes: Int = 200
+    isOn: Bool = true, articles: Int = 20, imageMegabytes: Int = 200
   ) -> OfflineSettings {
     OfflineSettings(
-      isOn: isOn, articles: articles, keepsImages: keepsImages, imageMegabytes: imageMegabytes)
+      isOn: isOn, articles: articles, keepsImages: true, imageMegabytes: imageMegabytes)
   }
 }
 

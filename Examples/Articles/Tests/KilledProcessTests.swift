@@ -45,8 +45,8 @@ import ExampleTesting
       let store = try Store(at: path, options: options)
       let network = FaultyTransport(over: URLSessionTransport())
       let reader = Fixture.reader(in: store, at: server.base, over: network)
-      let bodies = try reader.storage.articles.keys().compactMap(\.string)
-      let pictures = try reader.storage.images.keys().compactMap(\.string)
+      let bodies = try reader.articles.keys().compactMap(\.string)
+      let pictures = try reader.images.keys().compactMap(\.string)
       // Bodies are fetched one after the other, so all answered bodies are stored.
       let answered = Set(server.received.prefix(count).map(\.path))
       #expect(bodies.count >= answered.count { $0.hasSuffix("/article") })

@@ -5,32 +5,43 @@ import ExampleTesting
 /// Changes that the user makes, with and without a network, beside changes of others.
 @Suite(.fixture(Fixture.self)) struct OutboxTests {
   private let fixture = Fixture.current
-  private let id = FakeReadeck.id(0)
+  private var reader: ArticleReader { fixture.reader }
+  private var readeck: FakeReadeck { fixture.readeck }
 
   /// Changes made without a network.
   private func queue(_ kinds: [PendingEdit.Kind], of number: Int = 0) async throws {
     fixture.network.fail()
-    for kind in kinds { _ = try await fixture.reader.edit(FakeReadeck.id(number), kind) }
+    for kind in kinds { _ = try await fixture.edit(number, kind) }
     fixture.network.recover()
   }
 
+  /// Gives an article at the server a state that the change alters.
+  private func prepare(_ number: Int, for kind: PendingEdit.Kind) {
+    readeck.change(number) { page in
+      (page.isArchived, page.isMarked) = (kind == .unarchive, kind == .unmark)
+      page.progress = kind == .unread ? 100 : 50
+    }
+  }
+
+  /// By the service's clock, the first change of an article is later than the second, and yet no change of others.
   @Test func `changes are sent at once, and seen at once`() async throws {
     try await fixture.sync(new: 4)
-    for (number, kind) in [(0, PendingEdit.Kind.mark), (1, .archive), (2, .delete), (3, .read)] {
-      let report = try await fixture.reader.edit(FakeReadeck.id(number), kind)
-      #expect(report == OutboxReport(sent: 1))
+    let changes: [(Int, PendingEdit.Kind)] = [
+      (0, .mark), (1, .mark), (1, .archive), (2, .mark), (2, .delete), (3, .read),
+    ]
+    for (number, kind) in changes {
+      #expect(try await fixture.edit(number, kind) == OutboxReport(sent: 1), "\(number) \(kind)")
     }
-    #expect(fixture.page(0)?.isMarked == true && fixture.page(1)?.isArchived == true)
-    #expect(fixture.page(2) == nil && fixture.page(3)?.progress == 100)
+    #expect(readeck.page(0)?.isMarked == true && readeck.page(1)?.isArchived == true)
+    #expect(readeck.page(2) == nil && readeck.page(3)?.progress == 100)
     for _ in 0..<2 {
-      let stored = try fixture.reader.stored()
-      #expect(stored.ids == [3, 0].map(FakeReadeck.id) && stored[1].bookmark.isMarked)
-      #expect(stored[0].bookmark.isRead && !stored[1].bookmark.isRead)
-      #expect(try fixture.reader.pendingEdits().isEmpty)
+      let stored = try reader.stored().map(\.bookmark)
+      #expect(stored.map(\.isMarked) == [false, true] && stored.map(\.isRead) == [true, false])
+      #expect(try fixture.stored() == [3, 0] && reader.pendingEdits().isEmpty)
       fixture.clock.advance(by: .seconds(1))
       try await fixture.sync()
     }
-    #expect(try fixture.reader.usage().articles == 2)
+    #expect(try reader.usage().articles == 2)
   }
 
   @Test func `changes made offline wait in their order, and a sync sends them`() async throws {
@@ -39,13 +50,12 @@ import ExampleTesting
     try await queue([.archive])
     let pending = try fixture.another().pendingEdits()
     #expect(pending.map(\.kind) == [.mark, .unmark, .mark, .archive], "every process sees them")
-    #expect(try fixture.reader.usage().pendingEdits == 4)
-    #expect(try fixture.reader.stored().ids == [2, 1].map(FakeReadeck.id))
+    #expect(try fixture.stored() == [2, 1])
     fixture.server.forget()
     #expect(try await fixture.sync().edits == OutboxReport(sent: 4))
-    let sent = fixture.server.received.filter { $0.method == "PATCH" }
-    #expect(sent.map { $0.bare.hasSuffix(id) } == [false, false, false, true])
-    #expect(fixture.page(1)?.isMarked == true && fixture.page(0)?.isArchived == true)
+    let sent = fixture.server.received.filter { $0.method == "PATCH" }.map(\.bare)
+    #expect(sent == [1, 1, 1, 0].map(FakeReadeck.path))
+    #expect(readeck.page(1)?.isMarked == true && readeck.page(0)?.isArchived == true)
   }
 
   @Test func `a change that has arrived is not sent again`() async throws {
@@ -53,29 +63,26 @@ import ExampleTesting
     try await queue([.mark])
     try await queue([.delete], of: 1)
     // The service has both changes, as after a kill of the process behind its requests.
-    fixture.readeck.change(id) { ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z") }
-    fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(1) }
+    readeck.change(0) { ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z") }
+    readeck.remove(1)
     fixture.server.forget()
-    #expect(try await fixture.reader.sendEdits() == OutboxReport(sent: 2))
+    #expect(try await reader.sendEdits() == OutboxReport(sent: 2))
     #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
   }
 
   @Test(arguments: PendingEdit.Kind.allCases)
   func `a change that arrives twice has the effect of one`(kind: PendingEdit.Kind) async throws {
     try await fixture.sync(new: 2)
-    fixture.readeck.change(id) { page in
-      (page.isArchived, page.isMarked) = (kind == .unarchive, kind == .unmark)
-      page.progress = kind == .unread ? 100 : 50
-    }
+    prepare(0, for: kind)
     // The network delivers each change twice.
-    fixture.server.become { [readeck = fixture.readeck] request in
+    fixture.server.become { [readeck] request in
       if request.method != "GET" { _ = readeck.answer(request) }
       return readeck.answer(request)
     }
     // The service refuses a second deletion; the next look shows that the first deletion has arrived.
-    _ = try await fixture.reader.edit(id, kind)
-    #expect(try await fixture.reader.sendEdits().left == 0)
-    let page = fixture.page(0)
+    _ = try await fixture.edit(0, kind)
+    #expect(try await reader.sendEdits().left == 0)
+    let page = readeck.page(0)
     #expect((page == nil) == (kind == .delete))
     #expect(page?.isArchived ?? false == (kind == .archive))
     #expect(page?.isMarked ?? false == (kind == .mark))
@@ -95,20 +102,19 @@ import ExampleTesting
     method: String, status: Int, body: String, reason: String
   ) async throws {
     try await fixture.sync(new: 2)
-    let path = "/api/bookmarks/\(id)"
-    fixture.answer(with: .init(status, text: body)) { $0.method == method && $0.bare == path }
-    let first = try await fixture.reader.edit(id, .mark)
+    fixture.answer(with: .init(status, text: body)) {
+      $0.method == method && $0.bare == FakeReadeck.path(0)
+    }
+    let first = try await fixture.edit(0, .mark)
     #expect(first.sent == 0 && first.left == 1 && first.conflicts.isEmpty)
     #expect(first.reasons.first?.contains(reason) == true, "\(first)")
-    let isRefused = reason.hasSuffix("401") || reason.hasSuffix("403")
-    #expect(first.isRefused == isRefused)
-    let second = try await fixture.reader.edit(FakeReadeck.id(1), .mark)
-    #expect(second.sent == (status == 401 ? 0 : 1))
+    #expect(first.isRefused == (reason.hasSuffix("401") || reason.hasSuffix("403")))
+    #expect(try await fixture.edit(1, .mark).sent == (status == 401 ? 0 : 1))
     #expect(try await fixture.sync().outcome != .failed)
-    #expect(try fixture.reader.stored().map(\.bookmark.isMarked) == [true, true])
+    #expect(try reader.stored().map(\.bookmark.isMarked) == [true, true])
     fixture.answerAll()
-    _ = try await fixture.reader.sendEdits()
-    #expect(fixture.page(0)?.isMarked == true && fixture.page(1)?.isMarked == true)
+    _ = try await reader.sendEdits()
+    #expect(readeck.page(0)?.isMarked == true && readeck.page(1)?.isMarked == true)
   }
 
   @Test(
@@ -118,17 +124,14 @@ import ExampleTesting
   func `the service's refusal of a change drops it, and undoes it here`(
     answer: (status: Int, body: String), kind: PendingEdit.Kind
   ) async throws {
-    fixture.readeck.fill(1)
-    fixture.readeck.change(id) { page in
-      page.isMarked = kind == .unmark
-      (page.isArchived, page.progress) = (kind == .unarchive, kind == .unread ? 100 : 50)
-    }
-    _ = try await fixture.reader.article(id)
-    let before = try fixture.reader.stored()
+    readeck.fill(1)
+    prepare(0, for: kind)
+    _ = try await fixture.open(0)
+    let before = try reader.stored()
     fixture.answer(with: .init(answer.status, text: answer.body)) { $0.method != "GET" }
-    let report = try await fixture.reader.edit(id, kind)
+    let report = try await fixture.edit(0, kind)
     #expect(report.conflicts.count == 1 && report.left == 0, "\(report)")
-    #expect(try before.count == 1 && fixture.reader.stored() == before)
+    #expect(try before.count == 1 && reader.stored() == before)
   }
 
   @Test func `a 404 of a proxy while the service is down loses no change`() async throws {
@@ -136,14 +139,14 @@ import ExampleTesting
     for (number, kind) in [PendingEdit.Kind.archive, .mark, .delete].enumerated() {
       try await queue([kind], of: number)
     }
-    let pages = fixture.readeck.pages
-    fixture.readeck.pages = []
-    fixture.readeck.set(404)
-    let waiting = try await fixture.reader.sendEdits()
+    let pages = readeck.pages
+    readeck.pages = []
+    readeck.set(404)
+    let waiting = try await reader.sendEdits()
     #expect(waiting.left == 3 && waiting.sent == 0 && waiting.conflicts.isEmpty, "\(waiting)")
-    fixture.readeck.set(200)
-    fixture.readeck.pages = pages
-    #expect(try await fixture.reader.sendEdits().sent == 3)
+    readeck.set(200)
+    readeck.pages = pages
+    #expect(try await reader.sendEdits().sent == 3)
   }
 
   @Test func `senders at the same time send each change once, in its order`() async throws {
@@ -154,114 +157,95 @@ import ExampleTesting
       return try await group.reduce(0, +)
     }
     #expect(sent == 3 && fixture.server.received.count { $0.method == "PATCH" } == 3)
-    #expect(fixture.page(0)?.isArchived == false && fixture.page(0)?.isMarked == true)
+    #expect(readeck.page(0)?.isArchived == false && readeck.page(0)?.isMarked == true)
   }
 
   @Test func `a change of an article that nobody knows is an error, not queued`() async throws {
     try await fixture.sync(new: 2)
-    await #expect(throws: ServiceError.self) { try await fixture.reader.edit("nosuch", .mark) }
+    await #expect(throws: ServiceError.self) { try await reader.edit("nosuch", .mark) }
     fixture.network.fail()
-    await #expect(throws: ServiceError.self) { try await fixture.reader.edit("nosuch", .mark) }
-    #expect(try fixture.reader.pendingEdits().isEmpty)
+    await #expect(throws: ServiceError.self) { try await reader.edit("nosuch", .mark) }
+    #expect(try reader.pendingEdits().isEmpty)
     // The article that was archived here is known from that change.
     try await queue([.archive, .unarchive])
-    #expect(try fixture.reader.pendingEdits().map(\.kind) == [.archive, .unarchive])
-    fixture.readeck.fill(1, from: 2)
-    #expect(try await fixture.reader.edit(FakeReadeck.id(2), .mark).sent == 3)
+    #expect(try reader.pendingEdits().map(\.kind) == [.archive, .unarchive])
+    readeck.fill(1, from: 2)
+    #expect(try await fixture.edit(2, .mark).sent == 3)
   }
 
   @Test func `a change of a later version waits, and holds up no other`() async throws {
-    fixture.readeck.fill(1)
-    try await fixture.reader.storage.outbox.namespace.set(
+    readeck.fill(1)
+    try await reader.outbox.namespace.set(
       #"{"article":"a","title":"x","kind":"share","made":1}"#, for: "1000000000001")
-    #expect(try await fixture.reader.edit(id, .mark).sent == 1)
-    #expect(try fixture.reader.storage.outbox.count() == 2)
-  }
-
-  @Test func `a later change at the service wins, and the user is told`() async throws {
-    try await fixture.sync(new: 2)
-    try await queue([.archive])
-    try await queue([.mark], of: 1)
-    fixture.readeck.change(id) { $0.updated = "2026-12-31T00:00:00Z" }
-    let report = try await fixture.reader.sendEdits()
-    #expect(report.sent == 1 && report.conflicts.count == 1 && report.left == 0)
-    #expect(report.conflicts.first?.hasPrefix("archive \"Article 0\": the service has") == true)
-    #expect(fixture.page(0)?.isArchived == false && fixture.page(1)?.isMarked == true)
-    #expect(try fixture.reader.stored().count == 2, "the article is back")
+    #expect(try await fixture.edit(0, .mark).sent == 1)
+    #expect(try reader.outbox.count() == 2)
   }
 
   /// The server's clock is ahead by so many seconds, and others change the article so many seconds after the user.
   @Test(arguments: [-600, 0, 600, nil], [-60, 60])
-  func `which change is later is told by the service's clock`(ahead: Int?, later: Int) async throws
-  {
-    try await fixture.sync(new: 1)
-    fixture.readeck.set(ahead: ahead.map { .seconds($0) })
-    try await queue([.mark])
+  func `a later change at the service wins by its clock, and the user is told`(
+    ahead: Int?, later: Int
+  ) async throws {
+    try await fixture.sync(new: 2)
+    readeck.set(ahead: ahead.map { .seconds($0) })
+    try await queue([.archive])
+    try await queue([.mark], of: 1)
     let made = fixture.clock.now.advanced(by: .seconds((ahead ?? 0) + later))
-    fixture.readeck.change(id) { $0.updated = "\(made)" }
+    readeck.change(0) { $0.updated = "\(made)" }
     fixture.clock.advance(by: .minutes(2))
-    let report = try await fixture.reader.sendEdits()
+    let report = try await reader.sendEdits()
     // If an answer has no date, the HTTP cache gives it the time of its arrival.
     let isSent = later < 0
-    #expect(report.sent == (isSent ? 1 : 0) && report.conflicts.count == (isSent ? 0 : 1))
-    #expect(report.left == 0 && fixture.page(0)?.isMarked == isSent)
+    #expect(report.sent == (isSent ? 2 : 1) && report.left == 0)
+    #expect(report.conflicts.count == (isSent ? 0 : 1))
+    let told = report.conflicts.first?.hasPrefix("archive \"Article 0\": the service has")
+    #expect(told == (isSent ? nil : true), "\(report)")
+    #expect(readeck.page(0)?.isArchived == isSent && readeck.page(1)?.isMarked == true)
+    #expect(try fixture.stored() == (isSent ? [1] : [1, 0]), "the article is back")
   }
 
   @Test func `a change of others between two of the user is seen`() async throws {
     try await fixture.sync(new: 1)
     try await queue([.mark, .archive])
     let looks = Atomic(0)
-    fixture.server.become { [readeck = fixture.readeck, id] request in
+    fixture.server.become { [readeck] request in
       // The change comes after the second look, which shows the first change.
-      if request.bare.hasSuffix(id), request.method == "GET",
+      if request.bare == FakeReadeck.path(0), request.method == "GET",
         looks.add(1, ordering: .relaxed).newValue == 3
       {
-        readeck.change(id) { $0.updated = "2028-01-01T00:00:00Z" }
+        readeck.change(0) { $0.updated = "2028-01-01T00:00:00Z" }
       }
       return readeck.answer(request)
     }
-    let report = try await fixture.reader.sendEdits()
+    let report = try await reader.sendEdits()
     #expect(report.sent == 1 && report.conflicts.count == 1, "\(report)")
-    #expect(fixture.page(0)?.isArchived == false && fixture.page(0)?.isMarked == true)
-  }
-
-  /// By the service's clock, the first change is later than the user's second change.
-  @Test(arguments: [PendingEdit.Kind.archive, .delete])
-  func `the user's own change is no later one of others`(second: PendingEdit.Kind) async throws {
-    try await fixture.sync(new: 1)
-    for kind in [.mark, second] {
-      #expect(try await fixture.reader.edit(id, kind) == OutboxReport(sent: 1))
-    }
-    #expect(fixture.page(0)?.isArchived ?? true)
+    #expect(readeck.page(0)?.isArchived == false && readeck.page(0)?.isMarked == true)
   }
 
   @Test func `a change of an article that was deleted elsewhere removes it here`() async throws {
     try await fixture.sync(new: 2)
-    fixture.readeck.pages.removeAll { $0.id == id }
-    let report = try await fixture.reader.edit(id, .mark)
+    readeck.remove(0)
+    let report = try await fixture.edit(0, .mark)
     #expect(report.conflicts.count == 1 && report.left == 0)
-    #expect(try fixture.reader.stored().ids == [FakeReadeck.id(1)])
+    #expect(try fixture.stored() == [1])
   }
 
   @Test(arguments: [PendingEdit.Kind.archive, .delete, .mark], [0, 3])
   func `a change that another process sends during a sync stays`(
     kind: PendingEdit.Kind, number: Int
   ) async throws {
-    fixture.readeck.fill(4)
+    readeck.fill(4)
     let other = fixture.another()
-    let isEdited = Atomic(false)
-    fixture.server.become { [readeck = fixture.readeck, clock = fixture.clock, id] request in
-      let answer = readeck.answer(request)
-      if request.bare == Fixture.body(number), !isEdited.exchange(true, ordering: .relaxed) {
-        clock.advance(by: .seconds(1))
-        _ = try await other.edit(id, kind)
-      }
-      return answer
+    fixture.during(FakeReadeck.body(number)) { [clock = fixture.clock] in
+      clock.advance(by: .seconds(1))
+      _ = try await other.edit(FakeReadeck.id(0), kind)
     }
     let result = try await fixture.sync()
-    #expect(try fixture.reader.pendingEdits().isEmpty && result.outcome == .done, "\(result)")
-    let last = try fixture.reader.stored().first { $0.bookmark.id == id }
-    #expect(last?.bookmark.isMarked == (kind == .mark ? true : nil))
-    #expect(result.total == (kind == .mark ? 4 : 3) && result.kept == result.total)
+    #expect(try reader.pendingEdits().isEmpty && result.outcome == .done, "\(result)")
+    let last = try reader.stored().last
+    let isKept = kind == .mark
+    #expect((last?.bookmark.id == FakeReadeck.id(0)) == isKept)
+    #expect(last?.bookmark.isMarked == isKept)
+    #expect(result.total == (isKept ? 4 : 3) && result.kept == result.total)
   }
 }

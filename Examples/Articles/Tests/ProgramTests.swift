@@ -31,7 +31,7 @@ import ExampleTesting
       settings --no-on --offline     | ^offline reading  off_
       sync --offline = 5             | ! ^error: offline reading is switched off_hint:
       sign-out --offline             | ^removed: 0 articles | 1 unsent changes
-      settings --offline             | ^offline reading  off_
+      settings --offline             | ^offline reading  off_ | last sync        never_Look at it:
       """)
   }
 
@@ -39,7 +39,7 @@ import ExampleTesting
 
   @Test func `a title can neither command the terminal nor break its row`() async throws {
     fixture.readeck.fill(1)
-    fixture.readeck.change(FakeReadeck.id(0)) {
+    fixture.readeck.change(0) {
       $0.title = "\u{1B}]0;mine\u{7}\u{9B}31m\r\nnext\tone"
     }
     let list = "list --online \(account) | \u{FFFD}]0;mine\u{FFFD}\u{FFFD}31m  next one_1 article_"

@@ -5,100 +5,91 @@ import ExampleTesting
 /// The articles that a sync fetches, the number and the pace of its requests, and its result.
 @Suite(.fixture(Fixture.self)) struct SyncTests {
   private let fixture = Fixture.current
+  private var reader: ArticleReader { fixture.reader }
+  private var readeck: FakeReadeck { fixture.readeck }
 
   @Test func `the program of the page stores articles and changes one`() async throws {
-    fixture.readeck.fill(3, images: 1)
+    readeck.fill(3, images: 1)
     let found = try await Programs.all[0].run(
       Programs(
         store: fixture.store, token: FakeReadeck.token,
         transport: LocalTransport(to: fixture.server, over: URLSessionTransport())))
     #expect(await (found["run"] as? SyncRun)?.result().stored == 3)
     #expect(found["report"] as? OutboxReport == OutboxReport(sent: 1))
-    #expect(try await fixture.reader.unread().bookmarks.count == 2)
+    #expect(try await reader.unread().bookmarks.count == 2)
   }
 
-  @Test(arguments: [0, 5])
-  func `twenty articles are 21 requests, with 100 images 121`(images: Int) async throws {
-    fixture.readeck.fill(25, images: images)
-    let first = try await fixture.sync()
-    #expect(first.outcome == .done && first.text == "20 of 20 articles: done")
-    let asked = fixture.asked()
-    #expect(asked.lists == 1 && first.images == 20 * images)
-    #expect(asked.images.count == 20 * images && Set(asked.images).count == 20 * images)
-    #expect(asked.bodies == (5..<25).reversed().map(FakeReadeck.id), "the newest, newest first")
-    let second = try await fixture.sync()
-    #expect(second.outcome == .nothingNew && second.skipped == 20)
-    #expect(fixture.server.count == 1)
-    #expect(fixture.server.received[0].parameter("limit") == "20")
-    #expect(fixture.server.received[0].parameter("is_archived") == "false")
-    let usage = try fixture.reader.usage()
-    #expect(usage.articles == 20 && usage.images == 20 * images)
-    #expect(usage.imageBytes == 100 * images)
-    let html = fixture.readeck.pages.prefix(20).reduce(0) { $0 + $1.html.utf8.count }
-    #expect(usage.htmlBytes == html && usage.text.hasPrefix("20 articles, "))
-  }
-
-  @Test func `a sync of 100 articles is timed`() async throws {
-    fixture.readeck.fill(100)
-    try await fixture.reader.change(.test(articles: 100))
+  /// Twenty articles are 21 requests, with 100 images 121. The sync of 100 articles is timed.
+  @Test(arguments: [(20, 0), (20, 5), (100, 0)])
+  func `a sync requests the list, and the newest articles and their images`(
+    count: Int, images: Int
+  ) async throws {
+    try await reader.change(.test(articles: count))
+    readeck.fill(count + 5, images: images)
     let start = ContinuousClock.now
-    let result = try await fixture.sync()
-    print("a sync of 100 articles: \(ContinuousClock.now - start)")
-    #expect(result.text == "100 of 100 articles: done")
-    #expect(fixture.server.count == 101)
+    let first = try await fixture.sync()
+    print("a sync of \(count) articles: \(ContinuousClock.now - start)")
+    #expect(first.outcome == .done && first.text == "\(count) of \(count) articles: done")
+    #expect(fixture.server.count == 1 + count + count * images)
+    let asked = fixture.asked()
+    #expect(asked.lists == 1 && first.images == count * images)
+    #expect(Set(asked.images).count == count * images)
+    #expect(asked.bodies == Array((5..<count + 5).reversed()), "the newest, newest first")
+    let second = try await fixture.sync()
+    #expect(second.outcome == .nothingNew && second.skipped == count)
+    #expect(fixture.server.count == 1)
+    #expect(fixture.server.received[0].parameter("limit") == "\(count)")
+    let usage = try reader.usage()
+    #expect(usage.articles == count && usage.images == count * images)
+    #expect(usage.imageBytes == 5 * count * images)
+    let html = readeck.pages.prefix(count).reduce(0) { $0 + $1.html.utf8.count }
+    #expect(usage.htmlBytes == html && usage.text.hasPrefix("\(count) articles, "))
   }
 
   @Test func `a second sync joins the first`() async throws {
-    fixture.readeck.fill(20)
-    let gate = fixture.hold { _ in true }
-    let run = try fixture.reader.sync()
-    let other = try fixture.reader.sync()
+    let joined = Lines<SyncRun>()
+    fixture.during("/api/bookmarks") { [reader] in joined.add(try reader.sync()) }
+    readeck.fill(20)
+    let run = try reader.sync()
+    var steps: [SyncRun.Element] = []
+    for await step in run { steps.append(step) }
+    let other = try #require(joined.all.first)
     #expect(run === other)
-    let watching = Task {
-      var steps: [SyncProgress] = []
-      for await step in other { steps.append(step) }
-      return steps
-    }
-    gate.open()
     #expect(await run.result() == other.result())
-    let steps = await watching.value
-    #expect(steps.last == SyncProgress(done: 20, total: 20))
-    #expect(steps.map(\.done) == steps.map(\.done).sorted())
+    #expect(steps.map { $0.done } == Array(0...20) && steps.allSatisfy { $0.total == 20 })
     #expect(fixture.server.count == 21)
-    #expect(try fixture.reader.sync() !== run)
-    try await fixture.sync()
+    #expect(try reader.sync() !== run)
   }
 
   @Test func `articles that fail are fetched by the next sync`() async throws {
-    fixture.readeck.fill(20)
-    fixture.readeck.change(FakeReadeck.id(3)) { $0.status = 500 }
+    readeck.fill(20)
+    readeck.change(3) { $0.status = 500 }
     // After the list and eight articles, the request for article 11 loses its connection.
     fixture.network.plan =
       [FaultyTransport.Fault](repeating: .pass, count: 9)
       + [.fail(URLError(.networkConnectionLost))]
     let first = try await fixture.sync()
     #expect(first.outcome == .partial && first.text == "18 of 20 articles: partial")
-    #expect(first.failures.count == 2 && !first.isStopped)
+    #expect(first.failures.count == 2 && first.reason == nil)
     #expect(first.failures[0].hasPrefix("Article 11: the service cannot be reached: "))
     #expect(first.failures[1] == "Article 3: the service answered 500: no reason given")
-    #expect(try fixture.reader.usage().lastSync == "\(fixture.clock.now)")
+    #expect(try reader.usage().lastSync == fixture.clock.now)
     _ = fixture.asked()
-
-    fixture.readeck.change(FakeReadeck.id(3)) { $0.status = 200 }
+    readeck.change(3) { $0.status = 200 }
     let second = try await fixture.sync()
     #expect(second.outcome == .done && second.stored == 2 && second.skipped == 18)
-    #expect(fixture.asked().bodies == [FakeReadeck.id(11), FakeReadeck.id(3)])
+    #expect(fixture.asked().bodies == [11, 3])
   }
 
   @Test(arguments: 0...11)
   func `a sync that lost the network goes on from there`(count: Int) async throws {
-    fixture.readeck.fill(10)
+    readeck.fill(10)
     fixture.network.fail(with: .networkConnectionLost, after: count)
     let first = try await fixture.sync()
     #expect(fixture.server.count == min(count, 11))
     #expect(first.outcome == (count < 2 ? .failed : count < 11 ? .partial : .done))
     #expect(first.kept == max(0, count - 1))
-    #expect(try fixture.reader.usage().lastSync == (count < 2 ? nil : "\(fixture.clock.now)"))
+    #expect(try reader.usage().lastSync == (count < 2 ? nil : fixture.clock.now))
     _ = fixture.asked()
     fixture.network.recover()
     let second = try await fixture.sync()
@@ -110,23 +101,23 @@ import ExampleTesting
     try await fixture.sync(new: 3)
     let before = fixture.clock.now
     fixture.clock.advance(by: .hours(5))
-    fixture.readeck.fill(3, from: 3)
-    for number in 3..<6 { fixture.readeck.change(FakeReadeck.id(number)) { $0.status = 404 } }
+    readeck.fill(3, from: 3)
+    for number in 3..<6 { readeck.change(number) { $0.status = 404 } }
     let failed = try await fixture.sync()
     #expect(failed.outcome == .failed && failed.failed == 3 && failed.kept == 3)
-    fixture.readeck.set(500)
+    readeck.set(500)
     #expect(try await fixture.sync().outcome == .failed)
-    #expect(try fixture.reader.usage().lastSync == "\(before)")
-    fixture.readeck.set(200)
-    fixture.readeck.pages = Array(fixture.readeck.pages.dropFirst(3))
+    #expect(try reader.usage().lastSync == before)
+    readeck.set(200)
+    for number in 3..<6 { readeck.remove(number) }
     #expect(try await fixture.sync().outcome == .nothingNew)
-    #expect(try fixture.reader.usage().lastSync == "\(fixture.clock.now)")
+    #expect(try reader.usage().lastSync == fixture.clock.now)
   }
 
   @Test func `an automatic sync is due after more than four hours`() async throws {
-    fixture.readeck.fill(1)
+    readeck.fill(1)
     func isDue() async throws -> Bool {
-      let run = try fixture.reader.syncIfDue()
+      let run = try reader.syncIfDue()
       _ = await run?.result()
       return run != nil
     }
@@ -138,39 +129,38 @@ import ExampleTesting
     #expect(try await isDue())
     fixture.clock.set(to: fixture.clock.now.advanced(by: .hours(-48)))
     #expect(try await !isDue(), "a last sync in the future")
-    try await fixture.reader.change(.test(isOn: false))
+    try await reader.change(.test(isOn: false))
     fixture.clock.advance(by: .days(9))
     #expect(try await !isDue(), "switched off")
-    #expect(throws: ArticlesError.off) { try fixture.reader.sync() }
+    #expect(throws: ArticlesError.off) { try reader.sync() }
   }
 
   @Test func `a sync that is ended keeps what it has`() async throws {
-    fixture.readeck.fill(20)
-    let gate = fixture.hold { $0.bare == Fixture.body(15) }
-    let run = try fixture.reader.sync()
-    try await fixture.asked(for: Fixture.body(15))
-    run.cancel()
-    let result = await run.result()
-    gate.open()
+    readeck.fill(20)
+    fixture.during(FakeReadeck.body(15)) { [reader] in try reader.sync().cancel() }
+    let result = try await fixture.sync()
     #expect(result.outcome == .partial && result.stored == 4)
     #expect(try await fixture.sync().stored == 16)
   }
 
-  @Test func `unread are all that are not archived, also half-read ones`() async throws {
-    fixture.readeck.fill(4)
-    fixture.readeck.change(FakeReadeck.id(0)) { $0.progress = 50 }
-    fixture.readeck.change(FakeReadeck.id(1)) { $0.isArchived = true }
-    let result = try await fixture.sync()
-    #expect(result.total == 3)
-    #expect(try fixture.reader.stored().ids == [3, 2, 0].map(FakeReadeck.id))
+  @Test func `a sync under way obeys a lower limit`() async throws {
+    try await reader.change(.test(articles: 30))
+    readeck.fill(30)
+    fixture.during(FakeReadeck.body(14)) { [reader] in
+      try await reader.change(.test(articles: 10))
+    }
+    #expect(try await fixture.sync().kept == 10)
+    #expect(try fixture.stored() == Array((20..<30).reversed()))
+    #expect(fixture.asked().bodies.count == 16)
+    #expect(try await fixture.sync().outcome == .nothingNew)
   }
 
   @Test(arguments: ["entries", "bytes", "disk"])
   func `a store without room keeps the newest, and the sync says so`(limit: String) async throws {
-    try await fixture.reader.change(.test(articles: 60, keepsImages: false))
-    fixture.readeck.fill(60)
+    try await reader.change(.test(articles: 60))
+    readeck.fill(60)
     let text = String(repeating: "x", count: 10_000)
-    for number in 0..<60 { fixture.readeck.change(FakeReadeck.id(number)) { $0.html = text } }
+    for number in 0..<60 { readeck.change(number) { $0.html = text } }
     switch limit {
     case "entries": try fixture.store.declare(StoreLimits(entries: 17))
     case "bytes": try fixture.store.declare(StoreLimits(bytes: 160_000))
@@ -185,55 +175,57 @@ import ExampleTesting
       }
     }
     let first = try await fixture.sync()
-    let kept = try fixture.reader.stored().count
-    #expect(first.kept == kept && kept < 20 && first.isStopped && first.reason != nil)
+    let kept = try fixture.stored().count
+    #expect(first.kept == kept && kept < 20 && first.reason != nil)
     #expect(fixture.asked().bodies.count == kept + 1)
-    #expect(try fixture.reader.stored().ids == fixture.readeck.pages.prefix(kept).map(\.id))
+    #expect(try fixture.stored() == Array((60 - kept..<60).reversed()))
     #expect(try await fixture.sync().kept == kept && fixture.asked().bodies.count == 1)
     if kept == 0 { return }
     // A newer article replaces the oldest article.
-    fixture.readeck.fill(1, from: 60)
-    #expect(try await fixture.sync().stored == 1)
-    #expect(try fixture.reader.stored().ids.first == FakeReadeck.id(60))
+    #expect(try await fixture.sync(new: 1, from: 60).stored == 1)
+    #expect(try fixture.stored().first == 60)
   }
 
   @Test func `an article that can never fit fails alone`() async throws {
     try await fixture.sync(new: 5)
     try fixture.store.override(Rules.Overrides(largestValue: 1_000_000), for: fixture.articles.name)
-    fixture.readeck.fill(2, from: 5)
-    let text = String(repeating: "x", count: 2_000_000)
-    fixture.readeck.change(FakeReadeck.id(6)) { $0.html = text }
+    readeck.fill(2, from: 5)
+    readeck.change(6) { $0.html = String(repeating: "x", count: 2_000_000) }
     let result = try await fixture.sync()
     #expect(result.failed == 1 && result.stored == 1 && result.kept == 6, "\(result)")
   }
 
-  @Test(arguments: [401, 403], [true, false])
-  func `a refusal of one article ends no sync, one of the list does`(status: Int, isOfAll: Bool)
-    async throws
-  {
-    fixture.readeck.fill(4)
-    let path = Fixture.body(2)
+  @Test(arguments: [(401, true), (403, true), (401, false), (403, false), (429, false)])
+  func `a refusal of one article ends no sync, one of the list does, and so does a wait`(
+    status: Int, isOfAll: Bool
+  ) async throws {
+    readeck.fill(4)
     let isReached = Atomic(false)
-    let trouble = LocalServer.Answer(status)
-    fixture.server.become { [readeck = fixture.readeck] request in
-      if request.bare == path { isReached.store(true, ordering: .relaxed) }
-      return request.bare == path || isOfAll && isReached.load(ordering: .relaxed)
-        ? trouble : readeck.answer(request)
+    fixture.answer(with: .init(status, ["Retry-After": "600"])) { request in
+      let isArticle = request.bare == FakeReadeck.body(2)
+      if isArticle { isReached.store(true, ordering: .relaxed) }
+      return isArticle || isOfAll && isReached.load(ordering: .relaxed)
     }
     let result = try await fixture.sync()
-    #expect(result.isStopped == isOfAll, "\(result)")
-    #expect(result.kept == (isOfAll ? 1 : 3) && result.failed == (isOfAll ? 0 : 1))
+    let isEnded = isOfAll || status == 429
+    #expect((result.reason != nil) == isEnded, "\(result)")
+    #expect(result.kept == (isEnded ? 1 : 3) && result.failed == (isEnded ? 0 : 1))
     #expect(result.isRefused == isOfAll)
+    #expect(fixture.asked().bodies.count == (isEnded ? 2 : 4))
   }
 
-  @Test func `a sync removes what the service does not list any more`() async throws {
-    try await fixture.sync(new: 4, images: 1)
-    fixture.readeck.change(FakeReadeck.id(0)) { $0.isArchived = true }
-    fixture.readeck.pages.removeAll { $0.id == FakeReadeck.id(1) }
+  @Test func `a sync has all that are not archived, also half-read ones, and removes others`()
+    async throws
+  {
+    readeck.fill(4, images: 1)
+    readeck.change(3) { $0.progress = 50 }
+    #expect(try await fixture.sync().stored == 4)
+    readeck.change(0) { $0.isArchived = true }
+    readeck.remove(1)
     // A list without its length, or a list that cannot be read whole, removes nothing.
-    fixture.readeck.set(countsArticles: false)
+    readeck.set(countsArticles: false)
     #expect(try await fixture.sync().removed == 0)
-    fixture.readeck.set(countsArticles: true)
+    readeck.set(countsArticles: true)
     fixture.answer("/api/bookmarks") { answer in
       answer.body = Data(("[{}," + String(decoding: answer.body, as: UTF8.self).dropFirst()).utf8)
     }
@@ -242,24 +234,10 @@ import ExampleTesting
     fixture.answerAll()
     let result = try await fixture.sync()
     #expect(result.removed == 2 && result.outcome == .nothingNew && result.total == 2)
-    #expect(try fixture.reader.stored().ids == [3, 2].map(FakeReadeck.id))
-    #expect(try fixture.reader.usage().images == 2)
+    #expect(try fixture.stored() == [3, 2] && reader.usage().images == 2)
   }
 
-  @Test func `four images of an article are fetched at a time`() async throws {
-    fixture.readeck.fill(2, images: 9)
-    func images() -> Int { fixture.server.received.count { $0.bare.hasPrefix("/img") } }
-    let gate = fixture.hold { $0.bare.hasPrefix("/img") }
-    let run = try fixture.reader.sync()
-    try await waitUntil { images() >= 4 }
-    // No further requests come while these four are held.
-    try await Task.sleep(for: .milliseconds(100))
-    #expect(images() == 4)
-    gate.open()
-    #expect(await run.result().images == 18)
-  }
-
-  /// Sends requests over the network, and notes the priorities of their tasks.
+  /// Sends requests over the network, and notes the priorities of their tasks and the number of images at a time.
   private struct Priorities: HTTPTransport {
     let sent = Lines<(path: String, priority: TaskPriority)>()
     let session = URLSessionTransport()
@@ -275,26 +253,30 @@ import ExampleTesting
 
   /// An automatic sync has background priority, and a manual sync utility priority; all images have background priority.
   @Test(arguments: [true, false])
-  func `priorities of syncs and images`(isAutomatic: Bool) async throws {
-    fixture.readeck.fill(3, images: 2)
+  func `priorities of syncs and images, of which four are fetched at a time`(isAutomatic: Bool)
+    async throws
+  {
+    readeck.fill(2, images: 9)
+    let gate = Gate()
+    fixture.server.become { [readeck] request in
+      if request.bare.hasPrefix("/img") { await gate.pass() }
+      return readeck.answer(request)
+    }
     let network = Priorities()
     let reader = Fixture.reader(in: fixture.store, at: fixture.server.base, over: network)
     let begun = try isAutomatic ? reader.syncIfDue() : reader.sync()
     let run = try #require(begun)
+    try await waitUntil { network.sent.all.count >= 6 }
+    // No further requests come while these four images are held.
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(network.sent.all.count == 6, "a list, an article and four images")
+    gate.open()
     // An iteration does not raise the priority, but a wait for the result does.
     for await _ in run {}
-    #expect(network.sent.all.count == 10, "a list, 3 articles and 6 images")
+    #expect(await run.result().images == 18)
     for (path, priority) in network.sent.all {
       let isLow = isAutomatic || path.hasPrefix("/img")
       #expect(priority == (isLow ? .background : .utility), "\(path)")
     }
-  }
-
-  @Test func `a server that asks to wait ends the sync`() async throws {
-    fixture.readeck.fill(10)
-    fixture.answer(Fixture.body(5)) { $0 = .init(429, ["Retry-After": "600"]) }
-    let result = try await fixture.sync()
-    #expect(result.outcome == .partial && result.isStopped && result.stored == 4)
-    #expect(fixture.asked().bodies.count == 5)
   }
 }
