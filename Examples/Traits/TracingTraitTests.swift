@@ -21,56 +21,42 @@ import Tracing
     try #require(tracer.finishedSpans.last { $0.operationName == name })
   }
 
-  @Test func `a load has a span below that of its caller, and a hit has none`() async throws {
+  @Test
+  func `callers who share a load share its span, below the first of them, and a hit has none`()
+    async throws
+  {
     try await withTemporaryStore { store, _ in
       store.traceLoads(with: tracer)
       let boards = store.cache(of: Int.self, in: "boards")
-      for _ in 0..<3 {
-        let value = try await tracer.withSpan("request") { _ in
-          try await boards.value(for: "secret key") {
-            // Spans of the closure have the span of the load as their parent.
-            tracer.withSpan("inside") { _ in 7 }
-          }
-        }
-        #expect(value == 7)
-      }
-      #expect(names == ["inside", "load boards", "request", "request", "request"])
-      let load = try span("load boards")
-      let first = tracer.finishedSpans[2]
-      #expect(load.parentSpanID == first.spanID && load.traceID == first.traceID)
-      #expect(try span("inside").parentSpanID == load.spanID)
-      #expect(load.kind == .internal && load.status == nil && load.errors.isEmpty)
-      #expect(load.attributes == ["larder.namespace": "boards"])
-      #expect(tracer.activeSpans.isEmpty)
-    }
-  }
-
-  @Test func `callers who share a load share its span, below the one that began it`() async throws {
-    try await withTemporaryStore { store, _ in
-      store.traceLoads(with: tracer)
-      let numbers = store.cache(of: Int.self, in: "numbers")
       let tracer = tracer
+      // Spans of the closure have the span of the load as their parent.
+      @Sendable func inside() -> Int { tracer.withSpan("inside") { _ in 7 } }
       let found = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<20 {
           group.addTask {
             try await tracer.withSpan("request") { _ in
-              try await numbers.value(for: "n") {
+              try await boards.value(for: "secret key") {
                 while tracer.activeSpans.count(where: { $0.operationName == "request" }) < 20 {
                   await Task.yield()
                 }
-                return 1
+                return inside()
               }
             }
           }
         }
         return try await group.reduce(0, +)
       }
-      #expect(found == 20)
-      let loads = tracer.finishedSpans.filter { $0.operationName == "load numbers" }
-      #expect(loads.count == 1)
-      let requests = tracer.finishedSpans.filter { $0.operationName == "request" }
-      #expect(requests.count == 20)
-      #expect(requests.contains { $0.spanID == loads.first?.parentSpanID })
+      #expect(found == 140)
+      #expect(try await boards.value(for: "secret key") { 8 } == 7)
+      #expect(Array(names.prefix(2)) == ["inside", "load boards"])
+      #expect(names.dropFirst(2).allSatisfy { $0 == "request" } && names.count == 22)
+      let load = try span("load boards")
+      let first = try #require(tracer.finishedSpans.first { $0.spanID == load.parentSpanID })
+      #expect(first.operationName == "request" && load.traceID == first.traceID)
+      #expect(try span("inside").parentSpanID == load.spanID)
+      #expect(load.kind == .internal && load.status == nil && load.errors.isEmpty)
+      #expect(load.attributes == ["larder.namespace": "boards"])
+      #expect(tracer.activeSpans.isEmpty)
     }
   }
 

@@ -4,8 +4,30 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The tutorial works as written: its steps lead to the compiled program, and its sessions are run.
-@Suite struct TutorialTests {
+/// The programs on pages outside the reference are compiled, and sessions give the results that the pages show.
+@Suite struct PageTests {
+  @Test(arguments: [
+    ("README.md", "QuickStart/QuickStart"), ("Docs/Learn/Tutorial.md", "Tutorial/Weather"),
+    ("Examples/README.md", "Rates/Rates"),
+  ])
+  func `the program on a page is the one that is compiled`(page: String, file: String) throws {
+    let program = try Repository.text("Examples/\(file).swift")
+    #expect(try Repository.text(page).contains("```swift\n" + program + "```"))
+  }
+
+  @Test func `the session in the README is what the programs answer`() throws {
+    let session = Transcript(document: try Repository.text("README.md"))
+    let fixture = ProgramFixture()
+    #expect(session.steps.count > 4)
+    for step in session.steps {
+      // A reader sees both streams in their order, and no exit code.
+      let answer = try fixture.answer(to: step.command, asAtTerminal: true)
+        .split(separator: "\n").filter { !$0.hasPrefix("? ") }
+        .map { ($0.hasPrefix("! ") ? $0.dropFirst(2) : $0) + "\n" }.joined()
+      #expect(step.accepts(answer), "\(step.command): \(answer)")
+    }
+  }
+
   @Test(arguments: 1...3)
   func `each step in the reference has lines of the program, in their order`(step: Int) throws {
     func lines(_ path: String) throws -> [String] {
