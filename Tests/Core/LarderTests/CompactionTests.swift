@@ -66,14 +66,7 @@ import Testing
   @Test func `it names the processes that are in the way`() throws {
     let store = try Store(at: path + "/s")
     try store.namespace("a").set("v", for: 1)
-    func refusal() -> LarderError? {
-      do throws(LarderError) {
-        _ = try Store.compact(at: path + "/s")
-        return nil
-      } catch {
-        return error
-      }
-    }
+    func refusal() -> LarderError? { thrown { _ = try Store.compact(at: path + "/s") } }
     #expect(refusal()?.message.contains("this process") == true)
     try store.close()
     let peers = try (0..<2).map { _ in

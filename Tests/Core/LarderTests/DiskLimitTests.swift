@@ -77,12 +77,8 @@ struct DiskLimitTests {
       let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
       var (error, written) = (LarderError?.none, 0)
       while error == nil, written < 2000 {
-        do {
-          try notes.set([UInt8](repeating: 2, count: 5000), for: "new \(written)")
-          written += 1
-        } catch let caught as LarderError {
-          error = caught
-        }
+        error = thrown { try notes.set([UInt8](repeating: 2, count: 5000), for: "new \(written)") }
+        if error == nil { written += 1 }
       }
       #expect(error?.code == .full)
       #expect(error?.message.contains("process \(peer.identifier)") == true, "\(error as Any)")

@@ -25,14 +25,8 @@ import Testing
   }
 
   private func words(_ body: () throws -> Void) -> String {
-    do {
-      try body()
-      return "no error"
-    } catch {
-      let error = error as? LarderError
-      return
-        "\(error?.code.rawValue ?? "?"): \(error?.message ?? "?") | \(error?.hint ?? "no remedy")"
-    }
+    guard let error = thrown(body) else { return "no error" }
+    return "\(error.code.rawValue): \(error.message) | \(error.hint ?? "no remedy")"
   }
 
   /// Another process holds a lock file while `body` runs. The error must name the file and the process, and have a remedy.

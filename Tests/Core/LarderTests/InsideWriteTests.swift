@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -72,15 +71,10 @@ import Testing
       let notes = store.namespace("notes")
       try store.write { batch in
         try batch.set("1", for: "k", in: notes)
-        let closed = DispatchSemaphore(value: 0)
-        let code = Mutex<LarderError.Code?>(nil)
-        Thread.detachNewThread {
+        try inThreads(1) { _ in
           let failed = failure { try store.close() }
-          code.withLock { $0 = failed }
-          closed.signal()
+          #expect(failed == .busy)
         }
-        closed.wait()
-        #expect(code.withLock { $0 } == .busy)
       }
       try store.close()
       let again = try Store(at: path + "/s")
@@ -114,18 +108,16 @@ import Testing
   private func outcome(
     waitingInside store: Store, for write: @escaping @Sendable () throws -> Void
   ) throws -> LarderError? {
-    let found = Mutex<LarderError?>(nil)
-    let isDone = DispatchSemaphore(value: 0)
+    let found = Shared<LarderError?>(nil)
     try store.write { batch in
-      Thread.detachNewThread {
-        do { try write() } catch let error as LarderError { found.withLock { $0 = error } } catch {}
-        isDone.signal()
-      }
       // Without an error, `write` would wait for ever.
-      #expect(isDone.wait(timeout: .now() + .seconds(20)) == .success)
+      try inThreads(1) { _ in
+        let error = thrown(write)
+        found.withLock { $0 = error }
+      }
       try batch.set("outer", for: "outer", in: store.namespace("notes"))
     }
-    return found.withLock { $0 }
+    return found.value
   }
 
   @Test

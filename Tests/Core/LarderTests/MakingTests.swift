@@ -36,14 +36,11 @@ import Testing
   }
 
   @Test func `a store that could not be completed leaves nothing in the way of the next`() throws {
-    var error: LarderError?
-    do {
+    let error = thrown {
       try Store.making(at: path, Store.Options()) { store in
         try store.namespace("notes").set("x", for: "k")
         throw LarderError(.full, "no space left", hint: "the store is intact")
       }
-    } catch let thrown as LarderError {
-      error = thrown
     }
     #expect(error?.code == .full && error?.hint?.contains("intact") == false)
     #expect(!FileManager.default.fileExists(atPath: path))

@@ -52,10 +52,9 @@ struct OwnerTests: StoreSuite {
     let facts = try images.info()
     #expect(facts == nil)
     try images.set([1], for: "x")
-    let error = #expect(throws: LarderError.self) {
-      try store.write { _ = try $0.setOwners(Self.absent, of: "x", in: images) }
-    }
-    #expect(error?.code == .noSuchOwner)
+    #expect(
+      failure { try store.write { _ = try $0.setOwners(Self.absent, of: "x", in: images) } }
+        == .noSuchOwner)
     #expect(try images.entry(for: "x")!.owners == [])
   }
 

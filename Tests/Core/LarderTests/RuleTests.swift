@@ -50,12 +50,9 @@ import Testing
           { try store.declare(Rules(expires: rule), for: "notes") },
           { try notes.set("v", for: "k", expires: rule) },
         ] {
-          do {
-            try attempt()
-            Issue.record("\(rule) was taken")
-          } catch let error as LarderError {
-            #expect(error.code == .invalidArgument && error.message.contains(words), "\(error)")
-          }
+          let error = thrown(attempt)
+          #expect(
+            error?.code == .invalidArgument && error?.message.contains(words) == true, "\(rule)")
         }
       }
       #expect(try store.namespaces().allSatisfy { $0.rules == Rules() && $0.entries == 0 })

@@ -158,12 +158,14 @@ extension Store.Namespace {
 struct Stop: Error {}
 
 /// The code of the `LarderError` that `body` throws; nil if it throws none. Any other error fails the test.
-func failure(_ body: () throws -> Void) -> LarderError.Code? {
+func failure(_ body: () throws -> Void) -> LarderError.Code? { thrown(body)?.code }
+
+func thrown(_ body: () throws -> Void) -> LarderError? {
   do {
     try body()
     return nil
   } catch let error as LarderError {
-    return error.code
+    return error
   } catch {
     Issue.record("an unexpected error: \(error)")
     return nil

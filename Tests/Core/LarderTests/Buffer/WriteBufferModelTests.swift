@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -64,8 +62,7 @@ import Testing
     /// Makes the writes that the buffer takes.
     func run() {
       guard let store = store.withLock({ $0 }) else { return }
-      let done = DispatchSemaphore(value: 0)
-      Thread.detachNewThread {
+      try? inThreads(1) { _ in
         self.writes.withLock { writes in
           while let next = writes.first,
             (try? WriteBufferModelTests.append(next, to: store)) == true
@@ -73,9 +70,7 @@ import Testing
             writes.removeFirst()
           }
         }
-        done.signal()
       }
-      done.wait()
     }
 
     /// Makes the other writes.

@@ -1,8 +1,5 @@
-import Dispatch
-import Foundation
 import LarderPeer
 import LarderSystem
-import Synchronization
 import TestSupport
 import Testing
 
@@ -47,17 +44,13 @@ import Testing
 
   @Test func `a scan beside a long batch waits for no record`() throws {
     try notes.set("one", for: "a")
-    let counts = Mutex<[Int]>([])
     try store.write { batch in
       try batch.set("two", for: "b", in: notes)
-      let done = DispatchSemaphore(value: 0)
-      Thread.detachNewThread {
-        do { try counts.withLock { $0 = [try notes.count(), try notes.keys().count] } } catch {}
-        done.signal()
+      try inThreads(1) { _ in
+        let counts = [try notes.count(), try notes.keys().count]
+        #expect(counts == [2, 2])
       }
-      done.wait()
     }
-    #expect(counts.withLock { $0 } == [2, 2])
     #expect(try notes.count() == 3)
   }
 
@@ -151,7 +144,7 @@ import Testing
   }
 
   @Test func `a scan inside an update finds the entries that were written before`() throws {
-    let counts = Mutex<[Int]>([])
+    let counts = Shared<[Int]>([])
     let count: @Sendable ([UInt8]?) throws -> [UInt8]? = { _ in
       let entries = try notes.count()
       counts.withLock { $0.append(entries) }
@@ -168,7 +161,7 @@ import Testing
       CallerWrite(try notes.updating("d", EntryAttributes(), count)),
     ]
     store.engine.commit(group)
-    #expect(counts.withLock { $0 } == [2, 4])
+    #expect(counts.value == [2, 4])
     #expect(try notes.count() == 5)
   }
 
