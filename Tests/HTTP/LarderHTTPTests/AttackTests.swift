@@ -157,9 +157,7 @@ struct AttackTests {
         "example.com/x", "example.com?x", "example.com#x", "example.com\\x", "a@b@example.com",
         "example.com x", "alice@", "",
       ].map { request(host: $0) })
-  func `a target that could name another host is refused`(
-    misleading: HTTPRequest
-  ) async throws {
+  func `a target that could name another host is refused`(misleading: HTTPRequest) async throws {
     let fixture = try Fixture(Self.fresh)
     #expect(ResponseKey(misleading) == nil)
     await #expect(throws: LarderError.self) { try await fixture.cache.send(misleading) }

@@ -37,8 +37,7 @@ struct EndingTests {
   private func end(
     _ groups: String, of fixture: Fixture, by method: String = "POST"
   ) async throws {
-    _ = try await ask(
-      fixture, request(method, "/end", [("Cache-Group-Invalidation", groups)]))
+    _ = try await ask(fixture, request(method, "/end", [("Cache-Group-Invalidation", groups)]))
   }
 
   /// Requests the paths of some origins, and returns those whose response was stored.
@@ -135,9 +134,7 @@ struct EndingTests {
   func `RFC 9875, 2.2.1: what an unsafe request invalidates takes its groups along, and no more`()
     async throws
   {
-    let fixture = try fixture([
-      "/a": ["\"one\""], "/b": ["\"one\", \"two\""], "/c": ["\"two\""],
-    ])
+    let fixture = try fixture(["/a": ["\"one\""], "/b": ["\"one\", \"two\""], "/c": ["\"two\""]])
     let paths = ["/a", "/b", "/c"]
     _ = try await stored(fixture, paths)
     _ = try await ask(fixture, request("POST", "/a"))

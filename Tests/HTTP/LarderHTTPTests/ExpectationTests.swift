@@ -64,12 +64,11 @@ struct ExpectationTests {
     #expect(try await fixture.cache.send(request("POST")).response.status.code == 200)
   }
 
-  @Test(
-    arguments: [
-      (429, "7", 7), (503, "0", 0), (429, "99999999999999999999", 1 << 31), (200, "7", nil),
-      (429, "-5", nil), (429, "soon", nil), (429, "", nil),
-      (503, "Thu, 01 Jan 2026 00:00:11 GMT", 6), (503, "Sun, 06 Nov 1994 08:49:37 GMT", 0),
-    ])
+  @Test(arguments: [
+    (429, "7", 7), (503, "0", 0), (429, "99999999999999999999", 1 << 31), (200, "7", nil),
+    (429, "-5", nil), (429, "soon", nil), (429, "", nil), (503, "Thu, 01 Jan 2026 00:00:11 GMT", 6),
+    (503, "Sun, 06 Nov 1994 08:49:37 GMT", 0),
+  ])
   func `a wait is seconds or a date by the origin's clock`(
     _ status: Int, _ text: String, _ seconds: Int?
   ) {

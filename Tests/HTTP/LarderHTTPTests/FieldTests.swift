@@ -5,16 +5,15 @@ import Testing
 @testable import LarderHTTP
 
 struct FieldTests {
-  @Test(
-    arguments: [
-      ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
-      ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777), ("Sun Nov  6 08:49:37 1994", 784_111_777),
-      ("Sun Nov 16 08:49:37 1994", 784_975_777), ("SUN, 06 NOV 1994 08:49:37 gmt", 784_111_777),
-      ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sat, 29 Feb 2020 23:59:60 GMT", 1_583_020_800),
-      ("Sat, 20 Nov 2286 17:46:39 GMT", 9_999_999_999),
-      ("Thursday, 18-Aug-50 02:01:18 GMT", 2_544_400_878),
-      ("Friday, 31-Dec-99 23:59:59 GMT", 946_684_799),
-    ])
+  @Test(arguments: [
+    ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+    ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Sun Nov 16 08:49:37 1994", 784_975_777),
+    ("SUN, 06 NOV 1994 08:49:37 gmt", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+    ("Sat, 29 Feb 2020 23:59:60 GMT", 1_583_020_800),
+    ("Sat, 20 Nov 2286 17:46:39 GMT", 9_999_999_999),
+    ("Thursday, 18-Aug-50 02:01:18 GMT", 2_544_400_878),
+    ("Friday, 31-Dec-99 23:59:59 GMT", 946_684_799),
+  ])
   func `RFC 9110, 5.6.7: a date in one of its three forms is read, in any case`(
     text: String, seconds: Int64
   ) {
@@ -22,16 +21,15 @@ struct FieldTests {
     #expect(HTTPDate(leniently: text, now: start)?.seconds == seconds)
   }
 
-  @Test(
-    arguments: [
-      "Thu, 18 Aug 2050 02:01:18 UTC", "Thu, 18 Aug 2050 02:01:18 AEST",
-      "Thu, 18 Aug 50 02:01:18 GMT", "Thu 18 Aug 2050 02:01:18 GMT",
-      "Thu, 18  Aug  2050 02:01:18 GMT", "Thu, 18-Aug-2050 02:01:18 GMT",
-      "Thu, 18 Aug 2050 02.01.18 GMT", "Thu, 18 Aug 2050 2:01:18 GMT", "0", "-1", "", "never",
-      "Thu, 31 Feb 2050 02:01:18 GMT", "Thu, 18 Aug 2050 24:01:18 GMT",
-      "Thu, 18 Aug 2050 02:01:18 GMT ", "Thu, 18 Aug 2050 02:01:18",
-      "Xyz, 18 Aug 2050 02:01:18 GMT", "Thu, 18 Aug 2050 02:01:18 GMT, x",
-    ])
+  @Test(arguments: [
+    "Thu, 18 Aug 2050 02:01:18 UTC", "Thu, 18 Aug 2050 02:01:18 AEST",
+    "Thu, 18 Aug 50 02:01:18 GMT", "Thu 18 Aug 2050 02:01:18 GMT",
+    "Thu, 18  Aug  2050 02:01:18 GMT", "Thu, 18-Aug-2050 02:01:18 GMT",
+    "Thu, 18 Aug 2050 02.01.18 GMT", "Thu, 18 Aug 2050 2:01:18 GMT", "0", "-1", "", "never",
+    "Thu, 31 Feb 2050 02:01:18 GMT", "Thu, 18 Aug 2050 24:01:18 GMT",
+    "Thu, 18 Aug 2050 02:01:18 GMT ", "Thu, 18 Aug 2050 02:01:18", "Xyz, 18 Aug 2050 02:01:18 GMT",
+    "Thu, 18 Aug 2050 02:01:18 GMT, x",
+  ])
   func `RFC 9111, 4.2 and 5.3: nothing else is an expiry`(text: String) {
     #expect(HTTPDate(strictly: text, now: start) == nil)
   }
@@ -43,9 +41,8 @@ struct FieldTests {
       ("Fri, 07-Oct-2022 23:06:00 GMT", 1_665_183_960),
       ("Fri, 7 October 2022 23:06 GMT", 1_665_183_960), ("07 Oct 22 23:06:00 Z", 1_665_183_960),
       ("Sat, 08 Oct 2022 01:06:00 +0200", 1_665_183_960),
-      ("Fri, 07 Oct 2022 18:06:00 -0500", 1_665_183_960), ("", nil), ("0", nil),
-      ("yesterday", nil), ("07 Oct", nil), ("23:06:00", nil),
-      ("Fri, 07 Oct 2022 23:06:00 CEST", nil),
+      ("Fri, 07 Oct 2022 18:06:00 -0500", 1_665_183_960), ("", nil), ("0", nil), ("yesterday", nil),
+      ("07 Oct", nil), ("23:06:00", nil), ("Fri, 07 Oct 2022 23:06:00 CEST", nil),
     ] as [(String, Int64?)])
   func `dates that say an age are read as servers send them`(text: String, seconds: Int64?) {
     #expect(HTTPDate(leniently: text, now: start)?.seconds == seconds)

@@ -39,12 +39,11 @@ struct FreshnessTests {
     #expect(harness.isHit() == isFresh)
   }
 
-  @Test(
-    arguments: [
-      (200, true), (203, true), (204, true), (300, true), (301, true), (308, true), (404, true),
-      (405, true), (410, true), (414, true), (501, true), (201, false), (202, false), (302, false),
-      (403, false), (500, false), (502, false), (503, false), (504, false), (599, false),
-    ])
+  @Test(arguments: [
+    (200, true), (203, true), (204, true), (300, true), (301, true), (308, true), (404, true),
+    (405, true), (410, true), (414, true), (501, true), (201, false), (202, false), (302, false),
+    (403, false), (500, false), (502, false), (503, false), (504, false), (599, false),
+  ])
   func `RFC 9111, 4.2.2: some statuses are fresh for a tenth of the time they had not changed`(
     status: Int, isFresh: Bool
   ) {

@@ -48,10 +48,9 @@ struct RangeTests {
     #expect(result.fields[.age] == "0")
   }
 
-  @Test(
-    arguments: [
-      ("\"1\"", 206), ("\"2\"", 200), ("W/\"1\"", 200), (date(-100), 206), (date(-99), 200),
-    ])
+  @Test(arguments: [
+    ("\"1\"", 206), ("\"2\"", 200), ("W/\"1\"", 200), (date(-100), 206), (date(-99), 200),
+  ])
   func `RFC 9110, 13.1.5: If-Range gives the part of what the client has, else the whole`(
     condition: String, status: Int
   ) {
@@ -83,11 +82,10 @@ struct RangeTests {
     #expect(ask("bytes=4-8").status == 599)
   }
 
-  @Test(
-    arguments: [
-      "", "bytes 4-8/*", "bytes 4-9/10", "bytes 4-3/10", "bytes 4-8/8", "lines 4-8/10", "x",
-      "bytes */10",
-    ])
+  @Test(arguments: [
+    "", "bytes 4-8/*", "bytes 4-9/10", "bytes 4-3/10", "bytes 4-8/8", "lines 4-8/10", "x",
+    "bytes */10",
+  ])
   func `RFC 9110, 14.4: a part that does not say which one, truly, is not stored`(content: String) {
     let harness = HTTPHarness(
       holding: "max-age=100", [("Content-Range", content)], status: 206, body: "45678",
@@ -95,10 +93,9 @@ struct RangeTests {
     #expect(harness.held.isEmpty)
   }
 
-  @Test(
-    arguments: [
-      ("0-4", "01234", "bytes=5-", "5-9", "56789"), ("5-9", "56789", "bytes=0-4", "0-4", "01234"),
-    ])
+  @Test(arguments: [
+    ("0-4", "01234", "bytes=5-", "5-9", "56789"), ("5-9", "56789", "bytes=0-4", "0-4", "01234"),
+  ])
   func `RFC 9111, 3.4: a part is completed by what is missing`(
     held: String, first: String, asked: String, other: String, rest: String
   ) {

@@ -82,9 +82,8 @@ final class HTTPHarness {
   func wait(_ seconds: Int) { now = now.advanced(by: .seconds(seconds)) }
 
   /// Sends the request, by default a plain GET. The response is stored if the rules allow it.
-  func prime(
-    _ fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil
-  ) {
+  func prime(_ fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil)
+  {
     _ = ask(request ?? LarderHTTPTests.request()) { _ in (response(status, fields), body) }
   }
 

@@ -36,12 +36,11 @@ struct VaryTests {
       (
         "Accept", [("Accept", "text/html;p=\"a;q=0.5;b\"")],
         [("Accept", "text/html;p=\"a;b\";q=0.5")], false
-      ),
-      ("Accept", [("Accept", "text/html;p=\"A\"")], [("Accept", "text/html;p=\"a\"")], false),
+      ), ("Accept", [("Accept", "text/html;p=\"A\"")], [("Accept", "text/html;p=\"a\"")], false),
       ("Accept", [("Accept", "TEXT/html;Q=0.5")], [("Accept", "text/html; q=0.50")], true),
       ("Cookie", [("Cookie", "a=b")], [("Cookie", "a=c")], false),
-      ("Cookie", [("Cookie", "a=b")], [("Cookie", "a=b")], true),
-      ("*", [], [], false), ("*, *", [], [], false), (", *", [], [], false),
+      ("Cookie", [("Cookie", "a=b")], [("Cookie", "a=b")], true), ("*", [], [], false),
+      ("*, *", [], [], false), (", *", [], [], false),
       ("Foo, *", [("Foo", "1")], [("Foo", "1")], false), ("", [], [("Foo", "1")], true),
     ] as [(String, Pairs, Pairs, Bool)])
   func `RFC 9111, 4.1: a response is used for requests with the same selecting fields`(

@@ -29,8 +29,7 @@ import Testing
     var rng = SeededRNG()
     for _ in 0..<300 {
       let frame = random(&rng)
-      let key = SharedKey(
-        namespace: "n", bytes: Array(repeating: 7, count: rng.next(in: 1..<3000)))
+      let key = SharedKey(namespace: "n", bytes: Array(repeating: 7, count: rng.next(in: 1..<3000)))
       let parsed = Frame.parse(frame.encoded(for: key, of: "shop"), for: key, of: "shop")
       #expect(parsed == .frame(frame), "LARDER_SEED=\(rng.seed)")
     }

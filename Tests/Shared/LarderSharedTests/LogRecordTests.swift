@@ -6,9 +6,7 @@ import Testing
 /// Records of the log as the server sends them.
 @Suite struct LogRecordTests {
   private static func reply(_ text: String, field: String = "c", id: String = "17-3") -> Reply {
-    .list([
-      .bytes(Array(id.utf8)), .list([.bytes(Array(field.utf8)), .bytes(Array(text.utf8))]),
-    ])
+    .list([.bytes(Array(id.utf8)), .list([.bytes(Array(field.utf8)), .bytes(Array(text.utf8))])])
   }
 
   private static let position = Position(id: Array("17-3".utf8))!

@@ -100,8 +100,7 @@ import Testing
       try await one.cache.set("old", for: "b")
       let replica = tier.image
       func change(_ key: String) async throws -> Position {
-        try await tier.change(
-          .remove(SharedKey(namespace: "prices", bytes: Array(key.utf8))))
+        try await tier.change(.remove(SharedKey(namespace: "prices", bytes: Array(key.utf8))))
       }
       _ = try await change("a")
       let last = try await change("c")

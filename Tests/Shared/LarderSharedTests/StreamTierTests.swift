@@ -47,8 +47,7 @@ import Testing
   @Test(arguments: [Reply.null, .list([.list([.bytes([1]), .list([])])])])
   func anEmptyReplyThatComesAtOnceIsWaitedFor(reply: Reply) async throws {
     let clock = ManualClock()
-    let tier = try StreamTier(
-      Replies(replies: ["XREAD": reply]), application: "test", clock: clock)
+    let tier = try StreamTier(Replies(replies: ["XREAD": reply]), application: "test", clock: clock)
     let isDone = Atomic(false)
     let reading = Task {
       let records = try await tier.records(after: .zero, waiting: .milliseconds(500))

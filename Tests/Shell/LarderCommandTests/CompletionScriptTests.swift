@@ -25,9 +25,8 @@ import Testing
   }
 
   /// Does not check for unknown sequences: these shells use more sequences than the screen knows.
-  private func expect(
-    _ wanted: Comment, _ session: TerminalSession, _ isAsAsked: (Screen) -> Bool
-  ) {
+  private func expect(_ wanted: Comment, _ session: TerminalSession, _ isAsAsked: (Screen) -> Bool)
+  {
     let isThere = session.terminal.shows(within: .seconds(20), isAsAsked)
     #expect(isThere, "\(wanted): \(session.screen.lines)")
   }
@@ -74,9 +73,8 @@ import Testing
   private let fixture = ProgramFixture()
 
   /// The console messages of the browser, and the bytes of its picture of a page.
-  private func look(
-    at page: String, width: Int = 1000
-  ) throws -> (console: [String], picture: Data) {
+  private func look(at page: String, width: Int = 1000) throws -> (console: [String], picture: Data)
+  {
     let answer = try fixture.answer(
       to: """
         \(try #require(Self.browser)) --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \

@@ -130,8 +130,7 @@ extension LineEditorTests {
     #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
     #expect(throws: TerminalError.notRegularFile(file.path)) { try file.append("x") }
     try FileManager.default.removeItem(atPath: file.path)
-    try FileManager.default.createSymbolicLink(
-      atPath: file.path, withDestinationPath: "/dev/null")
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/dev/null")
     #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
     let after = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
     #expect(after as? Int == mode as? Int)

@@ -13,9 +13,8 @@ final class TerminalSession {
   ///   - home: The home directory with the history and the settings.
   ///   - environment: Variables besides `HOME`, `TERM` and `LANG`, or in their place.
   init(
-    running program: String = probe, _ arguments: [String] = [],
-    showing prompt: String? = "probe>", home: TemporaryDirectory = TemporaryDirectory(),
-    environment: [String: String] = [:],
+    running program: String = probe, _ arguments: [String] = [], showing prompt: String? = "probe>",
+    home: TemporaryDirectory = TemporaryDirectory(), environment: [String: String] = [:],
     columns: Int = 80, rows: Int = 24
   ) throws {
     self.home = home
@@ -57,8 +56,7 @@ final class TerminalSession {
 
   /// Expects that the screen comes to meet a condition. The message of a failure has the screen.
   func expect(
-    _ wanted: Comment, at location: SourceLocation = #_sourceLocation,
-    _ isAsAsked: (Screen) -> Bool
+    _ wanted: Comment, at location: SourceLocation = #_sourceLocation, _ isAsAsked: (Screen) -> Bool
   ) {
     let isThere = terminal.shows(isAsAsked)
     let shown = terminal.screen
@@ -91,9 +89,7 @@ final class TerminalSession {
   }
 
   /// Expects this text in the row of the cursor, and the cursor in the column.
-  func expect(
-    line: String, column: Int? = nil, at location: SourceLocation = #_sourceLocation
-  ) {
+  func expect(line: String, column: Int? = nil, at location: SourceLocation = #_sourceLocation) {
     expect("\(line)", at: location) { $0.line == line && (column ?? $0.column) == $0.column }
   }
 

@@ -6,9 +6,7 @@ import Testing
   private static let folder = Repository.root.appending(path: "Tests/Shell/Transcripts")
 
   static let topics = try! FileManager.default
-    .contentsOfDirectory(
-      at: folder, includingPropertiesForKeys: nil
-    )
+    .contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
     .map { $0.deletingPathExtension().lastPathComponent }.sorted()
 
   @Test(arguments: ["Use/Shell", "Learn/Migrating"])

@@ -16,9 +16,7 @@ import Testing
     #expect(try argument("@departures").namespace == "departures")
   }
 
-  @Test(arguments: [
-    "'--x'", "\"--x\"", "'@a'", "\\@a", "\\--x", "''--x", "'-0'", "''@a",
-  ])
+  @Test(arguments: ["'--x'", "\"--x\"", "'@a'", "\\@a", "\\--x", "''--x", "'-0'", "''@a"])
   func `what is quoted is a plain word`(text: String) throws {
     #expect(try argument(text).word != nil)
   }

@@ -43,9 +43,7 @@ import Testing
 @Suite struct CompletionTests {
   private let completer = Completer(.standard)
 
-  @Test(arguments: [
-    ("keys @a --where '.ye", ".year"), ("keys @a --sort .n", ".name"),
-  ])
+  @Test(arguments: [("keys @a --where '.ye", ".year"), ("keys @a --sort .n", ".name")])
   func `fields of values are completed`(line: String, field: String) {
     var asked: [Completer.Request] = []
     let found = texts(line, ["name", "year"]) { asked.append($0) }
@@ -85,28 +83,22 @@ import Testing
 
   @Test(arguments: [
     ("ke", ["keys"]),
-    (
-      "e", ["exists", "expiring", "edit", "expire", "evict", "export", "echo", "expiry", "exit"]
-    ),
-    ("KE", ["keys"]),
-    ("zz", []), ("'ke", []), ("keys --so", ["--sort"]),
+    ("e", ["exists", "expiring", "edit", "expire", "evict", "export", "echo", "expiry", "exit"]),
+    ("KE", ["keys"]), ("zz", []), ("'ke", []), ("keys --so", ["--sort"]),
     ("watch --events set,e", ["set,expired", "set,evicted"]), ("watch --events up", ["updated"]),
-    ("keys --sort ", ["key", "size", "expiry", "written", "used"]),
-    ("keys --sort=wr", ["written"]), ("keys --limit ", ["all"]), ("get --as j", ["json"]),
-    ("keys --older 1d --ol", []), ("keys --tag a --ta", ["--tag"]),
-    ("output js", ["json", "jsonl"]),
+    ("keys --sort ", ["key", "size", "expiry", "written", "used"]), ("keys --sort=wr", ["written"]),
+    ("keys --limit ", ["all"]), ("get --as j", ["json"]), ("keys --older 1d --ol", []),
+    ("keys --tag a --ta", ["--tag"]), ("output js", ["json", "jsonl"]),
     ("help qu", ["quit", "quoting"]), ("kesy --so", []),
     (
       "get a --",
       [
         "--as", "--head", "--full", "--out", "--force", "--copy", "--show", "--match", "--regex",
-        "--tag",
-        "--contains", "--expiring", "--expired", "--permanent", "--older", "--newer", "--idle",
-        "--larger", "--smaller", "--where", "--sort", "--reverse", "--limit", "--after", "--stdin",
-        "--json",
+        "--tag", "--contains", "--expiring", "--expired", "--permanent", "--older", "--newer",
+        "--idle", "--larger", "--smaller", "--where", "--sort", "--reverse", "--limit", "--after",
+        "--stdin", "--json",
       ]
-    ),
-    ("keys -- --", []), ("set k v --until mi", ["midnight"]), ("undo ", []), ("keys \\q ", []),
+    ), ("keys -- --", []), ("set k v --until mi", ["midnight"]), ("undo ", []), ("keys \\q ", []),
   ])
   func `words of the language are completed from the table`(line: String, expected: [String]) {
     #expect(texts(line) == expected)

@@ -19,9 +19,8 @@ extension Frame {
 }
 
 @Suite struct BrowseScreenTests {
-  private func frame(
-    _ state: BrowseState, hasColor: Bool = false, hasUnicode: Bool = true
-  ) -> Frame {
+  private func frame(_ state: BrowseState, hasColor: Bool = false, hasUnicode: Bool = true) -> Frame
+  {
     BrowseScreen(
       state: state,
       presentation: Presentation(

@@ -44,8 +44,7 @@ struct Cipher: ValueTransform {
   @Test func `commands that read no value work`() throws {
     let shell = try shell()
     #expect(try shell("keys @notes") == "key/1\nkey/2\nkey/3\n")
-    #expect(
-      try shell("keys @notes key/* --tag red --where 'size > 6'") == "key/1\nkey/2\nkey/3\n")
+    #expect(try shell("keys @notes key/* --tag red --where 'size > 6'") == "key/1\nkey/2\nkey/3\n")
     #expect(try shell("count @notes --expiring 90m").hasPrefix("1\t"))
     #expect(try shell("sizes @notes --by key --limit 1").hasPrefix("key/"))
     #expect(try shell("info @notes key/1").contains("encrypted (AES-GCM)"))
@@ -85,9 +84,8 @@ struct Cipher: ValueTransform {
   @Test(arguments: [
     ("get @notes", "c\tplain\n"), ("get @notes key/3 c key/1", "c\tplain\n"),
     ("get @notes * --where 'size > 4'", "c\tplain\n"),
-    ("get @* key/1 key/3 c", "notes\tc\tplain\n"),
-    ("get @notes *3 *1 .n", ""), ("get @notes key/3 key/1 .n", ""),
-    ("get @notes --sort size --where '. != 1'", "c\tplain\n"),
+    ("get @* key/1 key/3 c", "notes\tc\tplain\n"), ("get @notes *3 *1 .n", ""),
+    ("get @notes key/3 key/1 .n", ""), ("get @notes --sort size --where '. != 1'", "c\tplain\n"),
   ])
   func `the values of a selection that can be read are printed, and the others named`(
     line: String, printed: String
@@ -121,8 +119,7 @@ struct Cipher: ValueTransform {
     let shell = try shell(.table)
     #expect(
       try shell.session.unknownTransforms.remark(on: shell.store)?.description.hasPrefix(
-        "values are encrypted (AES-GCM); `keys`")
-        == true)
+        "values are encrypted (AES-GCM); `keys`") == true)
     try shell("set @notes a plain")
     #expect(shell.takeAside().contains { $0.contains("this one is not") })
     #expect(try shell("get @notes a").contains("plain"))

@@ -14,11 +14,10 @@ import Testing
 
   @Test func `each part of a command has its role`() {
     #expect(
-      runs("keys @web 'a b' x* --expiring 15m --limit 5")
-        == [
-          "command keys", "namespace @web", "quoted 'a b'", "pattern x*", "option --expiring",
-          "number 15m", "option --limit", "number 5",
-        ])
+      runs("keys @web 'a b' x* --expiring 15m --limit 5") == [
+        "command keys", "namespace @web", "quoted 'a b'", "pattern x*", "option --expiring",
+        "number 15m", "option --limit", "number 5",
+      ])
     #expect(runs("set @a k {\"a\": 1}").last == "quoted {\"a\": 1}")
     #expect(runs("evict --yess -y") == ["command evict", "wrong --yess", "option -y"])
     #expect(

@@ -132,11 +132,9 @@ import Testing
 
   @Test func `a line that is not right above is shown again`() throws {
     let error = try failure("set a --ttl 1mo 'x\ny'")
-    #expect(
-      error.prompted(promptWidth: 8).hasPrefix("set a --ttl 1mo 'x\n            ^^^\nerror:"))
+    #expect(error.prompted(promptWidth: 8).hasPrefix("set a --ttl 1mo 'x\n            ^^^\nerror:"))
     let wrapped = try failure("expire a 1mo")
-    #expect(
-      wrapped.prompted(promptWidth: 8, columns: 15).hasPrefix("expire a 1mo\n         ^^^\n"))
+    #expect(wrapped.prompted(promptWidth: 8, columns: 15).hasPrefix("expire a 1mo\n         ^^^\n"))
     let long = try failure("expire " + String(repeating: "a", count: 60) + " 1mo")
     #expect(
       long.prompted(promptWidth: 8, columns: 30).hasPrefix(

@@ -23,8 +23,7 @@ import Testing
   @Test func `an export leaves it out and says so`() async throws {
     let shell = try await shell(.plain)
     #expect(try shell("export \(shell.file)").hasPrefix("1\t0\t"))
-    #expect(
-      shell.takeAside() == ["note: 1 negative entry was left out: there is no value"])
+    #expect(shell.takeAside() == ["note: 1 negative entry was left out: there is no value"])
   }
 
   @Test(arguments: OutputMode.allCases)
@@ -41,8 +40,7 @@ import Testing
       #expect(shell.printed == [])
     }
     #expect(!FileManager.default.fileExists(atPath: shell.file))
-    #expect(
-      try shell.error("get empty 9999").message.description == "no entry \"9999\" in parts")
+    #expect(try shell.error("get empty 9999").message.description == "no entry \"9999\" in parts")
     // An empty value counts as a value.
     try shell("get empty")
     #expect(shell.outcome == .done)

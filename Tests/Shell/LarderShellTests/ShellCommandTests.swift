@@ -13,8 +13,7 @@ import Testing
     _ = try shell.store.namespace("articles").value(for: "nope") as [UInt8]?
     let table = try shell("stats")
     #expect(table.contains("entries       9\n") && table.contains("hit rate      50 %\n"))
-    #expect(
-      table.contains("articles          3  3 kB     1      0       1  50 %"))
+    #expect(table.contains("articles          3  3 kB     1      0       1  50 %"))
     #expect(try shell("stats @articles").split(separator: "\n").count == 2)
     #expect(try shell("stats @*") == table)
     let lines = try shell("output plain", "stats")
@@ -43,8 +42,7 @@ import Testing
     }
     let table = try shell("stats")
     #expect(table.contains("stale hits    3\n") && table.contains("hit rate      75 %\n"))
-    #expect(
-      table.contains("hits  stale  misses  rate"))
+    #expect(table.contains("hits  stale  misses  rate"))
     for (mode, fact) in [
       ("plain", "boards\tstale_hits\t3\n"), ("csv", "boards,stale_hits,3\r\n"),
       ("raw", "boards\tstale_hits\t3\n"), ("json", "\"hits\":0,\"stale_hits\":3,\"misses\":1,"),

@@ -118,8 +118,7 @@ import Testing
     #expect(try shell.error("limits @a --guaranteed 30kB").code == .usage)
     #expect(try shell("limits @*") == shell("limits"))
     try shell("limits @* --reset")
-    #expect(
-      try shell.store.limits().effective == StoreLimits(entries: 1000, disk: 50_000_000))
+    #expect(try shell.store.limits().effective == StoreLimits(entries: 1000, disk: 50_000_000))
   }
 
   @Test func `a source without an end is read no further than the limit`() throws {

@@ -102,8 +102,7 @@ import Testing
     (
       "invalidate y x --yes", 1, "invalidated 1 entry, 5 B; x and the tags after it are unchanged",
       3000
-    ),
-    ("compact", 0, "the file is unchanged", 3000), ("compact --to", 0, "no copy was made", 3000),
+    ), ("compact", 0, "the file is unchanged", 3000), ("compact --to", 0, "no copy was made", 3000),
   ])
   func `an interrupted command says what was done`(
     line: String, steps: Int, message: String, left: Int

@@ -62,8 +62,7 @@ import Testing
 
   @Test(arguments: lines) func `every answer is a document`(line: String) throws {
     let json = try answer(to: line, as: .json)
-    let value = try JSONSerialization.jsonObject(
-      with: Data(json.utf8), options: .fragmentsAllowed)
+    let value = try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)
     #expect(json.hasSuffix("\n") && json.dropLast().allSatisfy { $0 != "\n" })
     check(value, under: "", of: line)
     let lines = try answer(to: line, as: .jsonl).split(separator: "\n")

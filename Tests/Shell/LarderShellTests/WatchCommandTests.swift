@@ -149,9 +149,7 @@ import Testing
         for number in 0..<70_000 { try batch.set("v", for: number, in: shell.store.namespace("a")) }
       }
     }
-    #expect(
-      try shell("watch @a --count 1")
-        == "          missed   70,000 changes went by unseen\n")
+    #expect(try shell("watch @a --count 1") == "          missed   70,000 changes went by unseen\n")
   }
 
   @Test func `a long key is cut, and still chosen by what it begins with`() throws {
