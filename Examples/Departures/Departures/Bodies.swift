@@ -136,8 +136,8 @@ struct SimulationBody: Decodable {
   func celsius(at now: Timestamp) -> Double? {
     let steps = zip(time, variables.temperature.data).compactMap {
       text, celsius -> (moment: Timestamp, celsius: Double)? in
-      guard let moment = SwissTime.moment(text?.wrappedValue), moment <= now,
-        let celsius = celsius?.wrappedValue?.within(-10...60)
+      guard let moment = SwissTime.moment(text?.value), moment <= now,
+        let celsius = celsius?.value?.within(-10...60)
       else { return nil }
       return (moment, celsius)
     }
@@ -150,7 +150,7 @@ extension KeyedDecodingContainer {
   func decodeIfPresent<Value: Decodable & Sendable>(
     _ type: Value.Type, forKey key: Key
   ) throws -> Value? {
-    try decode(Lenient<Value>.self, forKey: key).wrappedValue
+    try decodeIfPresent(lenient: type, forKey: key)
   }
 }
 

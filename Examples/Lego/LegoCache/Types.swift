@@ -162,7 +162,7 @@ extension PartColor {
     setCount = try fields.decodeIfPresent(Int.self, forKey: .setCount)
     elements =
       try fields.decodeIfPresent([Lenient<String>?].self, forKey: .elements)?
-      .compactMap { $0?.wrappedValue } ?? []
+      .compactMap { $0?.value } ?? []
   }
 }
 

@@ -2,39 +2,35 @@ import Foundation
 
 /// A field that a service may leave out, or write as null or as another type: `3`, `"3"` or `"+3"` for a number, `1` for true.
 /// Other values give nil: `"nan"`, or `[]`, which some services write for an empty object.
-///
-/// Use it for fields without which the rest of the answer is still useful.
-@propertyWrapper
 public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
-  public var wrappedValue: Value?
-
-  public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+  public var value: Value?
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() { return }
-    wrappedValue = try? container.decode(Value.self)
-    if wrappedValue == nil, let type = Value.self as? any LosslessStringConvertible.Type {
+    value = try? container.decode(Value.self)
+    if value == nil, let type = Value.self as? any LosslessStringConvertible.Type {
       let text =
         (try? container.decode(String.self)) ?? (try? "\(container.decode(Int64.self))")
         ?? (try? "\(container.decode(Decimal.self))")
       let flags: [String: any LosslessStringConvertible] = ["0": false, "1": true]
-      wrappedValue = text.flatMap { type.init($0) ?? flags[$0] } as? Value
+      value = text.flatMap { type.init($0) ?? flags[$0] } as? Value
     }
-    if let number = wrappedValue as? Double, !number.isFinite { wrappedValue = nil }
+    if let number = value as? Double, !number.isFinite { value = nil }
   }
 }
 
 extension KeyedDecodingContainer {
-  public func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) throws -> Lenient<Value> {
-    try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
-  }
+  /// Decodes a field without which the rest is still useful. Accepts other types; nil if the value does not fit.
+  public func decodeIfPresent<Value: Decodable & Sendable>(
+    lenient type: Value.Type, forKey key: Key
+  ) throws -> Value? { try decodeIfPresent(Lenient<Value>.self, forKey: key)?.value }
 
   /// Decodes a field without which the rest is useless, such as an id. Accepts other types; throws if the value does not fit.
-  public func decode<Value: Decodable & Sendable>(lenient type: Value.Type, forKey key: Key) throws
-    -> Value
-  {
-    try decode(Lenient<Value>.self, forKey: key).wrappedValue ?? decode(type, forKey: key)
+  public func decode<Value: Decodable & Sendable>(
+    lenient type: Value.Type, forKey key: Key
+  ) throws -> Value {
+    try decodeIfPresent(lenient: type, forKey: key) ?? decode(type, forKey: key)
   }
 }
 
@@ -48,16 +44,16 @@ extension KeyedDecodingContainer {
     try decode(lenient: type, forKey: key)
   }
   public func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try decode(Lenient<Int>.self, forKey: key).wrappedValue
+    try decodeIfPresent(lenient: type, forKey: key)
   }
   public func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try decode(Lenient<Double>.self, forKey: key).wrappedValue
+    try decodeIfPresent(lenient: type, forKey: key)
   }
   public func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try decode(Lenient<Bool>.self, forKey: key).wrappedValue
+    try decodeIfPresent(lenient: type, forKey: key)
   }
   public func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try decode(Lenient<String>.self, forKey: key).wrappedValue
+    try decodeIfPresent(lenient: type, forKey: key)
   }
 }
 

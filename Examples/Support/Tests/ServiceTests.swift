@@ -68,8 +68,8 @@ struct Thing: Codable, Equatable { var name: String }
   }
 
   private struct Loose: Decodable {
-    @Lenient var count: Int?
-    @Lenient var share: Double?
+    var count: Int?
+    var share: Double?
   }
 
   @Test func `fields and elements of another form do not hide the others`() throws {
