@@ -9,10 +9,14 @@ extension ArticleReader {
     try work.withLock { work in
       if let run = work.sync { return run }
       guard try settings().isOn else { throw ArticlesError.off }
-      let run = SyncRun(priority: priority) { [self] steps in
-        defer { self.work.withLock { $0.sync = nil } }
-        return await runSync(steps)
+      let (steps, reports) = AsyncStream<SyncRun.Step>.makeStream()
+      let task = Task(priority: priority) { [self] in
+        let result = await runSync(reports)
+        self.work.withLock { $0.sync = nil }
+        reports.finish()
+        return result
       }
+      let run = SyncRun(steps: steps, task: task)
       work.sync = run
       return run
     }
@@ -26,13 +30,13 @@ extension ArticleReader {
     return try sync(priority: .background)
   }
 
-  private func runSync(_ steps: AsyncStream<SyncRun.Element>.Continuation) async -> SyncResult {
+  private func runSync(_ reports: AsyncStream<SyncRun.Step>.Continuation) async -> SyncResult {
     var (result, wanted, requested) = (SyncResult(), [Bookmark](), store.now)
     do {
       result.edits = try await sendEdits()
       requested = store.now
       wanted = try await list(since: requested, &result)
-      try await fetch(wanted, since: requested, &result, steps)
+      try await fetch(wanted, since: requested, &result, reports)
     } catch {
       result.isRefused = (error as? ServiceError)?.isRefusal ?? false
       result.reason = error is CancellationError ? "it was ended" : "\(error)"
@@ -80,11 +84,11 @@ extension ArticleReader {
 
   private func fetch(
     _ wanted: [Bookmark], since requested: Timestamp, _ result: inout SyncResult,
-    _ steps: AsyncStream<SyncRun.Element>.Continuation
+    _ reports: AsyncStream<SyncRun.Step>.Continuation
   ) async throws {
     let listed = Set(wanted.map(\.id))
     for (number, bookmark) in wanted.enumerated() {
-      steps.yield((number, wanted.count))
+      reports.yield((number, wanted.count))
       try Task.checkCancellation()
       guard try syncs.contains("last sync") else { throw ArticlesError.ended }
       guard try number < settings().limit else { break }
@@ -98,7 +102,7 @@ extension ArticleReader {
         result.failures.append("\(bookmark.name): \(error)")
       }
     }
-    steps.yield((wanted.count, wanted.count))
+    reports.yield((wanted.count, wanted.count))
   }
 
   /// Fetches and stores an article that is not stored, and removes older articles for it; false if nothing was fetched.

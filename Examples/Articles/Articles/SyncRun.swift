@@ -1,23 +1,11 @@
-/// A sync under way and its progress, which can be iterated once. Any number of tasks can wait for the result or cancel the sync.
-public final class SyncRun: AsyncSequence, Sendable {
-  public typealias Element = (done: Int, total: Int)
+/// A sync under way. Any number of tasks can wait for its result or cancel it.
+public struct SyncRun: Sendable {
+  public typealias Step = (done: Int, total: Int)
 
-  private let steps: AsyncStream<Element>
-  private let task: Task<SyncResult, Never>
+  /// The progress, which can be iterated once.
+  public let steps: AsyncStream<Step>
+  let task: Task<SyncResult, Never>
 
-  init(
-    priority: TaskPriority,
-    _ work: @escaping @Sendable (AsyncStream<Element>.Continuation) async -> SyncResult
-  ) {
-    let (steps, reports) = AsyncStream<Element>.makeStream()
-    self.steps = steps
-    task = Task(priority: priority) {
-      defer { reports.finish() }
-      return await work(reports)
-    }
-  }
-
-  public func makeAsyncIterator() -> AsyncStream<Element>.Iterator { steps.makeAsyncIterator() }
   public func result() async -> SyncResult { await task.value }
 
   /// Ends the sync; stored articles stay.

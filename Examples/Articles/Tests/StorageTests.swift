@@ -97,26 +97,6 @@ import ExampleTesting
       fixture.asked().bodies.count == 100, "those who open an article at once ask for it once")
   }
 
-  private func entries() throws -> Int {
-    try fixture.store.namespaces().filter { !$0.name.hasPrefix("articles.settings") }
-      .reduce(0) { $0 + $1.entries }
-  }
-
-  @Test(arguments: [true, false])
-  func `a sign-out ends a sync, also of another process`(isElsewhere: Bool) async throws {
-    fixture.readeck.fill(10, images: 1)
-    let syncing = isElsewhere ? fixture.another() : reader
-    fixture.during(FakeReadeck.body(5)) { [fixture] in
-      #expect(try fixture.stored().count == 4)
-      try await fixture.reader.signOut()
-    }
-    #expect(try await syncing.sync().result().reason != nil)
-    await syncing.finish()
-    #expect(fixture.asked().bodies.count == 5)
-    #expect(try entries() == 0)
-    #expect(try await syncing.sync().result().stored == 10, "the next session's")
-  }
-
   enum Ending: CaseIterable { case signOut, off, noArticles }
 
   /// Signs out or changes the settings while an article is requested, so that the article is not stored.

@@ -51,14 +51,14 @@ import ExampleTesting
     fixture.during("/api/bookmarks") { [reader] in joined.add(try reader.sync()) }
     readeck.fill(20)
     let run = try reader.sync()
-    var steps: [SyncRun.Element] = []
-    for await step in run { steps.append(step) }
+    var steps: [SyncRun.Step] = []
+    for await step in run.steps { steps.append(step) }
     let other = try #require(joined.all.first)
-    #expect(run === other)
+    #expect(run.task == other.task)
     #expect(await run.result() == other.result())
     #expect(steps.map { $0.done } == Array(0...20) && steps.allSatisfy { $0.total == 20 })
     #expect(fixture.server.count == 21)
-    #expect(try reader.sync() !== run)
+    #expect(try reader.sync().task != run.task)
   }
 
   @Test func `articles that fail are fetched by the next sync`() async throws {
@@ -135,24 +135,32 @@ import ExampleTesting
     #expect(throws: ArticlesError.off) { try reader.sync() }
   }
 
-  @Test func `a sync that is ended keeps what it has`() async throws {
-    readeck.fill(20)
-    fixture.during(FakeReadeck.body(15)) { [reader] in try reader.sync().cancel() }
-    let result = try await fixture.sync()
-    #expect(result.outcome == .partial && result.stored == 4)
-    #expect(try await fixture.sync().stored == 16)
-  }
+  enum Ending: CaseIterable { case cancel, signOut, signOutElsewhere, off, lowerLimit }
 
-  @Test func `a sync under way obeys a lower limit`() async throws {
+  /// The next sync stores what is missing.
+  @Test(arguments: Ending.allCases)
+  func `a sync that is ended meanwhile stores no more`(ending: Ending) async throws {
     try await reader.change(.test(articles: 30))
-    readeck.fill(30)
-    fixture.during(FakeReadeck.body(14)) { [reader] in
-      try await reader.change(.test(articles: 10))
+    readeck.fill(30, images: 1)
+    fixture.during(FakeReadeck.body(14)) { [fixture] in
+      #expect(try fixture.stored() == Array((15..<30).reversed()))
+      switch ending {
+      case .cancel: try fixture.reader.sync().cancel()
+      case .signOut: try await fixture.reader.signOut()
+      case .signOutElsewhere: try await fixture.another().signOut()
+      case .off: try await fixture.reader.change(.test(isOn: false))
+      case .lowerLimit: try await fixture.reader.change(.test(articles: 10))
+      }
     }
-    #expect(try await fixture.sync().kept == 10)
-    #expect(try fixture.stored() == Array((20..<30).reversed()))
+    let result = try await fixture.sync()
+    let kept = ending == .cancel ? 15 : ending == .lowerLimit ? 10 : 0
+    #expect(result.kept == kept && result.reason != nil, "\(result)")
     #expect(fixture.asked().bodies.count == 16)
-    #expect(try await fixture.sync().outcome == .nothingNew)
+    #expect(try fixture.stored() == Array((30 - kept..<30).reversed()))
+    let usage = try reader.usage()
+    #expect(usage.images == kept && (usage.lastSync == nil) == (kept == 0))
+    if ending == .off { try await reader.change(.test(articles: 30)) }
+    #expect(try await fixture.sync().stored == (ending == .lowerLimit ? 0 : 30 - kept))
   }
 
   @Test(arguments: ["entries", "bytes", "disk"])
@@ -272,7 +280,7 @@ import ExampleTesting
     #expect(network.sent.all.count == 6, "a list, an article and four images")
     gate.open()
     // An iteration does not raise the priority, but a wait for the result does.
-    for await _ in run {}
+    for await _ in run.steps {}
     #expect(await run.result().images == 18)
     for (path, priority) in network.sent.all {
       let isLow = isAutomatic || path.hasPrefix("/img")
