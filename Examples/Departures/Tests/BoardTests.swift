@@ -7,9 +7,7 @@ import ExampleTesting
   private let fixture: Fixture
   init() throws { fixture = try Fixture() }
 
-  @Test func `a board is keyed by station and day in Zurich, is one request, and a repeat is none`()
-    async throws
-  {
+  @Test func `the key is station and day in Zurich; a repeat is 10 times as fast`() async throws {
     let fixture = try Fixture(at: "2025-07-12T00:30:00+0200")
     let first = try await fixture.cache.board(at: "08503651")
     #expect(first.source == .loaded && first.value.departures.count == 12)
@@ -54,8 +52,7 @@ import ExampleTesting
     #expect(fixture.services.count == 2)
   }
 
-  @Test func `cached data when the service is down, for a day, by all five policies`() async throws
-  {
+  @Test func `cached data when the service is down, for a day, by five policies`() async throws {
     let today = fixture.cache.today
     _ = try await fixture.cache.board(at: "1")
     fixture.services.change { $0.answers["/"] = FakeServices.down }
@@ -119,9 +116,7 @@ import ExampleTesting
     #expect("\(try #require(board.error))".contains(words), "\(board.error!)")
   }
 
-  @Test func `two levels: the first spares unchanged bodies, and is never passed off as new`()
-    async throws
-  {
+  @Test func `two levels, the first of which only spares unchanged bodies`() async throws {
     let limits = try fixture.cache.store.limits().effective
     #expect(limits.disk == 100_000_000 && limits.memory == 50_000_000)
     fixture.services.change { $0.etag = "\"1\"" }

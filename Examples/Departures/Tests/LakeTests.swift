@@ -25,9 +25,7 @@ import ExampleTesting
     }
   }
 
-  @Test func `weather is asked for by place, with a key that no name in the store has`()
-    async throws
-  {
+  @Test func `weather is of a place, and its credential is in no key of the store`() async throws {
     fixture.services.change { $0.etag = "\"1\"" }
     let first = try await fixture.cache.forecasts(for: lake).value
     #expect(fixture.services.asked[0].contains("lat=47.366&lon=8.55&appid=key%207"))
@@ -47,9 +45,7 @@ import ExampleTesting
     #expect(try await fixture.cache.ships(on: day("2025-12-24")).value == [:])
   }
 
-  @Test func `the second source of a temperature is under the same key, with its origin`()
-    async throws
-  {
+  @Test func `a temperature of the second source has the same key, and its origin`() async throws {
     let water = WaterTemperature(celsius: 18.7, origin: .simulation)
     #expect(try await fixture.cache.temperature(of: simulated).value == water)
     #expect(

@@ -29,9 +29,7 @@ import ExampleTesting
     #expect(services.count == count)
   }
 
-  @Test func `fresh boards cost neither a request nor a pause, stale ones are waited for`()
-    async throws
-  {
+  @Test func `fresh boards cost no request and no pause, stale boards are loaded`() async throws {
     _ = try await cache.board(at: stations(5)[1])
     _ = try await cache.board(at: stations(5)[3])
     #expect(try await cache.prefetch(stations(5)).finish().counts == [2, 3, 0, 0])

@@ -7,9 +7,7 @@ import ExampleTesting
   private let program: TestedProgram
   init() throws { program = try TestedProgram("larder-departures", store: "my store") }
 
-  @Test func `commands print what they found, its source and its age, and wait for newer data`()
-    async throws
-  {
+  @Test func `commands print the source and the age, and wait for newer data`() async throws {
     try await program.check(Repository.text("Examples/Departures/Sample/commands.txt"))
   }
 

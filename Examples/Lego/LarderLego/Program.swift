@@ -75,7 +75,7 @@ struct FetchEntity: AsyncParsableCommand {
           throw Failure(.noSuchKey, "there is no \(kind.singular) \(key)")
         }
         try Output.write(Output.json(found.value))
-        let name = "@" + client.cache.namespace(of: kind).name
+        let name = "@" + client.namespace(of: kind).name
         try options.place.show(
           ["\(kind.singular) \(key): \(found.words)"],
           closing: ["get \(name) \(key.larderWord)", "keys \(name) --limit 5"])

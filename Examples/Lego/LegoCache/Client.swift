@@ -1,19 +1,23 @@
-import Foundation
 import HTTPTypes
 public import Larder
 public import LarderHTTP
 import Service
 
-/// A client of Rebrickable's API, version 3, that caches every call by its plan.
+/// A client of Rebrickable's API, version 3, that caches every call by its plan, with a namespace for each kind of entity.
 ///
-/// Concurrent calls for a missing entity share one request. If the service is unreachable, answers with 5xx or limits
-/// requests, and if the kind's rules allow it, the client returns an expired entity as stale, with the error.
+/// The rules are stored with the first entity of a kind, so other processes and the shell obey them too. Entities stay decoded
+/// in memory after a read, as many as the plan allows, and as current as those on disk.
 public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 
-  public let cache: LegoCache
+  public let store: Store
+  public let plan: CachePlan
   let service: Service
+  /// The namespaces of one user of one server; nil for public data.
+  private let realm: Realm?
 
+  /// A store in use keeps its limit, unless the plan has another. A new file may have 10 MB by default.
+  ///
   /// - Parameters:
   ///   - store: a store by the plan: ``CachePlan/store(at:options:)``.
   ///   - credential: the key that Rebrickable gives to each user; nil for none.
@@ -22,153 +26,64 @@ public struct LegoClient: Sendable {
     credential: String?, over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
-    let base = Service.base(base)
-    let isPublic = base == Self.publicBase && credential == nil
-    cache = try LegoCache(store, plan: plan, owner: isPublic ? nil : "\(base) \(credential ?? "")")
     var service = Service(at: base, over: transport, in: store)
     service.fields[.accept] = "application/json"
     service.fields[.authorization] = credential.map { "key " + $0 }
     service.message = { $0["detail"]?.text }
     service.log = log
-    self.service = service
+    let isPublic = service.base == Self.publicBase && credential == nil
+    realm = isPublic ? nil : store.realm(of: "\(service.base) \(credential ?? "")")
+    (self.store, self.plan, self.service) = (store, plan, service)
+    guard plan.usesDisk else { return }
+    var limits = try store.limits().declared
+    let isNew = try store.namespaces().isEmpty && limits == StoreLimits() && !store.isReadOnly
+    guard let limit = plan.diskLimit ?? (isNew ? 10_000_000 : nil) else { return }
+    limits.disk = limit
+    try store.declare(limits)
   }
 
-  /// The entity with this key; nil if the service does not have it.
-  public func entity<Entity: LegoEntity>(
-    _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<Entity>? {
-    let (address, asked) = try Entity.kind.address(of: key)
-    // The API also finds `3069B`. An answer about another key must not be stored under this key.
-    return try await lookup(
-      key, at: address, in: cache.entities(type), Entity.kind, policy, asked
-    ) { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" }
-  }
-
-  /// The first page of a list. The page is stored under the address of the list, for as long as an entity of the same kind.
-  public func page<Entity: LegoEntity>(
-    _ list: LegoList<Entity>, policy: RequestPolicy = .standard
-  ) async throws -> CacheResult<LegoPage<Entity>> {
-    let rules = cache.plan.rules(of: Entity.kind)
-    let pages = cache.store.cache(of: LegoPage<Entity>.self, in: cache.namespace("pages").name)
-    let page = try await lookup(
-      list.address, at: list.address, in: rules.map { _ in pages }, Entity.kind, policy, list.asked,
-      expires: rules?.expires)
-    if let page { return page }
-    throw ServiceError.refused(status: 404, message: "there is no \(list.address)")
-  }
-
-  /// Reads through a cache, and asks the service with the validators of the stored value. For a kind that is switched off,
-  /// `cache` is nil, and each call asks, unless the policy is `cacheOnly`.
-  ///
-  /// - Parameters:
-  ///   - asked: the parts of the request that the API leaves out of its answer.
-  ///   - fault: the reason why a decoded answer is of no use; nil for a good answer.
-  private func lookup<Value: Codable & Sendable>(
-    _ key: String, at address: String, in cache: Cache<Value>?, _ kind: EntityKind,
-    _ policy: RequestPolicy, _ asked: PartColor.Asked?, expires: Expiration? = nil,
-    fault: @escaping @Sendable (Value) -> String? = { _ in nil }
-  ) async throws -> CacheResult<Value>? {
-    let decode: @Sendable (Reply) async throws -> Value? = { reply in
-      if reply.status == 404 {
-        if reply.json?["detail"]?.text != nil { return nil }
-        // A 404 by a gateway, or by the login page of a network, does not show that the entity does not exist.
-        throw ServiceError.wrongContent(path: address, type: "404 without a reason of the API")
-      }
-      let decoder = JSONDecoder()
-      decoder.userInfo[PartColor.asked] = asked
-      return try await service.decoded(
-        Value.self, from: service.checked(reply), decoder: decoder, fault: fault)
+  /// All entities of one kind; nil if the kind is switched off.
+  public func entities<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
+    plan.rules(of: Entity.kind).map { rules in
+      store.cache(
+        // Entities have only strings, integers and flags, so an encoded value decodes to an equal value.
+        JSONCodec<Entity>(isLossless: true), in: namespace(of: Entity.kind).name, rules: rules,
+        memory: plan.memory)
     }
-    guard let cache else {
-      guard policy != .cacheOnly, let value = try await decode(service.send(address)) else {
-        return nil
-      }
-      return CacheResult(value: value, source: .loaded)
-    }
-    let plan = self.cache.plan
-    let options = LoadOptions(
-      policy: policy, expires: expires,
-      stale: Staleness(onError: plan.rules(of: kind)?.stale ?? .zero),
-      absent: .after(plan.absence), waitsForCommit: true)
-    let found = try await cache.result(for: key, options: options) { stored in
-      let reply = try await service.send(address, fields: stored?.conditionalFields ?? [:])
-      if reply.status == 304, stored != nil { return .unchanged }
-      guard let value = try await decode(reply) else { return .absent }
-      return Loaded(value, validators: reply.validators)
-    }
-    service.note(key, in: cache.name, found)
-    // If the service refuses the user, the stored value is not shown either.
-    if let error = found?.error as? ServiceError, error.isRefusal { throw error }
-    return found
+  }
+
+  public func namespace(of kind: EntityKind) -> Store.Namespace { namespace(kind.rawValue) }
+
+  /// The namespace `lego.colors`; for a user's data, the name ends with a digest.
+  func namespace(_ name: String) -> Store.Namespace {
+    store.namespace(realm?.name(of: "lego." + name) ?? "lego." + name)
   }
 }
 
-/// A list of the API, with the parameters of a request: `.parts.searching("brick 2 x").sized(20)`.
-public struct LegoList<Entity: LegoEntity>: Sendable {
-  let path: String
-  private var parameters: [String: String] = [:]
-  let asked: PartColor.Asked?
-
-  init(_ path: String, of part: String? = nil) {
-    (self.path, asked) = (path, part.map { PartColor.Asked(part: $0, color: nil) })
+/// Counts the entities of the seven namespaces, and clears these namespaces and the pages. Other namespaces stay.
+extension LegoClient {
+  /// Numbers of entities, including expired entities that are still stored. With a disk, entities in memory are on disk, too.
+  public struct Counts: Sendable, Hashable {
+    public var memory, database: Int
+    public var total: Int { max(memory, database) }
   }
 
-  /// Sets a parameter of the API. For a repeated name, the last value counts.
-  public func with(_ name: String, _ value: String) -> Self {
-    var list = self
-    list.parameters[name] = value
-    return list
+  public func counts() throws -> Counts {
+    let kinds = EntityKind.allCases.map(namespace)
+    let count = try kinds.reduce(0) { try $0 + $1.count() }
+    if !plan.usesDisk { return Counts(memory: count, database: 0) }
+    return Counts(memory: kinds.reduce(0) { $0 + $1.memory.usage.entries }, database: count)
   }
 
-  public func sized(_ count: Int) -> Self { with("page_size", String(count)) }
-  public func searching(_ text: String) -> Self { with("search", text) }
-
-  /// The address of the list. Equal lists have equal addresses: parameters are escaped and sorted by name.
-  var address: String {
-    let query = parameters.sorted { $0.key < $1.key }
-      .map { $0.key.percentEscaped + "=" + $0.value.percentEscaped }
-    return query.isEmpty ? path : path + "?" + query.joined(separator: "&")
+  /// Removes expired entities and returns their number. Keeps stale entities that may be served if the network fails.
+  @discardableResult public func clearExpired() throws -> Int {
+    try namespace("pages").purge()
+    return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).purge().entries }
   }
-}
 
-extension LegoList<Part> { public static var parts: Self { Self("/lego/parts/") } }
-
-extension LegoList<ModelSet> {
-  public static var sets: Self { Self("/lego/sets/") }
-  public static var minifigs: Self { Self("/lego/minifigs/") }
-}
-
-extension LegoList<PartColor> {
-  public static func colors(of part: String) -> Self {
-    Self("/lego/parts/\(part.percentEscaped)/colors/", of: part)
-  }
-}
-
-extension LegoList<Element> {
-  /// The parts of a set or minifig, each with its ``Element/quantity``.
-  public static func inventory(of set: String) -> Self {
-    Self("/lego/\(set.hasPrefix("fig-") ? "minifigs" : "sets")/\(set.percentEscaped)/parts/")
-  }
-}
-
-extension EntityKind {
-  /// The path of one entity, and the parts that its answer leaves out; throws for a key that no path can have.
-  fileprivate func address(of key: String) throws(LarderError) -> (String, PartColor.Asked?) {
-    let escaped = key.percentEscaped
-    switch self {
-    // An empty key, `.` and `..` would change the path.
-    case _ where key.allSatisfy({ $0 == "." }): break
-    case .partColors:
-      let words = key.split(separator: "/", omittingEmptySubsequences: false)
-      guard words.count == 2, words[0] != "", let color = Int(words[1]) else { break }
-      let asked = PartColor.Asked(part: String(words[0]), color: color)
-      return ("/lego/parts/\(asked.part.percentEscaped)/colors/\(color)/", asked)
-    case .categories: return ("/lego/part_categories/\(escaped)/", nil)
-    case .sets where key.hasPrefix("fig-"): return ("/lego/minifigs/\(escaped)/", nil)
-    default: return ("/lego/\(rawValue)/\(escaped)/", nil)
-    }
-    throw LarderError(
-      .invalidArgument, "\"\(key)\" is no key of \(rawValue)",
-      hint: "say a number: 3001, 10294-1, fig-000018; part and color of partcolors: 3001/4")
+  /// Removes all entities and pages; returns the number of entities.
+  @discardableResult public func clear() throws -> Int {
+    try namespace("pages").clear()
+    return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).clear().entries }
   }
 }

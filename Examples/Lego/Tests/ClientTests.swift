@@ -26,12 +26,12 @@ import ExampleTesting
     let brick = found["brick"] as? CacheResult<Part>
     let bricks = found["bricks"] as? CacheResult<LegoPage<Part>>
     #expect(brick?.value.partNum == "3001" && bricks?.value.results.count == 4)
-    #expect((found["counts"] as? LegoCache.Counts)?.database == 1)
+    #expect((found["counts"] as? LegoClient.Counts)?.database == 1)
     #expect((found["maintenance"] as? Maintenance)?.interval == .hours(1))
     let count = fixture.server.count
     #expect(try await lego.entity(Part.self, "3001")?.value == brick?.value)
     #expect(fixture.server.count == count)
-    try lego.cache.store.finish()
+    try lego.store.finish()
   }
 
   @Test func `every call is cached: all seven types and the pages of lists`() async throws {
@@ -77,9 +77,7 @@ import ExampleTesting
     #expect(fixture.server.count == lists.count && Set(fixture.asked).count == lists.count)
   }
 
-  @Test func `an expired entity is validated by its tag, and a removed one is removed`()
-    async throws
-  {
+  @Test func `an expired entity is validated by its tag, a lost one is removed`() async throws {
     fixture.server.become { request in
       request.fields["if-none-match"] == "\"v1\""
         ? .init(304) : .init(200, ["ETag": "\"v1\""], json: #"{"set_num": "10294-1", "name": ""}"#)
@@ -110,7 +108,7 @@ import ExampleTesting
     let found = try await set()
     #expect(found?.source == .stale && found?.error is ServiceError && found?.value.year == 2021)
     #expect(try await lego.page(.recorded).source == .stale)
-    #expect(try lego.cache.clearExpired() == 0, "it may be needed")
+    #expect(try lego.clearExpired() == 0, "it may be needed")
     try fixture.recover()
     #expect(try await set()?.source == .loaded)
     var plan = CachePlan.default

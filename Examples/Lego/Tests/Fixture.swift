@@ -38,7 +38,7 @@ extension LegoList<ModelSet> {
   static var recorded: Self { .sets.searching("table").sized(20) }
 }
 
-extension LegoCache {
+extension LegoClient {
   /// Stores entities of one kind in one transaction.
   func keep<Entity: LegoEntity>(_ all: [Entity]) throws {
     guard let cache = entities(Entity.self) else { return }

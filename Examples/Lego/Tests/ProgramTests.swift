@@ -44,7 +44,7 @@ import ExampleTesting
     let imported = try await Outcome(
       line: "larder '\(program.store)' --create -e 'import \(lines.path)'")
     #expect(imported.code == 0, "\(imported)")
-    let lego = try LegoCache(Store(at: program.store))
+    let lego = try LegoClient(in: Store(at: program.store), credential: nil, over: Disconnected())
     func check<Entity: LegoEntity>(_ type: Entity.Type) throws -> Int {
       let keys = try lego.namespace(of: type.kind).keys()
       for key in keys {

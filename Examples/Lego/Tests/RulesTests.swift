@@ -26,8 +26,7 @@ import ExampleTesting
     #expect(last == [.colors, .themes, .categories])
   }
 
-  @Test func `a type's rule overrides the default, a date and switched off included`() async throws
-  {
+  @Test func `a type's rule overrides the default; a type can be switched off`() async throws {
     let end = fixture.clock.now.advanced(by: .hours(1))
     var plan = CachePlan(disk: .lifetimes(.at(end)))
     plan.disk[.themes] = nil
@@ -38,11 +37,11 @@ import ExampleTesting
       _ = try await lego.entity(Theme.self, "4")
     }
     #expect(fixture.asked.count { $0.hasPrefix("/lego/themes/") } == 3)
-    #expect(try lego.cache.namespace(of: .themes).count() == 0)
+    #expect(try lego.namespace(of: .themes).count() == 0)
     fixture.clock.advance(by: .seconds(90))
     #expect(try await lego.color(4)?.source == .loaded)
-    try lego.cache.keep([ModelSet(setNum: "1", name: "")])
-    #expect(try lego.cache.entities(ModelSet.self)?.entry(for: "1")?.expires == end)
+    try lego.keep([ModelSet(setNum: "1", name: "")])
+    #expect(try lego.entities(ModelSet.self)?.entry(for: "1")?.expires == end)
   }
 
   /// The presets of memory, with their number of entities and their lifetime in seconds.
@@ -53,7 +52,7 @@ import ExampleTesting
     limits: MemoryLimits, entries: Int, seconds: Int
   ) throws {
     #expect(limits == MemoryLimits(entries: entries, lifetime: .seconds(seconds)))
-    let lego = try fixture.client(CachePlan(memory: limits)).cache
+    let lego = try fixture.client(CachePlan(memory: limits))
     #expect(lego.entities(Color.self)?.memory?.limits == limits)
   }
 
@@ -66,17 +65,17 @@ import ExampleTesting
     let second = plan.memory == .off ? CacheResult<Color>.Source.disk : .memory
     let lego = try fixture.client(plan)
     #expect(try await look(lego) == [.loaded, second])
-    try lego.cache.store.close()
+    try lego.store.close()
     let again = try fixture.client(plan)
     #expect(try await look(again) == [.disk, second], "nothing is lost at the end of a process")
     #expect(fixture.server.count == 1)
-    #expect(again.cache.store.path == fixture.folder.path + "/store")
+    #expect(again.store.path == fixture.folder.path + "/store")
   }
 
   @Test func `memory only writes no file, and keeps stale entities for thirty days`() async throws {
     let lego = try fixture.client(.memoryOnly)
     #expect(try await look(lego) == [.loaded, .memory])
-    #expect(try lego.cache.counts() == LegoCache.Counts(memory: 1, database: 0))
+    #expect(try lego.counts() == LegoClient.Counts(memory: 1, database: 0))
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == [])
     fixture.clock.advance(by: .seconds(300) + .days(30) - .milliseconds(1))
     fixture.server.become { _ in .init(503) }
@@ -96,7 +95,7 @@ import ExampleTesting
 
   @Test func `a store in use keeps its limit, and a plan may set another`() throws {
     func limit(_ name: String, _ limit: Int? = nil) throws -> Int? {
-      let store = try fixture.client(CachePlan(diskLimit: limit), at: name).cache.store
+      let store = try fixture.client(CachePlan(diskLimit: limit), at: name).store
       defer { try! store.close() }
       return try store.limits().declared.disk
     }
@@ -109,7 +108,7 @@ import ExampleTesting
   }
 
   @Test func `a typed value survives a round trip, and equal ids of types do not collide`() throws {
-    let lego = try fixture.client().cache
+    let lego = try fixture.client()
     let pair = PartColor(partNum: "3001", colorID: 4, colorName: "Red", elements: ["300121"])
     let theme = Theme(id: 4, name: "Expert Builder", parentID: 1)
     try lego.keep([Self.red])
@@ -125,17 +124,16 @@ import ExampleTesting
     #expect(EntityKind.allCases.allSatisfy { $0.type.kind == $0 })
   }
 
-  @Test func `three entries, two of them expired: clearExpired returns 2, then count is 1`() throws
-  {
+  @Test func `three entries, two expired: clearExpired returns 2, then count is 1`() throws {
     var plan = CachePlan.default
     plan.disk[.sets] = Rules(expires: .after(.milliseconds(100)))
-    let lego = try fixture.client(plan).cache
+    let lego = try fixture.client(plan)
     try lego.keep(["1-1", "2-1"].map { ModelSet(setNum: $0, name: "A") })
     try lego.keep([Self.red])
     _ = try lego.entities(Color.self)?.value(for: "4")
     fixture.clock.advance(by: .milliseconds(200))
     // Memory and disk are counted apart, an entity once in the total. A count changes nothing.
-    for _ in 1...3 { #expect(try lego.counts() == LegoCache.Counts(memory: 1, database: 3)) }
+    for _ in 1...3 { #expect(try lego.counts() == LegoClient.Counts(memory: 1, database: 3)) }
     #expect(try lego.counts().total == 3)
     #expect(try lego.clearExpired() == 2 && lego.counts().database == 1)
     #expect(try lego.clear() == 1 && lego.clear() == 0 && lego.counts().total == 0)
