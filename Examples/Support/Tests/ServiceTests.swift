@@ -3,7 +3,8 @@ import ExampleTesting
 
 struct Thing: Codable, Equatable { var name: String }
 
-/// The service class of all adapters. Tests of `LarderHTTP` cover waits, time limits, login pages and the kinds of failures.
+/// The service of all adapters. Tests of `LarderHTTP` cover waits, time limits, login pages and the kinds of failures; tests of
+/// the catalog cover answers from the cache and their removal.
 @Suite(.checkedStores) struct ServiceTests {
   /// A service over a cache, with the credentials `key abc`.
   private func service(at base: String) throws -> Service {
@@ -14,27 +15,13 @@ struct Thing: Codable, Equatable { var name: String }
     return service
   }
 
-  @Test func `a fresh answer is asked for once, and can be forgotten`() async throws {
-    try await LocalServer.run { server in
-      server.become { _ in .init(200, ["Cache-Control": "max-age=60"], json: #"{"name":"a"}"#) }
-      let service = try service(at: " \(server.base)/api/ ")
-      for _ in 1...2 {
-        let thing = try await service.get(Thing.self, from: "/things?x=1%2F2&u=http://x")
-        #expect(thing == Thing(name: "a"))
-      }
-      #expect(server.received.map(\.path) == ["/api/things?x=1%2F2&u=http://x"])
-      #expect(try await service.forget("/things?x=1%2F2&u=http://x").entries == 1)
-      _ = try await service.send("/things?x=1%2F2&u=http://x")
-      #expect(server.count == 2)
-    }
-  }
-
   @Test func `credentials go to the service alone`() async throws {
     try await LocalServer.run { server in
-      let service = try service(at: server.base + "/api")
-      for address in ["/a", server.base + "/api/b", server.base + "/apis", server.base + "/c"] {
-        _ = try await service.send(address)
-      }
+      let service = try service(at: " \(server.base)/api/ ")
+      let paths = ["/api/a?x=1%2F2&u=http://x", "/api/b", "/apis", "/c"]
+      _ = try await service.send("/a?x=1%2F2&u=http://x")
+      for path in paths.dropFirst() { _ = try await service.send(server.base + path) }
+      #expect(server.received.map(\.path) == paths)
       let sent = server.received.map { $0.fields["authorization"] }
       #expect(sent == ["key abc", "key abc", nil, nil])
       for base in ["http://u:secret@127.0.0.1", "ftp://u:secret@127.0.0.1", "127.0.0.1"] {
