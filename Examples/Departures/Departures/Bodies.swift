@@ -7,8 +7,6 @@ struct BoardBody: Decodable {
   struct Station: Decodable { var id, name: String? }
   struct Prognosis: Decodable { var platform, departure: String? }
   struct Stop: Decodable {
-    /// The planned time in seconds since 1970, 0 for no time; and as text.
-    var departureTimestamp: Double?
     var departure: String?
     /// The delay in minutes as a number or as text such as `+3`, or `X` for a cancelled run.
     var delay: String?
@@ -22,10 +20,9 @@ struct BoardBody: Decodable {
     var name, category, number, `operator`, to: String?
     var cancelled: Bool?
 
-    /// The departure of this run; nil for a run that ends here or has no times.
+    /// The departure of this run; nil for a run that ends here or has no time.
     func departure(from station: String) -> Departure? {
-      let planned = stop.departureTimestamp.flatMap { Timestamp(second: $0) }
-      guard let time = planned ?? SwissTime.moment(stop.departure) else { return nil }
+      guard let time = SwissTime.moment(stop.departure) else { return nil }
       let (line, category) = (number ?? name ?? "", category ?? "")
       // The expected time counts, or else the field `delay`; a delay of more than a day is unknown.
       let expected = SwissTime.moment(stop.prognosis?.departure)
@@ -95,8 +92,10 @@ struct ForecastBody: Decodable {
 
   var forecasts: [Forecast] {
     list.elements.compactMap { row in
-      guard let time = Timestamp(second: row.dt), let kelvin = row.main.temp.within(173...373)
+      guard let second = row.dt.within(1...253_402_300_799),
+        let kelvin = row.main.temp.within(173...373)
       else { return nil }
+      let time = Timestamp(milliseconds: Int64(second) * 1000)
       let celsius = ((kelvin - 273.15) * 100).rounded() / 100 + 0  // Not -0.
       return Forecast(time: time, celsius: celsius, words: row.weather?.first?.description ?? "")
     }.sorted { $0.time < $1.time }
@@ -157,12 +156,4 @@ extension KeyedDecodingContainer {
 extension Double {
   /// The number; nil if it is outside of the range, and so no possible measurement.
   func within(_ range: ClosedRange<Double>) -> Double? { range.contains(self) ? self : nil }
-}
-
-extension Timestamp {
-  /// The moment so many seconds after 1970; nil below 1, because a service uses 0 for no time, and nil after the year 9999.
-  init?(second: Double) {
-    guard (1...253_402_300_799).contains(second) else { return nil }
-    self.init(milliseconds: Int64(second) * 1000)
-  }
 }
