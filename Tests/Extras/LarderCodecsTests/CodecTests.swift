@@ -52,14 +52,13 @@ import Testing
   @Test(arguments: [
     ("1818", CBORValue.unsigned(24)), ("1bffffffffffffffff", .unsigned(.max)),
     ("3bffffffffffffffff", .negative(.max)), ("3903e7", .negative(999)),
-    ("f90001", .float(5.9604645e-8)),
-    ("f93c00", .float(1)), ("f9c400", .float(-4)), ("f97c00", .float(.infinity)),
-    ("fa47c35000", .float(100_000)), ("fb3ff199999999999a", .double(1.1)), ("f4", .bool(false)),
-    ("f6", .null), ("f7", .null), ("c11a514b67b0", .unsigned(1_363_896_240)),
-    ("4401020304", .bytes([1, 2, 3, 4])), ("62c3bc", .text("\u{FC}")),
-    ("5f42010243030405ff", .bytes([1, 2, 3, 4, 5])),
-    ("7f657374726561646d696e67ff", .text("streaming")),
-    ("9fff", .array([])), ("83010203", .array([.unsigned(1), .unsigned(2), .unsigned(3)])),
+    ("f90001", .float(5.9604645e-8)), ("f93c00", .float(1)), ("f9c400", .float(-4)),
+    ("f97c00", .float(.infinity)), ("fa47c35000", .float(100_000)),
+    ("fb3ff199999999999a", .double(1.1)), ("f4", .bool(false)), ("f6", .null), ("f7", .null),
+    ("c11a514b67b0", .unsigned(1_363_896_240)), ("4401020304", .bytes([1, 2, 3, 4])),
+    ("62c3bc", .text("\u{FC}")), ("5f42010243030405ff", .bytes([1, 2, 3, 4, 5])),
+    ("7f657374726561646d696e67ff", .text("streaming")), ("9fff", .array([])),
+    ("83010203", .array([.unsigned(1), .unsigned(2), .unsigned(3)])),
     (
       "bf61610161629f0203ffff",
       .map(["a": .unsigned(1), "b": .array([.unsigned(2), .unsigned(3)])])

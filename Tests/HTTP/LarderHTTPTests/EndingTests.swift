@@ -96,8 +96,7 @@ struct EndingTests {
       try await end("\"\(group)\"", of: fixture)
     }
     #expect(
-      try await stored(fixture, ["/a"], at: origins)
-        == Set(origins.dropFirst().map { $0 + "/a" }))
+      try await stored(fixture, ["/a"], at: origins) == Set(origins.dropFirst().map { $0 + "/a" }))
   }
 
   @Test(arguments: [

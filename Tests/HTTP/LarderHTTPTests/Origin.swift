@@ -104,8 +104,7 @@ final class Fixture: Sendable {
 
   init(
     _ origin: Origin, policy: HTTPCachePolicy = HTTPCachePolicy(),
-    clock: ManualClock = ManualClock(),
-    report: @escaping @Sendable (any Error) -> Void = { _ in }
+    clock: ManualClock = ManualClock(), report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) throws {
     self.origin = origin
     self.clock = clock

@@ -72,30 +72,14 @@ struct SharedFlightTests {
     }
   }
 
-  @Test(arguments: [true, false])
-  func `a failure that the fields of one request may cause is not that of others`(isOther: Bool)
-    async throws
-  {
+  @Test func `a failure is that of all requests with the same fields`() async throws {
     let gate = Gate()
-    let fixture = try Fixture(
-      Origin { request, _ in
-        await gate.wait()
-        if request.headerFields.contains(.userAgent) { throw Origin.Down() }
-        return (response(200, Self.fresh), HTTPBody("fine"))
-      })
-    let odd: Pairs = [("User-Agent", "odd")]
-    let first = Task { try await fixture.get("/a", odd) }
-    try await fixture.origin.wait(for: 1)
-    let second = Task { try await fixture.get("/a", isOther ? [] : odd).body }
+    let fixture = try Fixture(.behind(gate))
+    let asking = (0..<2).map { _ in Task { try await fixture.get("/a", [("User-Agent", "odd")]) } }
     try await fixture.waiting(for: 1)
     await gate.open()
-    await #expect(throws: Origin.Down.self) { try await first.value }
-    if isOther {
-      #expect(try await second.value == "fine")
-    } else {
-      await #expect(throws: Origin.Down.self) { try await second.value }
-    }
-    #expect(fixture.origin.count == (isOther ? 2 : 1))
+    for task in asking { await #expect(throws: Origin.Down.self) { try await task.value } }
+    #expect(fixture.origin.count == 1)
   }
 
   /// The origin varies by client. Its requests end at once, before all waiting clients have come to the next request.

@@ -91,8 +91,7 @@ struct StaleTests {
     let control = "max-age=1, stale-while-revalidate=10, \(directive)"
     let harness = HTTPHarness(holding: control, [("ETag", "\"1\"")], age: age)
     let fields: Pairs = wish.isEmpty ? [] : [("Cache-Control", wish)]
-    #expect(
-      harness.ask(request(fields)) { _ in (response(304), "") }.reason == .validated)
+    #expect(harness.ask(request(fields)) { _ in (response(304), "") }.reason == .validated)
   }
 }
 

@@ -167,8 +167,7 @@ struct StoringTests {
         status: .init(code: 299, reasonPhrase: "So so"),
         headerFields: HTTPFields([
           ("ETag", "W/\"\u{FC}\""), ("x", ""), ("X-y", " a: b "), ("x", "2"),
-        ])),
-      requested: start, received: start.advanced(by: .milliseconds(1)), bodySize: 7,
+        ])), requested: start, received: start.advanced(by: .milliseconds(1)), bodySize: 7,
       vary: VaryKey(fields: [("a", "b=c d"), ("e", nil), ("f", "")]), credential: "abc")
     stored.response.headerFields.append(HTTPField(name: .eTag, value: [0x22, 0xFC, 0xFF, 0x22]))
     let bytes = stored.encodedMetadata()

@@ -171,21 +171,6 @@ import Testing
     }
   }
 
-  @Test func clearAndInvalidateReachTheTier() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
-      _ = try await machines[0].read("a", options: tagged, origin)
-      _ = try await machines[0].read("b", origin)
-      try await machines[1].cache.invalidate(tag: "t")
-      // The caller need not name the tag: the value's own tags count.
-      #expect(try await machines[1].read("a", origin) == "load 3")
-      #expect(try await machines[1].read("b", origin) == "load 2")
-      try await machines[1].cache.clear()
-      #expect(try await machines[1].read("b", origin) == "load 4")
-    }
-  }
-
   @Test func aLargeValueStaysOnItsMachine() async throws {
     let options = SharedOptions(maxValueSize: 4)
     try await withMachines(2, options: options) { machines, tier in

@@ -83,14 +83,6 @@ import Testing
     session.expect("the value") { $0.lines.suffix(3) == ["one", "two", "larder>"] }
   }
 
-  @Test func `^C stops a command and leaves the prompt`() throws {
-    let session = try home.prompt()
-    try session.type("stats --every 1h\r")
-    session.expect("the statistics") { $0.lines.contains { $0.hasPrefix("hit rate") } }
-    try session.type("\u{3}").expect("the prompt") { $0.line == "larder>" }
-    try session.type("echo still here\r").expect(row: "still here")
-  }
-
   @Test func `^C ends a watch, which says what it saw behind it`() throws {
     let session = try home.prompt()
     try session.type("watch\r")
@@ -127,15 +119,6 @@ import Testing
     _ = try home.prompt(["--no-rc"])
   }
 
-  @Test func `nothing is held while the prompt waits`() throws {
-    let session = try home.prompt()
-    try session.type("keys @departures\r")
-    session.expect("the list") { $0.lines.last == "larder>" && $0.lines.count > 5 }
-    let store = try Store(at: home.store)
-    for number in 0..<5 { try store.namespace("articles").set("new", for: "\(number)") }
-    #expect(try store.statistics().readers.allSatisfy { ($0.age ?? 0) == 0 })
-  }
-
   @Test func `what others have changed is told behind the next answer`() throws {
     let session = try home.prompt()
     let store = try Store(at: home.store)
@@ -161,6 +144,7 @@ import Testing
     /// The size of the data file after many rewrites of a store.
     func size(_ isWatched: Bool) throws -> Int {
       let session = isWatched ? try home.prompt() : nil
+      try session?.type("count @departures\r").expect(row: "3 entries, 33 B")
       let path = home.path + (isWatched ? "/store" : "/alone")
       let store = try Store.durable(at: path)
       let names = store.namespace("names")
@@ -172,20 +156,12 @@ import Testing
         }
       }
       try store.close()
-      if let session {
-        try session.leave(by: "\u{4}")
-      }
+      try session?.leave(by: "\u{4}")
       return try #require(
         try FileManager.default.attributesOfItem(atPath: path + "/data.mdb")[.size] as? Int)
     }
     let (watched, alone) = (try size(true), try size(false))
     #expect(watched < alone + 100_000, "\(watched) and \(alone)")
-  }
-
-  @Test func `^C ends a script`() throws {
-    let session = try home.prompt(["-e", "echo ready", "-e", "stats --every 1h"], showing: nil)
-    session.expect("the statistics") { $0.lines.contains { $0.hasPrefix("articles") } }
-    try session.leave(by: "\u{3}", status: 130)
   }
 
   @Test func `a history that cannot be kept is reported once and ends nothing`() throws {

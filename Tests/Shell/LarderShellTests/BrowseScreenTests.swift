@@ -97,8 +97,7 @@ extension Frame {
       "\u{1B}[2J\u{7}\n", "\u{202E}abc", String(repeating: "\u{301}", count: 500),
       "\u{1F468}\u{200D}\u{1F469}",
     ]
-    state.show(
-      keys.map { Ranked(entry: browsedEntry($0), value: .null) }, for: .top)
+    state.show(keys.map { Ranked(entry: browsedEntry($0), value: .null) }, for: .top)
     state.namespaces[0] = .init(name: "a\u{1B}]0;x\u{7}", entries: 1, bytes: 1)
     let bytes = frame(state, hasColor: true).bytes(over: nil)
     let text = String(decoding: bytes, as: UTF8.self)
@@ -134,7 +133,7 @@ extension Frame {
   }
 
   /// An entry with a value, and the text of the value in a pane of 23 columns.
-  private func value(_ text: String) throws -> (Store.Entry, BrowseState.ValueText) {
+  private func pane(of text: String) throws -> (Store.Entry, BrowseState.ValueText) {
     let shell = try Shell()
     try shell.store.namespace("a").set(text, for: "key")
     let entry = try #require(try shell.store.namespace("a").entry(for: "key"))
@@ -146,7 +145,7 @@ extension Frame {
   }
 
   @Test func `a long value is wrapped and scrolls`() throws {
-    let (entry, value) = try value((0..<200).map { "word\($0)" }.joined(separator: " "))
+    let (entry, value) = try pane(of: (0..<200).map { "word\($0)" }.joined(separator: " "))
     var state = browseState()
     state.show([Ranked(entry: entry, value: .null)], for: .top)
     state.value = value
@@ -162,8 +161,8 @@ extension Frame {
   }
 
   @Test func `JSON keeps its colors across the lines of a narrow pane`() throws {
-    let (_, value) = try value(
-      "{\"name\":\"" + String(repeating: "x", count: 60) + "\",\"n\":1}")
+    let (_, value) = try pane(
+      of: "{\"name\":\"" + String(repeating: "x", count: 60) + "\",\"n\":1}")
     var frame = Frame(columns: 23, rows: value.lines.count)
     for (row, line) in value.lines.enumerated() { frame.put(line, at: row, 0) }
     let row = try #require(value.lines.firstIndex { Frame.plain($0).hasPrefix("xxxx") })

@@ -79,8 +79,7 @@ import Testing
     }
     #expect(try words("set k [1,2]").last == bytes("[1,2]"))
     #expect(try word("{a,b}").isGlob && !word(#"{"a":1}"#).isGlob)
-    let lines = try CommandReader.commands(
-      in: bytes("set k {\n \"a\": 1\n}\nget k"), from: .input)
+    let lines = try CommandReader.commands(in: bytes("set k {\n \"a\": 1\n}\nget k"), from: .input)
     #expect(lines.count == 2)
   }
 

@@ -61,8 +61,7 @@ import Testing
     var notes: [String] = []
     var session: Session!
     var host = LarderShell.Host(
-      write: { _ in try session.store.close() },
-      read: { _ in throw FileProblem.notPermitted },
+      write: { _ in try session.store.close() }, read: { _ in throw FileProblem.notPermitted },
       make: { _, _ in throw FileProblem.notPermitted })
     host.notify = { notes.append($0.description) }
     session = Session(store: shell.store, settings: shell.session.settings, host: host)
