@@ -148,9 +148,7 @@ import Testing
     for key in 0..<65 { try await notes.set("v", for: key) }
     #expect(await watch.next()?.kind == .missed(65))
     // One batch has more changes than the ring has room for.
-    try store.write { batch in
-      for key in 0..<1000 { try batch.set("w", for: key, in: notes) }
-    }
+    try notes.fill(0..<1000)
     #expect(await watch.next()?.kind == .missed(1000))
     try await notes.remove(7)
     #expect(await watch.next()?.kind == .removed(.removed))

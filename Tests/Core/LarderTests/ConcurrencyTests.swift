@@ -23,9 +23,7 @@ import Testing
       defer { isOver.store(true, ordering: .relaxed) }
       for round in 0..<1500 {
         let keys = [thread, thread + 2, thread + 4, thread + 6]
-        try store.write { batch in
-          for key in keys { try batch.set("old", for: key, in: notes, expires: .after(.zero)) }
-        }
+        try notes.fill(keys, .with(expires: .after(.zero)))
         for key in keys {
           try notes.set("new \(round)", for: key, expires: .never)
           if try notes.text(key) != "new \(round)" { lost.add() }
@@ -66,9 +64,7 @@ import Testing
       if thread == 0 {
         defer { isOver.store(true, ordering: .sequentiallyConsistent) }
         for round in 1...300 {
-          try store.write { batch in
-            for key in 0..<10 { try batch.set("\(round)", for: key, in: notes) }
-          }
+          try notes.fill(0..<10, with: Array("\(round)".utf8))
           if round % 3 == 0 {
             try store.rename("notes", to: "away-\(round)")
           } else {
@@ -93,11 +89,7 @@ import Testing
 
   @Test func `writes take turns with the batches of a purge`() throws {
     let count = 30_000
-    try store.write { batch in
-      for number in 0..<count {
-        try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
-      }
-    }
+    try notes.fill(0..<count, .with(expires: .after(.seconds(1))))
     clock.advance(by: .seconds(1))
     let isPurged = Atomic(false)
     let late = Tally()

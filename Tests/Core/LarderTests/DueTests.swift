@@ -88,12 +88,8 @@ import Testing
   @Test func `a namespace's purge looks at its own records alone`() throws {
     let many = store.namespace("many")
     let few = store.namespace("few")
-    try store.write { batch in
-      for number in 0..<3000 {
-        try batch.set("v", for: number, in: many, expires: .after(.seconds(1)))
-      }
-      try batch.set("v", for: "k", in: few, expires: .after(.seconds(2)))
-    }
+    try many.fill(0..<3000, .with(expires: .after(.seconds(1))))
+    try few.set("v", for: "k", expires: .after(.seconds(2)))
     clock.advance(by: .seconds(2))
     let before = try store.statistics().file.transaction
     #expect(try few.purge().entries == 1)
@@ -188,12 +184,8 @@ import Testing
   }
 
   @Test func `the count of a purge includes what reads have asked to be removed`() throws {
-    let other = store.namespace("other")
-    try store.write { batch in
-      for number in 0..<2000 {
-        try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
-        try batch.set("v", for: number, in: other, expires: .after(.seconds(1)))
-      }
+    for namespace in [notes, store.namespace("other")] {
+      try namespace.fill(0..<2000, .with(expires: .after(.seconds(1))))
     }
     clock.advance(by: .seconds(1))
     for number in 0..<2000 { _ = try notes.text(number) }
@@ -203,12 +195,8 @@ import Testing
   }
 
   @Test func `a purge visits what is due and nothing else`() throws {
-    try store.write { batch in
-      for number in 0..<5000 {
-        let life = Expiration.after(number < 10 ? .seconds(1) : .hours(1))
-        try batch.set("v", for: number, in: notes, expires: life)
-      }
-    }
+    try notes.fill(0..<10, .with(expires: .after(.seconds(1))))
+    try notes.fill(10..<5000, .with(expires: .after(.hours(1))))
     clock.advance(by: .seconds(1))
     let visited = try store.engine.commit(.withoutCleanup) { batch in
       return try batch.purge(limit: 500, after: nil, only: nil)
@@ -217,11 +205,7 @@ import Testing
   }
 
   @Test func `a purge works in batches of five hundred`() throws {
-    try store.write { batch in
-      for number in 0..<2600 {
-        try batch.set("v", for: number, in: notes, expires: .after(.seconds(1)))
-      }
-    }
+    try notes.fill(0..<2600, .with(expires: .after(.seconds(1))))
     clock.advance(by: .seconds(1))
     let before = try store.statistics().file.transaction
     #expect(try store.purge().entries == 2600)

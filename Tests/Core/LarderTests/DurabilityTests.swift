@@ -102,11 +102,7 @@ import Testing
         try notes.set([UInt8](repeating: 7, count: 500 + number * 37 % 15_000), for: number)
       }
       for round in 0..<100 {
-        try store.write { batch in
-          for key in 0..<10 {
-            try batch.set([UInt8](repeating: 8, count: 3000), for: round * 10 + key, in: notes)
-          }
-        }
+        try notes.fill(round * 10..<round * 10 + 10, with: [UInt8](repeating: 8, count: 3000))
       }
       #expect(store.engine.environment.fileSize <= 8_000_000)
       #expect(try notes.count() > 300)

@@ -92,11 +92,7 @@ import Testing
   @Test func `a repair of many faults works in short writes`() throws {
     let store = try Self.makeStore()
     let notes = store.namespace("notes")
-    try store.write { batch in
-      for number in 0..<3 * FaultRepair.perCommit {
-        try batch.set([1], for: "\(number)", in: notes)
-      }
-    }
+    try notes.fill((0..<3 * FaultRepair.perCommit).map { "\($0)" })
     try store.tamper { transaction, indexes in
       for key in try store.engine.beginRead().keys(in: indexes.queue) {
         try transaction.remove(key, from: indexes.queue)
@@ -123,9 +119,7 @@ import Testing
     attributes.owners = [Owner(Key("k"), in: "notes")]
     try notes.set([4], for: "owned", attributes)
     // The clear also reclaims some of these entries at once.
-    try store.write { batch in
-      for number in 0..<100 { try batch.set([1], for: number, in: store.namespace("cleared")) }
-    }
+    try store.namespace("cleared").fill(0..<100)
     try store.namespace("other").set("v", for: "k")
     try store.namespace("cleared").clear()
     #expect(try store.verify().faults == [])

@@ -40,10 +40,8 @@ import Testing
   }
 
   @Test func `thousands of entries go in bounded transactions`() throws {
-    try store.write { batch in
-      for key in 0..<2300 { try batch.set([1], for: key, in: notes, .with(tags: ["t"])) }
-      for key in 3000..<3100 { try batch.set([1], for: key, in: notes, .with(tags: ["other"])) }
-    }
+    try notes.fill(0..<2300, .with(tags: ["t"]))
+    try notes.fill(3000..<3100, .with(tags: ["other"]))
     let before = try store.statistics().file.transaction
     #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2300, bytes: 2300))
     #expect(try store.statistics().file.transaction == before + 5)
@@ -52,9 +50,7 @@ import Testing
 
   @Test func `what is not removed yet is not to be found by any read or listing`() throws {
     let cache = store.cache(BytesCodec(), in: "notes")
-    try store.write { batch in
-      for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
-    }
+    try notes.fill((0..<100).map { "k\($0)" }, .with(tags: ["t"]))
     try notes.set([2], for: "other", .with(tags: ["u"]))
     // The value is in memory before the invalidation.
     #expect(try cache.value(for: "k50") == [1])
@@ -79,11 +75,9 @@ import Testing
 
   @Test(arguments: [false, true])
   func `what a damaged tombstone hid is never found again`(isLost: Bool) throws {
-    try store.write { batch in
-      for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
-      try batch.set([2], for: "other", in: notes, .with(tags: ["u"]))
-      try batch.set([3], for: "plain", in: notes)
-    }
+    try notes.fill((0..<100).map { "k\($0)" }, .with(tags: ["t"]))
+    try notes.set([2], for: "other", .with(tags: ["u"]))
+    try notes.set([3], for: "plain")
     try begin(["t"], in: store, removing: 10)
     let key = try #require(
       try store.keys(in: { _ in .main }).first { $0.starts(with: MetadataKey.tombstones) })
@@ -110,9 +104,7 @@ import Testing
 
   @Test func `later writes carry on, a few at a time, and what carries the tag since stays`() throws
   {
-    try store.write { batch in
-      for key in 0..<100 { try batch.set([1], for: "k\(key)", in: notes, .with(tags: ["t"])) }
-    }
+    try notes.fill((0..<100).map { "k\($0)" }, .with(tags: ["t"]))
     try begin(["t"], in: store, removing: 10)
     try notes.set([7], for: "k99", .with(tags: ["t"]))
     try notes.set([8], for: "new", .with(tags: ["t"]))
@@ -129,11 +121,7 @@ import Testing
   @Test func `another process's invalidation is seen by the next read, in memory too`() throws {
     try withStoreOnDisk { store, _ in
       let notes = store.cache(BytesCodec(), in: "notes")
-      try store.write { batch in
-        for key in 0..<700 {
-          try batch.set([1], for: "k\(key)", in: notes.namespace, .with(tags: ["t"]))
-        }
-      }
+      try notes.namespace.fill((0..<700).map { "k\($0)" }, .with(tags: ["t"]))
       for key in 0..<700 { #expect(try notes.value(for: "k\(key)") == [1]) }
       let peer = try PeerProcess("commands", store.path, saying: "open")
       #expect(try peer.ask("invalidate notes t") == "done")

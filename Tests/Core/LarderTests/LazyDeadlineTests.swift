@@ -25,11 +25,7 @@ import Testing
   private func filled(_ store: Store, _ eviction: Eviction) throws -> Store.Namespace {
     let notes = store.namespace("notes")
     try store.declare(Rules(expires: .after(.hours(1)), eviction: eviction), for: "notes")
-    try store.write { batch in
-      for key in 0..<500 {
-        try batch.set([1, 2, 3], for: key, in: notes, tagged())
-      }
-    }
+    try notes.fill(0..<500, with: [1, 2, 3], tagged())
     return notes
   }
 

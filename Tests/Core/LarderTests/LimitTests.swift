@@ -106,9 +106,7 @@ struct LimitTests: StoreSuite {
     try store.declare(declared, for: "notes")
     try store.override(
       Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
-    try store.write { batch in
-      for index in 0..<2500 { try batch.set("x", for: "\(index)", in: notes) }
-    }
+    try notes.fill((0..<2500).map { "\($0)" })
     try store.override(Rules.Overrides(), for: "notes")
     var info = try #require(try notes.info())
     #expect(info.entries == 3 && info.declared == declared && info.overrides.isEmpty)
@@ -117,9 +115,7 @@ struct LimitTests: StoreSuite {
     try store.override(
       Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
     try store.override(StoreLimits(entries: Limits.unlimited))
-    try store.write { batch in
-      for index in 0..<2500 { try batch.set("x", for: "\(index)", in: notes) }
-    }
+    try notes.fill((0..<2500).map { "\($0)" })
     for index in 0..<2 { try notes.pin("\(index)") }
     try store.override(StoreLimits())
     #expect(try notes.count() == 5)

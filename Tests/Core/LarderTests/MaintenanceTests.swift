@@ -53,9 +53,7 @@ import Testing
     let other = store.namespace("other")
     for key in 0..<3 { try await notes.set("four", for: key, expires: .after(.seconds(1))) }
     try await notes.set("stays", for: "k")
-    try store.write { batch in
-      for key in 0..<700 { try batch.set("v", for: key, in: other) }
-    }
+    try other.fill(0..<700)
     try other.clear()
     _ = try notes.text("k")
     clock.advance(by: .seconds(1))
@@ -187,10 +185,7 @@ import Testing
   }
 
   @Test func `stopping waits for the run under way, which ends early`() async throws {
-    let many = 20_000
-    try store.write { batch in
-      for key in 0..<many { try batch.set("v", for: key, in: notes, expires: .after(.seconds(1))) }
-    }
+    try notes.fill(0..<20_000, .with(expires: .after(.seconds(1))))
     clock.advance(by: .seconds(1))
     let upkeep = try log.maintenance(of: store, every: .hours(1))
     var watch = store.changes().makeAsyncIterator()

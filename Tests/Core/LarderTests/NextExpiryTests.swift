@@ -8,14 +8,10 @@ import Testing
 
   @Test func `each namespace tells when its next entry ends`() throws {
     let start = clock.now
-    try store.write { batch in
-      for index in 0..<20_000 {
-        try batch.set([1], for: index, in: store.namespace("many"), expires: .after(.hours(1)))
-      }
-      try batch.set([1], for: "late", in: store.namespace("one"), expires: .after(.days(7)))
-      try batch.set([1], for: "early", in: store.namespace("one"), expires: .after(.days(2)))
-      try batch.set([1], for: "ever", in: store.namespace("none"))
-    }
+    try store.namespace("many").fill(0..<20_000, .with(expires: .after(.hours(1))))
+    try store.namespace("one").set([1], for: "late", expires: .after(.days(7)))
+    try store.namespace("one").set([1], for: "early", expires: .after(.days(2)))
+    try store.namespace("none").set([1], for: "ever")
     #expect(
       try store.nextExpiries() == [
         "many": start.advanced(by: .hours(1)), "one": start.advanced(by: .days(2)),

@@ -28,9 +28,7 @@ import Testing
   /// Entries that all have the entry 0 as their owner.
   private func makeStar(_ count: Int) throws {
     try notes.set("0", for: "0")
-    try store.write { batch in
-      for index in 1...count { try batch.set([1], for: "\(index)", in: notes, owned(by: "0")) }
-    }
+    try notes.fill((1...count).map { "\($0)" }, owned(by: "0"))
   }
 
   private func commits(_ body: () throws -> Void) throws -> UInt64 {

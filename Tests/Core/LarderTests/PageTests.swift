@@ -42,9 +42,7 @@ import Testing
       do {
         let store = try Store(at: path + "/s")
         let notes = store.namespace("notes")
-        try store.write { batch in
-          for number in 0..<10 { try batch.set("v", for: number, in: notes) }
-        }
+        try notes.fill(0..<10)
         text = try #require(try notes.page(limit: 4).next).description
         try store.close()
       }

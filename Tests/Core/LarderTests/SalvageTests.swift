@@ -141,11 +141,7 @@ import Testing
     let limits = StoreLimits(entries: 300, disk: 40_000_000)
     try old.declare(limits)
     let notes = old.namespace("notes")
-    try old.write { batch in
-      for number in 0..<200 {
-        try batch.set([UInt8](repeating: 1, count: 30_000), for: number, in: notes)
-      }
-    }
+    try notes.fill(0..<200, with: [UInt8](repeating: 1, count: 30_000))
     let rules = Rules(
       jitter: 0.5, limits: Limits(entries: 200), eviction: .refuse, largestValue: 10)
     try old.declare(rules, for: "notes")

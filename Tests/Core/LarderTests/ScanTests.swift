@@ -90,9 +90,7 @@ import Testing
   }
 
   @Test func `a scan takes a new snapshot at least every thousand entries`() throws {
-    try store.write { batch in
-      for number in 0..<3000 { try batch.set("v", for: number, in: notes) }
-    }
+    try notes.fill(0..<3000)
     var visited = 0
     var oldest: UInt64 = 0
     try notes.scan { entry, _ in
@@ -110,9 +108,7 @@ import Testing
   }
 
   @Test func `a namespace that is cleared during a scan ends it`() throws {
-    try store.write { batch in
-      for number in 0..<2500 { try batch.set("v", for: number, in: notes) }
-    }
+    try notes.fill(0..<2500)
     var visited = 0
     try notes.scan { _, _ in
       visited += 1

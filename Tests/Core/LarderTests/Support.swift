@@ -122,6 +122,16 @@ extension EntryAttributes {
 }
 
 extension Store.Namespace {
+  /// Stores `value` for each of the keys, in one write.
+  func fill(
+    _ keys: some Sequence<some StoreKey>, with value: [UInt8] = [1],
+    _ attributes: EntryAttributes = .with()
+  ) throws {
+    try store.write { batch in
+      for key in keys { try batch.set(value, for: key, in: self, attributes) }
+    }
+  }
+
   func text(_ key: some StoreKey) throws -> String? { try value(for: key) }
   func bytes(_ key: some StoreKey) throws -> [UInt8]? { try value(for: key) }
 

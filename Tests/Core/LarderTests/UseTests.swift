@@ -128,9 +128,7 @@ import Testing
       #expect(try size() == 128 + 4 * AccessTable.count(entries: AccessTable.fewestEntries))
       let peer = try PeerProcess("use", store.path, ["100", "on"], saying: "100")
       for round in 0..<20 {
-        try store.write { batch in
-          for key in 0..<1000 { try batch.set("v", for: "more \(round) \(key)", in: notes) }
-        }
+        try notes.fill((0..<1000).map { "more \(round) \($0)" })
       }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: 32_768))
       // The peer's reads mark their uses in the new table.

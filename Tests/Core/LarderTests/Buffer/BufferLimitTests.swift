@@ -9,9 +9,7 @@ import Testing
   @Test func `a full namespace evicts ahead, and its limit holds`() throws {
     try withStoreOnDisk(BufferedStore.options()) { store, notes in
       try store.declare(Rules(limits: Limits(entries: 2000)), for: "notes")
-      try store.write { batch in
-        for number in 0..<2000 { try batch.set([1], for: "key \(number)", in: notes) }
-      }
+      try notes.fill((0..<2000).map { "key \($0)" })
       let commit = store.engine.environment.lastTransaction
       for number in 0..<1000 {
         try notes.set("\(number)", for: "new \(number)")
