@@ -53,10 +53,10 @@ struct Readeck: Sendable {
   /// A good answer about one bookmark. Proxies, firewalls and login pages answer too, with any status: a refusal in another form
   /// than the service's does not come from the service.
   private func own(_ reply: Reply) throws(ServiceError) -> Reply {
+    let json = reply.json
     let isOwn =
-      reply.json?["is_valid"]?.isTrue == false
-      || reply.json?["message"]?.text != nil
-        && reply.json?["status"] == .number(Double(reply.status))
+      json?["is_valid"]?.isTrue == false
+      || json?["message"]?.text != nil && json?["status"] == .number(Double(reply.status))
     if (300..<500).contains(reply.status), ![401, 407, 408].contains(reply.status), !isOwn {
       throw .wrongContent(path: reply.path, type: "that of another server (\(reply.status))")
     }

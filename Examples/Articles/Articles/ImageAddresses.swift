@@ -6,11 +6,6 @@ import Service
 ///
 /// Addresses are absolute. Schemes other than HTTP are left out, such as `data:` URLs. The HTML may be malformed.
 enum ImageAddresses {
-  /// The elements whose content is text.
-  private static let raw: Set = [
-    "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
-  ]
-
   /// - Parameter address: the URL of the HTML, the base of relative addresses.
   static func all(in html: String, from address: String) -> [String] {
     let opening = /<([a-zA-Z][a-zA-Z0-9]*)/
@@ -35,7 +30,9 @@ enum ImageAddresses {
         default: break
         }
       }
-      if raw.contains(tag) { rest = rest.behind("</" + tag) }
+      // The content of these elements is text.
+      let isRaw = ["script", "style", "textarea", "title", "iframe"].contains(tag)
+      if isRaw { rest = rest.behind("</" + tag) }
     }
     let base = URL(string: address)
     var seen: Set<String> = []

@@ -15,15 +15,13 @@ extension ArticleReader {
   var images: Cache<[UInt8]> {
     realm.cache(of: [UInt8].self, in: "articles.images", memory: MemoryLimits.off)
   }
-  var outbox: Cache<PendingEdit> {
-    realm.cache(of: PendingEdit.self, in: "articles.outbox", rules: .userData)
-  }
+  var outbox: Cache<PendingEdit> { userData("outbox") }
   /// One entry: the time of the last sync, if any. The removal of the entry ends a sync under way, in any process.
-  var syncs: Cache<[Timestamp]> {
-    realm.cache(of: [Timestamp].self, in: "articles.sync", rules: .userData)
-  }
-  var settingsCache: Cache<OfflineSettings> {
-    realm.cache(of: OfflineSettings.self, in: "articles.settings", rules: .userData)
+  var syncs: Cache<[Timestamp]> { userData("sync") }
+  var settingsCache: Cache<OfflineSettings> { userData("settings") }
+
+  private func userData<Value: Codable & Sendable>(_ name: String) -> Cache<Value> {
+    realm.cache(of: Value.self, in: "articles." + name, rules: .userData)
   }
 
   /// The settings. Another process may change them at any time, so they are read before each use.

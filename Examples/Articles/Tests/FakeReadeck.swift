@@ -26,25 +26,10 @@ final class FakeReadeck: Sendable {
     }
   }
 
-  struct Image {
-    var status = 200
-    var bytes = Image.bytes(5)
-    var type = "image/png"
-
-    /// `count` bytes that begin like a bitmap.
-    static func bytes(_ count: Int) -> [UInt8] {
-      Array("BM".utf8) + [UInt8](repeating: 7, count: count - 2)
-    }
-  }
-
   private struct State {
     var pages: [Page] = []
-    var images: [String: Image] = [:]
+    var images: [String: LocalServer.Answer] = [:]
     var listStatus = 200
-    /// Whether a list has the number of articles.
-    var countsArticles = true
-    /// How far the server's clock is ahead; nil if its answers have no `Date`.
-    var ahead: Duration? = .zero
   }
 
   static let token = "secret"
@@ -58,10 +43,10 @@ final class FakeReadeck: Sendable {
     set { state.withLock { $0.pages = newValue } }
   }
 
-  func set(countsArticles: Bool) { state.withLock { $0.countsArticles = countsArticles } }
-  func set(ahead: Duration?) { state.withLock { $0.ahead = ahead } }
   func set(_ status: Int) { state.withLock { $0.listStatus = status } }
-  func set(_ image: Image, at path: String) { state.withLock { $0.images[path] = image } }
+  func set(_ image: LocalServer.Answer, at path: String) {
+    state.withLock { $0.images[path] = image }
+  }
   func page(_ number: Int) -> Page? { pages.first { $0.number == number } }
   func remove(_ number: Int) { pages.removeAll { $0.number == number } }
 
@@ -76,7 +61,7 @@ final class FakeReadeck: Sendable {
   func fill(_ count: Int, images: Int = 0, from first: Int = 0) {
     for number in first..<first + count {
       let paths = (0..<images).map { Self.image($0, of: number) }
-      for path in paths { set(Image(), at: path) }
+      for path in paths { set(Self.image(5), at: path) }
       let html = paths.map { "<img src=\"\($0)\" alt='x'>" }.joined()
       let page = Page(
         number: number, title: "Article \(number)", updated: Self.moment(number),
@@ -92,6 +77,11 @@ final class FakeReadeck: Sendable {
   static func body(_ number: Int) -> String { path(number) + "/article" }
   static func image(_ image: Int, of number: Int) -> String { "/img/\(id(number))-\(image)" }
 
+  /// An image of `count` bytes.
+  static func image(_ count: Int) -> LocalServer.Answer {
+    .init(200, ["Content-Type": "image/png"], body: Data(repeating: 7, count: count))
+  }
+
   static func moment(_ number: Int) -> String {
     // A fraction has no zeros at its end, and is missing if it is zero.
     let fractions = ["", ".6", ".646333268", ".64"]
@@ -99,20 +89,14 @@ final class FakeReadeck: Sendable {
   }
 
   func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
-    let state = state.withLock { $0 }
-    var answer = answer(request, state)
-    if let ahead = state.ahead {
-      answer.fields["Date"] = HTTPDate(clock.now.advanced(by: ahead)).text
-    }
+    var answer = answer(request, state.withLock { $0 })
+    answer.fields["Date"] = HTTPDate(clock.now).text
     return answer
   }
 
   private func answer(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
     if request.bare.hasPrefix("/img") {
-      guard let image = state.images[request.path] ?? state.images[request.bare] else {
-        return .init(404, text: "no such image")
-      }
-      return .init(image.status, ["Content-Type": image.type], body: Data(image.bytes))
+      return state.images[request.path] ?? .init(404)
     }
     guard request.fields["authorization"] == "Bearer \(Self.token)" else {
       return Self.refusal(401)
@@ -132,8 +116,7 @@ final class FakeReadeck: Sendable {
     let pages = state.pages.filter { isArchived == nil || "\($0.isArchived)" == isArchived }
     let limit = Int(request.parameter("limit") ?? "") ?? 50
     return .init(
-      200, state.countsArticles ? ["Total-Count": "\(pages.count)"] : [:],
-      json: pages.prefix(limit).map(\.bookmark))
+      200, ["Total-Count": "\(pages.count)"], json: pages.prefix(limit).map(\.bookmark))
   }
 
   /// Makes a change through the API. The time of the change is later than all earlier times.

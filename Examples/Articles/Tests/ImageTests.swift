@@ -16,7 +16,7 @@ import ExampleTesting
   private func fillSharingAnImage(_ count: Int) {
     readeck.fill(count)
     for number in 0..<2 { readeck.change(number) { $0.html = "<img src='/img/shared'>" } }
-    readeck.set(FakeReadeck.Image(), at: "/img/shared")
+    readeck.set(FakeReadeck.image(5), at: "/img/shared")
   }
 
   @Test func `an image of two articles is fetched once, and removed with the last`() async throws {
@@ -48,10 +48,10 @@ import ExampleTesting
   @Test func `an article whose images do not fit is stored without them`() async throws {
     try await reader.change(.test(imageMegabytes: 50))
     readeck.fill(3, images: 3)
-    let large = FakeReadeck.Image.bytes(17_000_000)
+    let large = 17_000_000
     for number in [1, 2] {
       for image in 0..<3 {
-        readeck.set(.init(bytes: large), at: FakeReadeck.image(image, of: number))
+        readeck.set(FakeReadeck.image(large), at: FakeReadeck.image(image, of: number))
       }
     }
     let result = try await fixture.sync()
@@ -68,7 +68,7 @@ import ExampleTesting
     try await reader.change(.test(imageMegabytes: 60))
     try await fixture.sync()
     #expect(try reader.stored().map(\.lacksImages) == [false, true, false])
-    #expect(try reader.usage().imageBytes == 3 * large.count + 15)
+    #expect(try reader.usage().imageBytes == 3 * large + 15)
 
     // The images of the oldest article are removed first.
     try await reader.change(.test(imageMegabytes: 50))
@@ -81,16 +81,16 @@ import ExampleTesting
     readeck.fill(2, images: 3)
     let (gone, large) = (FakeReadeck.image(0, of: 0), FakeReadeck.image(1, of: 0))
     let (page, later) = (FakeReadeck.image(0, of: 1), FakeReadeck.image(1, of: 1))
-    readeck.set(.init(status: 404), at: gone)
-    readeck.set(.init(bytes: [UInt8](repeating: 7, count: 64_000_001)), at: large)
+    readeck.set(.init(404), at: gone)
+    readeck.set(FakeReadeck.image(64_000_001), at: large)
     // The login page of a network is no image.
-    readeck.set(.init(bytes: Array("<html>".utf8), type: "text/html"), at: page)
-    readeck.set(.init(status: 503), at: later)
+    readeck.set(.init(200, ["Content-Type": "text/html"], text: "<html>"), at: page)
+    readeck.set(.init(503), at: later)
     let result = try await fixture.sync()
     #expect(result.outcome == .done && result.images == 2)
     let asked = fixture.asked().images
     #expect([later, gone, large].map { path in asked.count { $0 == path } } == [3, 1, 1])
-    for path in [gone, large, page, later] { readeck.set(.init(), at: path) }
+    for path in [gone, large, page, later] { readeck.set(FakeReadeck.image(5), at: path) }
     #expect(try await fixture.sync().images == 2)
     #expect(Set(fixture.asked().images) == [later, page])
     fixture.clock.advance(by: .days(1))
@@ -102,7 +102,7 @@ import ExampleTesting
   func `an article removed during its images does not stop a sync`(status: Int) async throws {
     readeck.fill(5, images: 2)
     let path = FakeReadeck.image(0, of: 4)
-    readeck.set(FakeReadeck.Image(status: status), at: path)
+    readeck.set(status == 200 ? FakeReadeck.image(5) : .init(status), at: path)
     fixture.during(path) { [articles = fixture.articles] in
       try await articles.remove(FakeReadeck.id(4))
     }
@@ -117,8 +117,8 @@ import ExampleTesting
     try await reader.change(.test(imageMegabytes: 50))
     readeck.fill(1, images: 1)
     let path = FakeReadeck.image(0, of: 0)
-    readeck.set(.init(bytes: FakeReadeck.Image.bytes(size)), at: path)
-    readeck.set(.init(), at: "/img/new")
+    readeck.set(FakeReadeck.image(size), at: path)
+    readeck.set(FakeReadeck.image(5), at: "/img/new")
     fixture.during(path) { [fixture] in
       fixture.readeck.change(0) {
         ($0.html, $0.updated, $0.entityTag) = ("<img src='/img/new'>", "2026-01-01T00:00:00Z", "1")

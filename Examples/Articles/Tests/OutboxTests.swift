@@ -58,16 +58,19 @@ import ExampleTesting
     #expect(readeck.page(1)?.isMarked == true && readeck.page(0)?.isArchived == true)
   }
 
-  @Test func `a change that has arrived is not sent again`() async throws {
-    try await fixture.sync(new: 2)
-    try await queue([.mark])
-    try await queue([.delete], of: 1)
-    // The service has both changes, as after a kill of the process behind its requests.
+  @Test func `a change that has arrived, or of a deleted article, is not sent`() async throws {
+    try await fixture.sync(new: 3)
+    for (number, kind) in [PendingEdit.Kind.mark, .delete, .mark].enumerated() {
+      try await queue([kind], of: number)
+    }
+    // The service has the first changes, as after a kill of the process behind its requests.
     readeck.change(0) { ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z") }
-    readeck.remove(1)
+    for number in 1...2 { readeck.remove(number) }
     fixture.server.forget()
-    #expect(try await reader.sendEdits() == OutboxReport(sent: 2))
+    let conflict = "mark \"Article 2\": the article was deleted"
+    #expect(try await reader.sendEdits() == OutboxReport(sent: 2, conflicts: [conflict]))
     #expect(fixture.server.received.allSatisfy { $0.method == "GET" })
+    #expect(try fixture.stored() == [0])
   }
 
   @Test(arguments: PendingEdit.Kind.allCases)
@@ -187,7 +190,9 @@ import ExampleTesting
     ahead: Int?, later: Int
   ) async throws {
     try await fixture.sync(new: 2)
-    readeck.set(ahead: ahead.map { .seconds($0) })
+    fixture.answer(FakeReadeck.path(0)) { [clock = fixture.clock] in
+      $0.fields["Date"] = ahead.map { HTTPDate(clock.now.advanced(by: .seconds($0))).text }
+    }
     try await queue([.archive])
     try await queue([.mark], of: 1)
     let made = fixture.clock.now.advanced(by: .seconds((ahead ?? 0) + later))
@@ -220,14 +225,6 @@ import ExampleTesting
     let report = try await reader.sendEdits()
     #expect(report.sent == 1 && report.conflicts.count == 1, "\(report)")
     #expect(readeck.page(0)?.isArchived == false && readeck.page(0)?.isMarked == true)
-  }
-
-  @Test func `a change of an article that was deleted elsewhere removes it here`() async throws {
-    try await fixture.sync(new: 2)
-    readeck.remove(0)
-    let report = try await fixture.edit(0, .mark)
-    #expect(report.conflicts.count == 1 && report.left == 0)
-    #expect(try fixture.stored() == [1])
   }
 
   @Test(arguments: [PendingEdit.Kind.archive, .delete, .mark], [0, 3])
