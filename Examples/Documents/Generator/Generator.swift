@@ -19,11 +19,10 @@ import Foundation
     var (types, functions, list) = ("", "", "")
     for (path, page) in files where path.hasSuffix(".md") {
       let name = path.dropFirst(root.count)
-      var line = 1
-      for (index, piece) in page.components(separatedBy: "```swift\n").enumerated() {
-        defer { line += piece.count { $0 == "\n" } + 1 }
-        let program = piece.components(separatedBy: "```")[0]
-        if index == 0 || compiled.contains(words(program)) { continue }
+      for block in page.matches(of: /(?s)```swift\n(.*?)```/) {
+        let program = String(block.1)
+        if compiled.contains(words(program)) { continue }
+        let line = page[..<block.1.startIndex].count { $0 == "\n" } + 1
         // `#sourceLocation` makes compiler errors name the place in the page.
         let placed =
           "#sourceLocation(file: \"\(name)\", line: \(line))\n\(program)#sourceLocation()\n"
