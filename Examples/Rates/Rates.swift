@@ -21,18 +21,18 @@ struct RateBook: Sendable {
       of: Rates.self, in: "rates.days",
       rules: Rules(
         expires: .daily(at: TimeOfDay(16), in: "Europe/Berlin"),  // when new rates are published
-        stale: .days(30),  // kept for when the service cannot be reached
+        stale: .days(30),  // returned if the service cannot be reached
         limits: Limits(entries: 400)))
   }
 
-  /// Concurrent calls share one request; a fresh value needs none.
+  /// Concurrent calls share one request. A fresh stored value needs no request.
   func rates(on day: String) async throws -> CacheResult<Rates> {
-    // The program ends at once, so it waits for the commit.
+    // The program ends immediately after the loads, so each load waits for its commit.
     let options = LoadOptions(stale: Staleness(onError: .days(30)), waitsForCommit: true)
     return try await days.result(for: day, options: options) { try await fetch(day) }
   }
 
-  /// Fetches them ahead, two at a time.
+  /// Fetches the rates of several days in advance, two days at a time.
   func prefetch(_ wanted: [String]) throws -> Prefetch<String> {
     try days.prefetch(wanted, concurrency: 2) { day, _ in .value(try await fetch(day)) }
   }
@@ -47,7 +47,7 @@ struct RateBook: Sendable {
   @Argument var store: String
   @Argument var service: String
   @Argument var days: [String]
-  /// An error of the service, the store or the output ends it with an exit code.
+  /// If the service, the store or the output fails, the program ends with an exit code.
   static func main() async { await Failure.run(Self.self, credential: nil) }
 
   func run() async throws {
