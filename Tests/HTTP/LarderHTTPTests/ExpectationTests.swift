@@ -111,10 +111,16 @@ struct ExpectationTests {
   @Test func `every failure has a kind`() {
     let kinds: [(URLError.Code, TransportFailureKind)] = [
       (.cannotFindHost, .offline), (.notConnectedToInternet, .offline), (.timedOut, .interrupted),
-      (.networkConnectionLost, .interrupted), (.serverCertificateUntrusted, .insecure),
+      (.networkConnectionLost, .interrupted),
       (.badServerResponse, .unusable),
     ]
     for (code, kind) in kinds { #expect(URLError(code).failure == kind) }
+    let insecure: [URLError.Code] = [
+      .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+      .clientCertificateRequired,
+    ]
+    for code in insecure { #expect(URLError(code).failure == .insecure) }
     #expect(HTTPCacheError.timedOut(.seconds(1)).isRetryable)
     #expect(!HTTPCacheError.tooManyFields(2000).isRetryable)
   }

@@ -1,5 +1,4 @@
 #if Curl && HTTPTesting
-  import Foundation
   import HTTPTypes
   import Larder
   import LarderCurl
@@ -7,10 +6,6 @@
   import LarderHTTPTesting
   import LarderURLSession
   import Testing
-
-  #if canImport(FoundationNetworking)
-    import FoundationNetworking
-  #endif
 
   /// Origins that accept a connection but make no secure connection.
   @Suite struct SecureConnectionTests {
@@ -69,21 +64,6 @@
         let result = try await Self.answer(over: Self.transports[transport], from: authority)
         #expect(result.reason == .staleDisconnected)
       }
-    }
-
-    @Test(arguments: [
-      URLError.Code.secureConnectionFailed, .serverCertificateUntrusted,
-      .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
-      .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
-    ])
-    func `the codes of URLError for it are no codes of an origin that is away`(
-      code: URLError.Code
-    ) async throws {
-      await #expect(throws: URLError.self) {
-        try await Self.answer(over: FailingTransport(with: URLError(code)), from: "example.com")
-      }
-      let away = FailingTransport(with: URLError(.networkConnectionLost))
-      #expect(try await Self.answer(over: away, from: "example.com").reason == .staleDisconnected)
     }
   }
 #endif
