@@ -56,7 +56,7 @@ final class FakeServices: HTTPTransport {
     if path.hasPrefix("/tiles/") {
       return .init(200, body: Data([0x89] + "PNG".utf8) + Data(repeating: 7, count: 19_996))
     }
-    return path.hasPrefix("/v1/stationboard") ? try board(path, state) : .init(404)
+    return try path.hasPrefix("/v1/stationboard") ? board(path, state) : .init(404)
   }
 
   /// The departures of two days.

@@ -14,15 +14,11 @@ public enum EntityKind: String, CaseIterable, Sendable {
   case partColors = "partcolors"
 
   public var type: any LegoEntity.Type {
-    switch self {
-    case .colors: Color.self
-    case .themes: Theme.self
-    case .categories: PartCategory.self
-    case .parts: Part.self
-    case .sets: ModelSet.self
-    case .elements: Element.self
-    case .partColors: PartColor.self
-    }
+    let types: [any LegoEntity.Type] = [
+      Color.self, Theme.self, PartCategory.self, Part.self, ModelSet.self, Element.self,
+      PartColor.self,
+    ]
+    return types.first { $0.kind == self }!
   }
 }
 
