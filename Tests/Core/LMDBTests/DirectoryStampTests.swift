@@ -59,7 +59,6 @@ import Testing
     #expect(!compares(old, monotonic: 2, wall: 2_000_000))
   }
 
-  /// A new environment whose writes trust the last comparison.
   private func trusting(_ directory: TemporaryDirectory) throws -> Environment {
     let environment = try Fixture.open(directory.store)
     let start = ContinuousClock.now

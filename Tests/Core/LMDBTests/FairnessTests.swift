@@ -6,7 +6,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Processes get the write lock in the order in which they asked for it.
 @Suite(.timeLimit(.minutes(20))) struct Fairness {
   let directory = TemporaryDirectory()
 

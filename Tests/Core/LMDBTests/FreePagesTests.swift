@@ -5,7 +5,6 @@ import Testing
 
 @testable import LMDB
 
-/// The free pages that a process knows, also while other processes commit.
 @Suite struct FreePagesTests {
   let directory = TemporaryDirectory()
 

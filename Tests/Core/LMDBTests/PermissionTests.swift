@@ -5,7 +5,6 @@ import LarderSystem
 import TestSupport
 import Testing
 
-/// Reads of a store by a process that may not write its files.
 @Suite(.timeLimit(.minutes(20)), .enabled(if: canChangeUser, "needs root and setpriv"))
 struct `Without permission to write` {
   let directory = TemporaryDirectory()

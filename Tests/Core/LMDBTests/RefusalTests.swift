@@ -4,7 +4,6 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// A refused directory keeps its content, and each reason for a refusal has its own kind of error.
 @Suite struct Refusals {
   let directory = TemporaryDirectory()
   var store: String { directory.store }

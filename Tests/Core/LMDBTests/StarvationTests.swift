@@ -6,7 +6,6 @@ import Testing
 
 @testable import LMDB
 
-/// Processes that lack descriptors, threads or address space: each call succeeds or throws, and no process hangs.
 @Suite(.timeLimit(.minutes(20))) struct Starvation {
   let directory = TemporaryDirectory()
 

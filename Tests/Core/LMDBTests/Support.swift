@@ -94,10 +94,8 @@ func refusal(
   }
 }
 
-/// Runs a command as a user without rights.
 let asOtherUser = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
-/// Whether this user may become another user.
 let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])
 
 /// Whether this user may mount file systems that only some processes see.

@@ -49,7 +49,6 @@ import Testing
   /// The file offset of the newest meta page.
   func newestMeta(_ data: Data) -> Int { data.newestMeta * Self.pageSize }
 
-  /// The pages of the second database with these flags.
   func pages(flags: Int) throws -> [Int] {
     let data = try Data(contentsOf: file)
     // Leaves out the main database: it is one leaf, which every read needs.

@@ -91,7 +91,6 @@ import Testing
   @Test func `a key of no or of more than 511 bytes is an error to write and absent to read`()
     throws
   {
-    // LMDB's MDB_BAD_VALSIZE.
     let badSize = LMDBError(code: -30_781)
     for length in [0, 512, 4000] {
       let key = Fixture.filling(1, count: length)

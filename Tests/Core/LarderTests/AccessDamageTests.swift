@@ -7,7 +7,6 @@ import Testing
 
 @testable import Larder
 
-/// The access table is a hint: whatever happens to the table, a read returns the written value, or nil for an evicted entry.
 @Suite struct AccessDamage {
   private let seed = TestSettings.seed
 

@@ -3,7 +3,6 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// A codec that counts its calls of `decode`, so that a test can expect that nothing was decoded.
 final class CountingCodec: Codec, Equatable {
   struct NoText: Error {}
   let id = CodecID(rawValue: 201)

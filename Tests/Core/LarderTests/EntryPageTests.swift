@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-/// Damage to pages of the database of entries, and the reports of that damage.
 @Suite struct EntryPageTests {
   private static let pageSize = 4096
 

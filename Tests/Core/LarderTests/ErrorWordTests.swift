@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// The messages of system errors: they name the lock or the file, the process that holds it, and the remedy.
 @Suite struct ErrorWordTests {
   let directory = TemporaryDirectory()
   var path: String { directory.path + "/s" }

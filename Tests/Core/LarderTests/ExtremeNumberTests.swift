@@ -6,7 +6,6 @@ import Testing
 
 @testable import Larder
 
-/// Numbers at the ends of their types, which a caller or a configuration may give.
 @Suite struct ExtremeNumberTests {
   /// `components` traps for the last durations, whose seconds do not fit in `Int64`.
   static let durations: [Duration] = [

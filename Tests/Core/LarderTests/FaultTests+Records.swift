@@ -5,19 +5,33 @@ import Testing
 @testable import Larder
 
 extension FaultTests {
-  /// Changes the first record of a database for which `isWanted` returns true, or adds the changed record beside it.
+  /// Changes the first record for which `isWanted` returns true. An empty key removes the record, and another key adds a record.
   static func change(
     _ database: Database, _ transaction: inout WriteTransaction, _ notes: Store.Namespace,
-    where isWanted: ([UInt8]) -> Bool = { _ in true },
-    adding: Bool = false, _ change: (inout [UInt8], inout [UInt8]) -> Void
+    where isWanted: ([UInt8]) -> Bool, _ change: (inout [UInt8], inout [UInt8]) -> Void
   ) throws {
     let former = try #require(
       try notes.engine.beginRead().keys(in: database).first(where: isWanted))
     var key = former
     var value = try transaction.value(for: former, in: database)?.copied ?? []
     change(&key, &value)
-    if key != former, !adding { try transaction.remove(former, from: database) }
-    if !key.isEmpty { try transaction.put(value, for: key, in: database) }
+    if key.isEmpty {
+      try transaction.remove(former, from: database)
+    } else {
+      try transaction.put(value, for: key, in: database)
+    }
+  }
+
+  private static func record(
+    _ name: String, like fault: Fault, _ index: KeyPath<Indexes, Database> & Sendable,
+    where isWanted: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
+    _ changeKey: @escaping @Sendable (inout [UInt8]) -> Void = { $0 = [] }
+  ) -> Damage {
+    Damage(name, like: fault) { transaction, indexes, notes in
+      try change(indexes[keyPath: index], &transaction, notes, where: isWanted) { key, _ in
+        changeKey(&key)
+      }
+    }
   }
 
   private static func reseal(
@@ -60,42 +74,22 @@ extension FaultTests {
     Damage("an end that lies before the deadline", .lateDeadline) { transaction, _, notes in
       try reseal("k", &transaction, notes) { $0.deadline = $0.staleUntil + 1 }
     },
-    Damage("a lost chunk", .missingChunk) { transaction, indexes, notes in
-      try change(indexes.chunks, &transaction, notes) { key, _ in key = [] }
-    },
+    record("a lost chunk", like: .missingChunk, \.chunks),
   ]
 
   static let indexes = [
-    Damage("a lost deadline", .missingDeadline) { transaction, indexes, notes in
-      try change(indexes.deadlines, &transaction, notes) { key, _ in key = [] }
+    record("a lost deadline", like: .missingDeadline, \.deadlines),
+    record("another deadline", like: .danglingDeadline(at: []), \.deadlines) { $0[7] ^= 1 },
+    record("a deadline that cannot be", like: .damagedDeadline(at: []), \.deadlines) { $0 = [1] },
+    record("a lost position", like: .missingInQueue, \.queue),
+    record("another position", like: .danglingQueueRecord(at: []), \.queue) {
+      $0[$0.count - 1] ^= 0x10
     },
-    Damage("another deadline", like: .danglingDeadline(at: [])) { transaction, indexes, notes in
-      try change(indexes.deadlines, &transaction, notes, adding: true) { key, _ in key[7] ^= 1 }
+    record("a position that cannot be", like: .damagedQueueRecord(at: []), \.queue) {
+      $0.append(1)
     },
-    Damage("a deadline that cannot be", like: .damagedDeadline(at: [])) {
-      transaction, indexes, notes in
-      try change(indexes.deadlines, &transaction, notes, adding: true) { key, _ in key = [1] }
-    },
-    Damage("a lost position", .missingInQueue) { transaction, indexes, notes in
-      try change(indexes.queue, &transaction, notes) { key, _ in key = [] }
-    },
-    Damage("another position", like: .danglingQueueRecord(at: [])) { transaction, indexes, notes in
-      try change(indexes.queue, &transaction, notes, adding: true) { key, _ in
-        key[key.count - 1] ^= 0x10
-      }
-    },
-    Damage("a position that cannot be", like: .damagedQueueRecord(at: [])) {
-      transaction, indexes, notes in
-      try change(indexes.queue, &transaction, notes, adding: true) { key, _ in key.append(1) }
-    },
-    Damage("a lost tag", like: .missingTag([])) { transaction, indexes, notes in
-      try change(indexes.tags, &transaction, notes, where: { $0[0] == UInt8(ascii: "a") }) {
-        key, _ in key = []
-      }
-    },
-    Damage("a lost owner", like: .missingOwner(Key([]))) { transaction, indexes, notes in
-      try change(indexes.tags, &transaction, notes, where: { $0[0] == 0 }) { key, _ in key = [] }
-    },
+    record("a lost tag", like: .missingTag([]), \.tags, where: { $0[0] == UInt8(ascii: "a") }),
+    record("a lost owner", like: .missingOwner(Key([])), \.tags, where: { $0[0] == 0 }),
     Damage("another tag", like: .danglingTag(at: [])) { transaction, indexes, notes in
       let key = IndexKey.tag([0x7A], entry: try notes.slot("k"))
       try transaction.put([], for: key, in: indexes.tags)
@@ -103,12 +97,8 @@ extension FaultTests {
     Damage("a tag that cannot be", .damagedTag(at: [1])) { transaction, indexes, _ in
       try transaction.put([], for: [1], in: indexes.tags)
     },
-    Damage("a chunk behind the end", like: .danglingChunk(at: [])) { transaction, indexes, notes in
-      try change(indexes.chunks, &transaction, notes, adding: true) { key, _ in key[15] += 3 }
-    },
-    Damage("a chunk of no value", like: .danglingChunk(at: [])) { transaction, indexes, notes in
-      try change(indexes.chunks, &transaction, notes, adding: true) { key, _ in key[11] ^= 0x40 }
-    },
+    record("a chunk behind the end", like: .danglingChunk(at: []), \.chunks) { $0[15] += 3 },
+    record("a chunk of no value", like: .danglingChunk(at: []), \.chunks) { $0[11] ^= 0x40 },
     Damage("a chunk that cannot be", .damagedChunkKey(at: [1])) { transaction, indexes, _ in
       try transaction.put([1], for: [1], in: indexes.chunks)
     },

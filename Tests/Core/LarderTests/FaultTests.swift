@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// Damages each kind of record once: the walk finds the fault, the repair mends it, and the store is sound afterwards.
 @Suite struct FaultTests {
   struct Damage: CustomTestStringConvertible, Sendable {
     typealias Plant = @Sendable (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// A guaranteed share: bytes that a namespace never loses to other namespaces of a full store.
 @Suite struct GuaranteeTests: StoreSuite {
   let fixture = StoreFixture()
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-/// The health of a store whose files are deleted, replaced or protected while the store is open.
 @Suite(.timeLimit(.minutes(20))) struct HealthTests {
   private let files = FileManager.default
   private let directory = TemporaryDirectory()

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// A write inside a write of the same thread cannot work: it must be an error, and the outer write must not suffer.
 @Suite struct InsideWriteTests: StoreSuite {
   let fixture = StoreFixture()
 

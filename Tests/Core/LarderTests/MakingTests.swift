@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// A new store comes to its path as a whole: when it is complete, and not before.
 @Suite struct MakingTests {
   let directory = TemporaryDirectory()
 

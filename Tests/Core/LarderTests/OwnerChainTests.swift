@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// Removals of entries that own many other entries: bounded in each transaction, without recursion, and complete in the end.
 @Suite struct OwnerChainTests: StoreSuite {
   let fixture = StoreFixture()
 

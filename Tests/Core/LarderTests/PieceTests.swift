@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-/// Reads of a large value in pieces, each piece in a snapshot of its own.
 struct PieceTests {
   private let seed = TestSettings.seed
 

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// Maintenance repairs the damage of a large namespace; the write that finds the damage does not.
 @Suite struct RepairTests {
   private static let entries = 2_000
 

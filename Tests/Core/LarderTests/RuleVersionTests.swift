@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// Several builds of a program declare different rules for one namespace.
 @Suite struct RuleVersionTests: StoreSuite {
   let fixture = StoreFixture()
 

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// Metadata records: reads notice damage and still work, and the next write repairs the record.
 @Suite struct SealTests: StoreSuite {
   let fixture = StoreFixture()
 

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Larder
 
-/// Each call returns or throws for any bytes in the databases; the library does not trap.
 @Suite struct TrapTests {
   private func exercise(_ store: Store, _ clock: ManualClock) {
     let notes = store.namespace("notes")

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-/// Which calls count as a use of an entry, and which processes see the use.
 @Suite struct Use: StoreSuite {
   let fixture = StoreFixture()
 

@@ -9,7 +9,6 @@ import Testing
 @testable import LMDB
 @testable import Larder
 
-/// Other handles, processes or users close the store, change its files, or load and write beside the write buffer.
 @Suite struct BufferFaultTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path + "/s" }

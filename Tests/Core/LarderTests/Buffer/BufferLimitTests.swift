@@ -4,7 +4,6 @@ import Testing
 @testable import LMDB
 @testable import Larder
 
-/// Limits count the entries of the write buffer.
 @Suite struct BufferLimitTests {
   @Test func `a full namespace evicts ahead, and its limit holds`() throws {
     try withStoreOnDisk(BufferedStore.options()) { store, notes in

@@ -50,7 +50,6 @@ struct BufferModel: Hashable {
 
   enum Owner: Hashable { case nobody, writer, transaction, dead }
 
-  /// Two words of the file.
   struct Pair: Hashable {
     var first: UInt8
     var second: UInt8

@@ -6,7 +6,6 @@ import Testing
 @testable import LMDB
 @testable import Larder
 
-/// Every call treats the entries of the write buffer like all other entries.
 @Suite struct WriteBufferTests: StoreSuite {
   let fixture = StoreFixture(onDisk: BufferedStore.options())
 

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// Loads that return more than a value: no value, an unchanged value, or how to keep the value.
 @Suite(.settling) struct AnswerTests: StoreSuite {
   let fixture = StoreFixture()
   private let origin = Origin()

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Larder
 
-/// One load of a key at a time among the processes of a machine.
 @Suite(.settling) struct LeaseTests: StoreSuite {
   /// The machine's clock as this process sees it. The clock of the peers stands still at 1,000,000.
   private let machine = Shared<Int64>(1_000_000)

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// Loads on a miss: one flight for each key, whatever the number of callers.
 @Suite(.settling) struct LoadingTests: StoreSuite {
   let fixture = StoreFixture()
   private let origin = Origin()

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Larder
 
-/// How long a caller waits for a load that other callers may share.
 @Suite(.settling) struct TimeLimitTests: StoreSuite {
   let fixture = StoreFixture()
   private let origin = Origin()
