@@ -79,12 +79,9 @@ struct Readeck: Sendable {
     let html = good.text
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
     // The service sends a fragment, so a whole page comes from another server.
-    if ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix) {
-      throw ServiceError.wrongContent(path: good.path, type: "a web page")
-    }
-    if let type = good.contentType, !type.hasPrefix("text/") {
-      throw ServiceError.wrongContent(path: good.path, type: type)
-    }
+    let isPage = ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix)
+    let type = isPage ? "a web page" : good.contentType ?? "text/html"
+    if !type.hasPrefix("text/") { throw ServiceError.wrongContent(path: good.path, type: type) }
     // A body that was cut before its compression arrives without an error.
     let isArticle = start.hasPrefix("<section")
     if start.isEmpty || isArticle && !html.trimmingBlanks.hasSuffix("</section>") {
