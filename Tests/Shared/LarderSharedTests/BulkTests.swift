@@ -27,108 +27,102 @@ import Testing
   }
 
   @Test func `one call has what neither the store nor the tier has`() async throws {
-    try await withMachines(2) { machines, tier in
-      let source = Source()
-      #expect(
-        try await machines[0].cache.values(for: ["a", "b", "a"], load: source.load)
-          == ["of a", "of b", "of a"])
-      try await machines[1].cache.set("set", for: "c")
-      let found = try await machines[1].cache.results(
-        for: ["a", "c", "d", "e", "none"], load: source.load)
-      #expect(try found.prefix(4).map { try $0.get()?.value } == ["of a", "set", "of d", "of e"])
-      #expect(try found[0].get()?.source == .shared && found[2].get()?.source == .loaded)
-      #expect(try found[4].get() == nil)
-      #expect(source.asked == [["a", "b"], ["d", "e", "none"]])
-      let again = try await machines[0].cache.values(for: ["d", "e"], load: source.load)
-      #expect(again == ["of d", "of e"] && source.asked.count == 2)
-    }
+    let machines = try await startMachines(2).machines
+    let source = Source()
+    #expect(
+      try await machines[0].cache.values(for: ["a", "b", "a"], load: source.load)
+        == ["of a", "of b", "of a"])
+    try await machines[1].cache.set("set", for: "c")
+    let found = try await machines[1].cache.results(
+      for: ["a", "c", "d", "e", "none"], load: source.load)
+    #expect(try found.prefix(4).map { try $0.get()?.value } == ["of a", "set", "of d", "of e"])
+    #expect(try found[0].get()?.source == .shared && found[2].get()?.source == .loaded)
+    #expect(try found[4].get() == nil)
+    #expect(source.asked == [["a", "b"], ["d", "e", "none"]])
+    let again = try await machines[0].cache.values(for: ["d", "e"], load: source.load)
+    #expect(again == ["of d", "of e"] && source.asked.count == 2)
   }
 
   @Test func `a key that another machine loads holds up no other`() async throws {
-    try await withMachines(2) { machines, tier in
-      let (slow, source) = (Origin(isOpen: false), Source())
-      let task = Task { try await machines[0].read("b", slow) }
-      try await waitUntil { slow.loads == 1 }
-      let bulk = Task { try await machines[1].cache.values(for: ["a", "b"], load: source.load) }
-      try await waitUntil {
-        machines[1].clock.advance(by: .milliseconds(20))
-        try await Task.sleep(for: .milliseconds(1))
-        return source.asked == [["a"]]
-      }
-      slow.open()
-      #expect(try await task.value == "load 1")
-      try await whileTimePasses([machines[1]]) { machines[1].shared.statistics.hits == 1 }
-      #expect(try await bulk.value == ["of a", "load 1"] && source.asked.count == 1)
+    let machines = try await startMachines(2).machines
+    let (slow, source) = (Origin(isOpen: false), Source())
+    let task = Task { try await machines[0].read("b", slow) }
+    try await waitUntil { slow.loads == 1 }
+    let bulk = Task { try await machines[1].cache.values(for: ["a", "b"], load: source.load) }
+    try await waitUntil {
+      machines[1].clock.advance(by: .milliseconds(20))
+      try await Task.sleep(for: .milliseconds(1))
+      return source.asked == [["a"]]
     }
+    slow.open()
+    #expect(try await task.value == "load 1")
+    try await whileTimePasses([machines[1]]) { machines[1].shared.statistics.hits == 1 }
+    #expect(try await bulk.value == ["of a", "load 1"] && source.asked.count == 1)
   }
 
   @Test func `without the tier the source is asked, and errors reach each key`() async throws {
-    try await withMachines(1) { machines, tier in
-      let source = Source()
-      try await machines[0].cutOff()
-      let keys = (0..<100).map { "\($0)" }
-      #expect(
-        try await machines[0].cache.values(for: keys, load: source.load) == keys.map { "of " + $0 })
-      #expect(Set(source.asked.joined()) == Set(keys))
-      #expect(source.asked.joined().count == 100)
-      source.origin.fail()
-      let failed = try await machines[0].cache.results(for: ["x", "y"], load: source.load)
-      for result in failed { #expect(throws: Origin.Refusal.self) { try result.get() } }
-    }
+    let machines = try await startMachines(1).machines
+    let source = Source()
+    try await machines[0].cutOff()
+    let keys = (0..<100).map { "\($0)" }
+    #expect(
+      try await machines[0].cache.values(for: keys, load: source.load) == keys.map { "of " + $0 })
+    #expect(Set(source.asked.joined()) == Set(keys))
+    #expect(source.asked.joined().count == 100)
+    source.origin.fail()
+    let failed = try await machines[0].cache.results(for: ["x", "y"], load: source.load)
+    for result in failed { #expect(throws: Origin.Refusal.self) { try result.get() } }
   }
 
   @Test func `an error of one key and an absent one leave the others their values`() async throws {
-    try await withMachines(2) { machines, tier, time in
-      let source = Source()
-      let options = LoadOptions(
-        stale: Staleness(onError: .hours(1)), absent: .after(.minutes(5)), waitsForCommit: true)
-      try await machines[0].cache.set("old", for: "bad 1", expires: .after(.milliseconds(1)))
-      try await pass(.seconds(1), time, machines, tier)
-      let keys = ["a", "bad 1", "bad 2", "none", "b"]
-      for (machine, calls) in zip(machines, [1, 2]) {
-        let found = try await machine.cache.results(for: keys, options: options, load: source.load)
-        #expect(try found[0].get()?.value == "of a" && found[4].get()?.value == "of b")
-        let old = try found[1].get()
-        #expect(old?.value == "old" && old?.isStale == true && old?.error is Origin.Refusal)
-        #expect(throws: Origin.Refusal.self) { try found[2].get() }
-        #expect(try found[3].get() == nil)
-        #expect(source.asked.count == calls)
-      }
-      #expect(source.asked == [keys.sorted(), ["bad 1", "bad 2"]], "the tier has the others")
-      #expect(try machines[1].cache.local.entry(for: "none")?.isNegative == true)
+    let (machines, tier, time) = try await startMachines(2)
+    let source = Source()
+    let options = LoadOptions(
+      stale: Staleness(onError: .hours(1)), absent: .after(.minutes(5)), waitsForCommit: true)
+    try await machines[0].cache.set("old", for: "bad 1", expires: .after(.milliseconds(1)))
+    try await pass(.seconds(1), time, machines, tier)
+    let keys = ["a", "bad 1", "bad 2", "none", "b"]
+    for (machine, calls) in zip(machines, [1, 2]) {
+      let found = try await machine.cache.results(for: keys, options: options, load: source.load)
+      #expect(try found[0].get()?.value == "of a" && found[4].get()?.value == "of b")
+      let old = try found[1].get()
+      #expect(old?.value == "old" && old?.isStale == true && old?.error is Origin.Refusal)
+      #expect(throws: Origin.Refusal.self) { try found[2].get() }
+      #expect(try found[3].get() == nil)
+      #expect(source.asked.count == calls)
     }
+    #expect(source.asked == [keys.sorted(), ["bad 1", "bad 2"]], "the tier has the others")
+    #expect(try machines[1].cache.local.entry(for: "none")?.isNegative == true)
   }
 
   @Test func `many callers of the same keys share their calls`() async throws {
-    try await withMachines(1) { machines, tier in
-      let source = Source()
-      source.origin.close()
-      let tasks = (0..<8).map { first in
-        Task {
-          try await machines[0].cache.values(
-            for: (first..<first + 4).map { "\($0)" }, load: source.load)
-        }
+    let machines = try await startMachines(1).machines
+    let source = Source()
+    source.origin.close()
+    let tasks = (0..<8).map { first in
+      Task {
+        try await machines[0].cache.values(
+          for: (first..<first + 4).map { "\($0)" }, load: source.load)
       }
-      let loads = machines[0].store.engine.loads.running
-      try await waitUntil { loads.callers() == 32 }
-      source.origin.open()
-      for (first, task) in tasks.enumerated() {
-        #expect(try await task.value == (first..<first + 4).map { "of \($0)" })
-      }
-      #expect(source.asked.joined().count == 11 && Set(source.asked.joined()).count == 11)
     }
+    let loads = machines[0].store.engine.loads.running
+    try await waitUntil { loads.callers() == 32 }
+    source.origin.open()
+    for (first, task) in tasks.enumerated() {
+      #expect(try await task.value == (first..<first + 4).map { "of \($0)" })
+    }
+    #expect(source.asked.joined().count == 11 && Set(source.asked.joined()).count == 11)
   }
 
   @Test func `a caller that is cancelled cancels the call`() async throws {
-    try await withMachines(1) { machines, tier in
-      let source = Source()
-      source.origin.close()
-      let task = Task { try await machines[0].cache.values(for: ["a", "b"], load: source.load) }
-      try await waitUntil { source.asked.count == 1 }
-      task.cancel()
-      await #expect(throws: CancellationError.self) { try await task.value }
-      source.origin.open()
-      #expect(try await machines[0].cache.values(for: ["a"], load: source.load) == ["of a"])
-    }
+    let machines = try await startMachines(1).machines
+    let source = Source()
+    source.origin.close()
+    let task = Task { try await machines[0].cache.values(for: ["a", "b"], load: source.load) }
+    try await waitUntil { source.asked.count == 1 }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    source.origin.open()
+    #expect(try await machines[0].cache.values(for: ["a"], load: source.load) == ["of a"])
   }
 }

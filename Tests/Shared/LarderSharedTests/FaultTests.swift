@@ -8,49 +8,45 @@ import Testing
 /// A tier that cannot be reached, loses replies, or loses its data.
 @Suite struct FaultTests {
   @Test func withoutTheTierEachMachineLoadsForItself() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      for machine in machines { try await machine.cutOff() }
-      let result = try await machines[0].result(origin)
-      #expect(result.value == "load 1")
-      #expect((result.error as? LarderError)?.code == .unreachable)
-      #expect(try machines[0].copy() == "load 1")
-      #expect(try await machines[1].read(origin) == "load 2")
-      #expect(machines[0].shared.statistics.withoutTier == 1)
-      #expect(try await machines[0].read(origin) == "load 1", "its copy is fresh")
-      try await machines[0].restore(tier)
-      #expect(try machines[0].copy() == nil, "a value that the tier has not got is not confirmed")
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let origin = Origin()
+    for machine in machines { try await machine.cutOff() }
+    let result = try await machines[0].result(origin)
+    #expect(result.value == "load 1")
+    #expect((result.error as? LarderError)?.code == .unreachable)
+    #expect(try machines[0].copy() == "load 1")
+    #expect(try await machines[1].read(origin) == "load 2")
+    #expect(machines[0].shared.statistics.withoutTier == 1)
+    #expect(try await machines[0].read(origin) == "load 1", "its copy is fresh")
+    try await machines[0].restore(tier)
+    #expect(try machines[0].copy() == nil, "a value that the tier has not got is not confirmed")
   }
 
   /// Other copies are confirmed at that time, so this copy would also count as confirmed.
   @Test func aValueLoadedWithoutTheTierIsNotKeptWhileCopiesAreConfirmed() async throws {
-    try await withMachines(1) { machines, tier in
-      tier.fail(next: 1, with: .unreachable)
-      let result = try await machines[0].result(Origin())
-      #expect(result.value == "load 1" && !result.isConfirmed)
-      #expect(try machines[0].copy() == nil)
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    tier.fail(next: 1, with: .unreachable)
+    let result = try await machines[0].result(Origin())
+    #expect(result.value == "load 1" && !result.isConfirmed)
+    #expect(try machines[0].copy() == nil)
   }
 
   @Test func failuresOfTheReaderAreCountedWithTheirReason() async throws {
-    try await withMachines(1) { machines, tier in
-      #expect(machines[0].shared.statistics.failures == 0)
-      try await machines[0].cutOff()
-      let statistics = machines[0].shared.statistics
-      #expect(statistics.failures > 0)
-      #expect(statistics.lastFailure?.contains("the link was cut") == true, "\(statistics)")
-    }
+    let machines = try await startMachines(1).machines
+    #expect(machines[0].shared.statistics.failures == 0)
+    try await machines[0].cutOff()
+    let statistics = machines[0].shared.statistics
+    #expect(statistics.failures > 0)
+    #expect(statistics.lastFailure?.contains("the link was cut") == true, "\(statistics)")
   }
 
   /// The statistics of a store count the reads of its application alone.
   @Test func theTiersOwnRecordsAreReadUncounted() async throws {
-    try await withMachines(1) { machines, tier in
-      _ = try await machines[0].read(Origin())
-      _ = try machines[0].copies.outbox.oldest()
-      let own = try machines[0].store.namespace(LocalState.namespace).statistics()
-      #expect(own?.reads.hits == 0 && own?.reads.misses == 0, "\(String(describing: own))")
-    }
+    let machines = try await startMachines(1).machines
+    _ = try await machines[0].read(Origin())
+    _ = try machines[0].copies.outbox.oldest()
+    let own = try machines[0].store.namespace(LocalState.namespace).statistics()
+    #expect(own?.reads.hits == 0 && own?.reads.misses == 0, "\(String(describing: own))")
   }
 
   @Test func aClosedStoreIsReleasedWithTheNextOne() async throws {
@@ -69,20 +65,19 @@ import Testing
   }
 
   @Test func withoutTheTierOnlySomeLoadsRunAtOnce() async throws {
-    try await withMachines(1, options: SharedOptions(maxLoads: 3)) { machines, tier in
-      let origin = Origin(isOpen: false)
-      tier.failAll(with: .unreachable)
-      try await withThrowingTaskGroup { group in
-        for index in 0..<20 {
-          group.addTask { _ = try await machines[0].read("\(index)", origin) }
-        }
-        try await waitUntil { origin.loads == 3 }
-        origin.open()
-        try await group.waitForAll()
+    let (machines, tier, _) = try await startMachines(1, options: SharedOptions(maxLoads: 3))
+    let origin = Origin(isOpen: false)
+    tier.failAll(with: .unreachable)
+    try await withThrowingTaskGroup { group in
+      for index in 0..<20 {
+        group.addTask { _ = try await machines[0].read("\(index)", origin) }
       }
-      #expect(origin.mostAtOnce == 3)
-      #expect(origin.loads == 20)
+      try await waitUntil { origin.loads == 3 }
+      origin.open()
+      try await group.waitForAll()
     }
+    #expect(origin.mostAtOnce == 3)
+    #expect(origin.loads == 20)
   }
 
   @Test func aCallerThatIsCancelledWhileItWaitsForItsTurnLeavesNoGap() async throws {
@@ -102,152 +97,145 @@ import Testing
   }
 
   @Test func aSetThatTheTierRefusesChangesNothing() async throws {
-    try await withMachines(1) { machines, tier in
-      let cache = machines[0].cache
-      try await cache.set("old", for: "a")
-      tier.fail(next: 1, with: .unreachable)
-      #expect(await code { try await cache.set("new", for: "a") } == .unreachable)
-      #expect(try machines[0].copy() == "old")
-      #expect(try machines[0].copies.outbox.count() == 0, "a set does not wait")
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let cache = machines[0].cache
+    try await cache.set("old", for: "a")
+    tier.fail(next: 1, with: .unreachable)
+    #expect(await code { try await cache.set("new", for: "a") } == .unreachable)
+    #expect(try machines[0].copy() == "old")
+    #expect(try machines[0].copies.outbox.count() == 0, "a set does not wait")
   }
 
   @Test func aSetWithoutAnAnswerDropsTheCopy() async throws {
-    try await withMachines(1) { machines, tier in
-      let cache = machines[0].cache
-      try await cache.set("old", for: "a")
-      tier.fail(next: 1, with: .lostReply)
-      #expect(await code { try await cache.set("new", for: "a") } == .unanswered)
-      #expect(try machines[0].copy() == nil)
-      #expect(try await machines[0].read(Origin()) == "new", "the tier has it all the same")
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let cache = machines[0].cache
+    try await cache.set("old", for: "a")
+    tier.fail(next: 1, with: .lostReply)
+    #expect(await code { try await cache.set("new", for: "a") } == .unanswered)
+    #expect(try machines[0].copy() == nil)
+    #expect(try await machines[0].read(Origin()) == "new", "the tier has it all the same")
   }
 
   @Test(arguments: SharedChange.removals)
   func aRemovalActsHereEvenIfTheTierCannotBeReached(_ change: SharedChange) async throws {
-    try await withMachines(1) { machines, tier in
-      let cache = machines[0].cache
-      try await cache.set("old", for: "a", tags: ["t"])
-      tier.fail(next: 1, with: .unreachable)
-      #expect(await code { try await change.make(in: cache) } == .pending)
-      #expect(try machines[0].copy() == nil)
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let cache = machines[0].cache
+    try await cache.set("old", for: "a", tags: ["t"])
+    tier.fail(next: 1, with: .unreachable)
+    #expect(await code { try await change.make(in: cache) } == .pending)
+    #expect(try machines[0].copy() == nil)
   }
 
   @Test func aValueWhoseFillHasNoAnswerIsReturnedAndNotKept() async throws {
-    try await withMachines(1) { machines, tier in
-      let origin = Origin(isOpen: false)
-      let read = Task {
-        try await machines[0].cache.result(for: "a", options: .committed) {
-          try await origin.load()
-        }
+    let (machines, tier, _) = try await startMachines(1)
+    let origin = Origin(isOpen: false)
+    let read = Task {
+      try await machines[0].cache.result(for: "a", options: .committed) {
+        try await origin.load()
       }
-      try await waitUntil { origin.loads == 1 }
-      tier.fail(next: 1, with: .lostReply)
-      origin.open()
-      let result = try await read.value
-      #expect((result.error as? LarderError)?.code == .unanswered)
-      #expect(try machines[0].copy() == nil)
-      #expect(try await machines[0].read(origin) == "load 1", "the tier has it all the same")
     }
+    try await waitUntil { origin.loads == 1 }
+    tier.fail(next: 1, with: .lostReply)
+    origin.open()
+    let result = try await read.value
+    #expect((result.error as? LarderError)?.code == .unanswered)
+    #expect(try machines[0].copy() == nil)
+    #expect(try await machines[0].read(origin) == "load 1", "the tier has it all the same")
   }
 
   @Test func anEmptiedTierIsFilledAgain() async throws {
-    try await withMachines(2) { machines, tier, server in
-      let origin = Origin()
-      _ = try await machines[0].read(origin)
-      // The first record of the new log has another position.
-      server.advance(by: .seconds(1))
-      tier.failOver(to: MemoryTier().image)
-      #expect(try await machines[1].read(origin) == "load 2")
-      try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
-      #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
-    }
+    let (machines, tier, server) = try await startMachines(2)
+    let origin = Origin()
+    _ = try await machines[0].read(origin)
+    // The first record of the new log has another position.
+    server.advance(by: .seconds(1))
+    tier.failOver(to: MemoryTier().image)
+    #expect(try await machines[1].read(origin) == "load 2")
+    try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
+    #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
   }
 
   /// A late reply carries a value that has changed since. The machine applied the change before it could keep the value, so the
   /// machine asks again only because it remembers the change.
   @Test(arguments: [true, false])
   func aReplyThatIsLateIsNotUsed(remembersChanges: Bool) async throws {
-    try await withMachines(2) { machines, tier, server in
-      let (machine, other) = (machines[0], machines[1])
-      try await other.cache.set("old", for: "a")
-      try await machine.follow(tier)
-      tier.fail(next: 1, with: .lateReply(.seconds(1)))
-      let late = Task { try await machine.read(Origin()) }
-      try await waitUntil { server.isAwaited }
-      try await other.cache.set("new", for: "a")
-      try await machine.follow(tier)
-      if !remembersChanges {
-        let recent = machine.copies.recent
-        recent.replace(recent.changes, with: .zero)
-      }
-      server.advance(by: .seconds(1))
-      let expected = remembersChanges ? "new" : "old"
-      #expect(try await late.value == expected)
-      #expect(try machine.copy() == expected)
+    let (machines, tier, server) = try await startMachines(2)
+    let (machine, other) = (machines[0], machines[1])
+    try await other.cache.set("old", for: "a")
+    try await machine.follow(tier)
+    tier.fail(next: 1, with: .lateReply(.seconds(1)))
+    let late = Task { try await machine.read(Origin()) }
+    try await waitUntil { server.isAwaited }
+    try await other.cache.set("new", for: "a")
+    try await machine.follow(tier)
+    if !remembersChanges {
+      let recent = machine.copies.recent
+      recent.replace(recent.changes, with: .zero)
     }
+    server.advance(by: .seconds(1))
+    let expected = remembersChanges ? "new" : "old"
+    #expect(try await late.value == expected)
+    #expect(try machine.copy() == expected)
   }
 
   /// Many machines load, set, remove and invalidate the same keys, and replies get lost. The machine that makes a change sees
   /// the change at once, and at the end all machines that ask the tier agree.
   @Test func randomHistoriesEndWithWhatTheTierHas() async throws {
     var rng = SeededRNG()
-    try await withMachines(3) { machines, tier, server in
-      let origin = Origin()
-      // A lease whose answer was lost ends when time passes.
-      let time = Task {
-        while !Task.isCancelled {
-          for machine in machines { machine.clock.advance(by: .milliseconds(10)) }
-          server.advance(by: .milliseconds(10))
-          try await Task.sleep(for: .milliseconds(1))
-        }
+    let (machines, tier, server) = try await startMachines(3)
+    let origin = Origin()
+    // A lease whose answer was lost ends when time passes.
+    let time = Task {
+      while !Task.isCancelled {
+        for machine in machines { machine.clock.advance(by: .milliseconds(10)) }
+        server.advance(by: .milliseconds(10))
+        try await Task.sleep(for: .milliseconds(1))
       }
-      defer { time.cancel() }
-      for step in 0..<400 * TestSettings.trials {
-        let machine = machines[rng.next(in: 0..<3)]
-        let key = "\(rng.next(in: 0..<4))"
-        if rng.chance(percent: 5) { tier.fail(next: 1, with: .lostReply) }
-        if rng.chance(percent: 5) { tier.fail(next: 1, with: .unreachable) }
-        do {
-          switch rng.next(in: 0..<10) {
-          case 0:
-            try await machine.cache.set("set \(step)", for: key, tags: ["t"])
-            // A record of an earlier `clear`, or a removal that waited, may have removed the copy by now.
-            let copy = try machine.copy(key)
-            #expect(copy == nil || copy == "set \(step)", "LARDER_SEED=\(rng.seed)")
-          case 1:
-            try await machine.cache.remove(key)
-            #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
-          case 2 where rng.chance(percent: 20):
-            try await machine.cache.invalidate(tag: "t")
-          case 3 where rng.chance(percent: 20):
-            try await machine.cache.clear()
-            #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
-          default:
-            _ = try await machine.read(key, origin)
-          }
-        } catch let error as LarderError {
-          #expect(
-            [.unreachable, .unanswered, .pending].contains(error.code), "LARDER_SEED=\(rng.seed)")
+    }
+    defer { time.cancel() }
+    for step in 0..<400 * TestSettings.trials {
+      let machine = machines[rng.next(in: 0..<3)]
+      let key = "\(rng.next(in: 0..<4))"
+      if rng.chance(percent: 5) { tier.fail(next: 1, with: .lostReply) }
+      if rng.chance(percent: 5) { tier.fail(next: 1, with: .unreachable) }
+      do {
+        switch rng.next(in: 0..<10) {
+        case 0:
+          try await machine.cache.set("set \(step)", for: key, tags: ["t"])
+          // A record of an earlier `clear`, or a removal that waited, may have removed the copy by now.
+          let copy = try machine.copy(key)
+          #expect(copy == nil || copy == "set \(step)", "LARDER_SEED=\(rng.seed)")
+        case 1:
+          try await machine.cache.remove(key)
+          #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
+        case 2 where rng.chance(percent: 20):
+          try await machine.cache.invalidate(tag: "t")
+        case 3 where rng.chance(percent: 20):
+          try await machine.cache.clear()
+          #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
+        default:
+          _ = try await machine.read(key, origin)
         }
+      } catch let error as LarderError {
+        #expect(
+          [.unreachable, .unanswered, .pending].contains(error.code), "LARDER_SEED=\(rng.seed)")
       }
-      tier.failAll(with: nil)
+    }
+    tier.failAll(with: nil)
+    for machine in machines {
+      try await waitUntil { try machine.copies.outbox.count() == 0 }
+      try await machine.follow(tier)
+    }
+    for key in 0..<4 {
+      var values: Set<String> = []
       for machine in machines {
-        try await waitUntil { try machine.copies.outbox.count() == 0 }
-        try await machine.follow(tier)
-      }
-      for key in 0..<4 {
-        var values: Set<String> = []
-        for machine in machines {
-          let result = try await machine.cache.currentResult(for: "\(key)", options: .committed) {
-            _ in
-            .value(try await origin.load())
-          }
-          values.insert(try #require(result).value)
+        let result = try await machine.cache.currentResult(for: "\(key)", options: .committed) {
+          _ in
+          .value(try await origin.load())
         }
-        #expect(values.count == 1, "LARDER_SEED=\(rng.seed)")
+        values.insert(try #require(result).value)
       }
+      #expect(values.count == 1, "LARDER_SEED=\(rng.seed)")
     }
   }
 }

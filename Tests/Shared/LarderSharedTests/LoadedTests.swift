@@ -22,195 +22,184 @@ import Testing
   }
 
   @Test func `an absence is shared for its time, and ends with a set`() async throws {
-    try await withMachines(2) { machines, tier, time in
-      let origin = Origin()
-      #expect(try await ask(machines[0], origin) { _ in .absent } == nil)
-      #expect(try await ask(machines[1], origin) { _ in .value("wrong") } == nil)
-      let requests = tier.requests
-      for machine in machines {
-        #expect(try await ask(machine, origin) { _ in .value("wrong") } == nil)
-        #expect(try machine.cache.local.entry(for: "a")?.isNegative == true)
-        var only = Self.kept
-        only.policy = .cacheOnly
-        #expect(try await ask(machine, origin, only) { _ in .value("wrong") } == nil)
-        let plain = await code {
-          _ = try await machine.cache.result(for: "a", options: only) { "wrong" }
-        }
-        #expect(plain == .notStored)
+    let (machines, tier, time) = try await startMachines(2)
+    let origin = Origin()
+    #expect(try await ask(machines[0], origin) { _ in .absent } == nil)
+    #expect(try await ask(machines[1], origin) { _ in .value("wrong") } == nil)
+    let requests = tier.requests
+    for machine in machines {
+      #expect(try await ask(machine, origin) { _ in .value("wrong") } == nil)
+      #expect(try machine.cache.local.entry(for: "a")?.isNegative == true)
+      var only = Self.kept
+      only.policy = .cacheOnly
+      #expect(try await ask(machine, origin, only) { _ in .value("wrong") } == nil)
+      let plain = await code {
+        _ = try await machine.cache.result(for: "a", options: only) { "wrong" }
       }
-      #expect(origin.loads == 1 && tier.requests == requests, "the copies answer")
-      try await machines[1].cache.set("set", for: "a")
-      try await machines[0].follow(tier)
-      #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
-      try await machines[1].cache.remove("a")
-      try await machines[0].follow(tier)
-      #expect(try await ask(machines[0], origin) { _ in .absent } == nil && origin.loads == 2)
-      try await pass(.minutes(6), time, machines, tier)
-      #expect(try await ask(machines[1], origin) { _ in .value("new") }?.value == "new")
-      #expect(try await ask(machines[0], origin) { _ in .absent }?.source == .shared)
+      #expect(plain == .notStored)
     }
+    #expect(origin.loads == 1 && tier.requests == requests, "the copies answer")
+    try await machines[1].cache.set("set", for: "a")
+    try await machines[0].follow(tier)
+    #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
+    try await machines[1].cache.remove("a")
+    try await machines[0].follow(tier)
+    #expect(try await ask(machines[0], origin) { _ in .absent } == nil && origin.loads == 2)
+    try await pass(.minutes(6), time, machines, tier)
+    #expect(try await ask(machines[1], origin) { _ in .value("new") }?.value == "new")
+    #expect(try await ask(machines[0], origin) { _ in .absent }?.source == .shared)
   }
 
   @Test func `an absence without a time takes the place of an older value`() async throws {
-    try await withMachines(3) { machines, tier, time in
-      let (origin, stale) = (Origin(), Staleness(onError: .hours(1)))
-      let options = LoadOptions(expires: .after(.minutes(1)), stale: stale, waitsForCommit: true)
-      for machine in machines.prefix(2) {
-        #expect(try await ask(machine, origin, options) { _ in .value("old") }?.value == "old")
-      }
-      try await pass(.minutes(2), time, machines, tier)
-      #expect(try await ask(machines[0], origin, options) { _ in .absent } == nil)
-      #expect(try machines[0].cache.local.entry(for: "a") == nil)
-      time.advance(by: .seconds(1))
-      origin.fail()
-      await #expect(throws: Origin.Refusal.self) {
-        try await ask(machines[2], origin, options) { _ in .absent }
-      }
+    let (machines, tier, time) = try await startMachines(3)
+    let (origin, stale) = (Origin(), Staleness(onError: .hours(1)))
+    let options = LoadOptions(expires: .after(.minutes(1)), stale: stale, waitsForCommit: true)
+    for machine in machines.prefix(2) {
+      #expect(try await ask(machine, origin, options) { _ in .value("old") }?.value == "old")
+    }
+    try await pass(.minutes(2), time, machines, tier)
+    #expect(try await ask(machines[0], origin, options) { _ in .absent } == nil)
+    #expect(try machines[0].cache.local.entry(for: "a") == nil)
+    time.advance(by: .seconds(1))
+    origin.fail()
+    await #expect(throws: Origin.Refusal.self) {
+      try await ask(machines[2], origin, options) { _ in .absent }
     }
   }
 
   @Test func `a plain load has a value where the tier or the store says that there is none`()
     async throws
   {
-    try await withMachines(2) { machines, _ in
-      let origin = Origin()
-      let none = try await ask(machines[0], origin) { _ in .absent }
-      #expect(none == nil)
-      #expect(try await machines[1].read(origin) == "load 2")
-      #expect(try await machines[0].read(origin) == "load 2", "the tier has it now")
-      #expect(origin.loads == 2)
-    }
+    let machines = try await startMachines(2).machines
+    let origin = Origin()
+    let none = try await ask(machines[0], origin) { _ in .absent }
+    #expect(none == nil)
+    #expect(try await machines[1].read(origin) == "load 2")
+    #expect(try await machines[0].read(origin) == "load 2", "the tier has it now")
+    #expect(origin.loads == 2)
   }
 
   @Test func `an unchanged value is known by the validators that the tier has`() async throws {
-    try await withMachines(3) { machines, tier, time in
-      let origin = Origin()
-      let tag = Validators(entityTag: Array("\"1\"".utf8), lastModified: [7])
-      _ = try await ask(machines[0], origin) { _ in
-        Loaded(
-          "first", expires: .after(.minutes(1)), stale: .hours(1), tags: ["t"], validators: tag)
-      }
-      try await pass(.minutes(2), time, machines, tier)
-      let options = LoadOptions(
-        expires: .after(.minutes(3)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
-      let confirmed = try await ask(machines[1], origin, options) { stored in
-        stored?.value == "first" && stored?.validators == tag && stored?.metadata == nil
-          && stored?.written == machines[1].store.now.advanced(by: .minutes(-2))
-          ? .unchanged : .absent
-      }
-      #expect(confirmed?.value == "first" && confirmed?.source == .loaded)
-      let taken = try await ask(machines[2], origin, options) { _ in .absent }
-      #expect(taken?.value == "first" && taken?.source == .shared && origin.loads == 2)
-      for machine in machines.dropFirst() {
-        let entry = try machine.cache.local.entry(for: "a")
-        #expect(entry?.entityTag == tag.entityTag && entry?.lastModified == [7])
-        #expect(entry?.tags == ["t"], "an unchanged value keeps its tags")
-      }
-      // Without the tier, the load uses the validators of the copy.
-      for clock in [time] + machines.map(\.clock) { clock.advance(by: .minutes(4)) }
-      try await machines[2].cutOff()
-      let alone = try await ask(machines[2], origin, options) { stored in
-        stored?.validators == tag && stored?.metadata == nil ? .unchanged : .absent
-      }
-      #expect(alone?.value == "first" && alone?.error != nil)
-      #expect(try machines[2].cache.local.entry(for: "a")?.tags.contains("t") == true)
+    let (machines, tier, time) = try await startMachines(3)
+    let origin = Origin()
+    let tag = Validators(entityTag: Array("\"1\"".utf8), lastModified: [7])
+    _ = try await ask(machines[0], origin) { _ in
+      Loaded("first", expires: .after(.minutes(1)), stale: .hours(1), tags: ["t"], validators: tag)
     }
+    try await pass(.minutes(2), time, machines, tier)
+    let options = LoadOptions(
+      expires: .after(.minutes(3)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
+    let confirmed = try await ask(machines[1], origin, options) { stored in
+      stored?.value == "first" && stored?.validators == tag && stored?.metadata == nil
+        && stored?.written == machines[1].store.now.advanced(by: .minutes(-2))
+        ? .unchanged : .absent
+    }
+    #expect(confirmed?.value == "first" && confirmed?.source == .loaded)
+    let taken = try await ask(machines[2], origin, options) { _ in .absent }
+    #expect(taken?.value == "first" && taken?.source == .shared && origin.loads == 2)
+    for machine in machines.dropFirst() {
+      let entry = try machine.cache.local.entry(for: "a")
+      #expect(entry?.entityTag == tag.entityTag && entry?.lastModified == [7])
+      #expect(entry?.tags == ["t"], "an unchanged value keeps its tags")
+    }
+    // Without the tier, the load uses the validators of the copy.
+    for clock in [time] + machines.map(\.clock) { clock.advance(by: .minutes(4)) }
+    try await machines[2].cutOff()
+    let alone = try await ask(machines[2], origin, options) { stored in
+      stored?.validators == tag && stored?.metadata == nil ? .unchanged : .absent
+    }
+    #expect(alone?.value == "first" && alone?.error != nil)
+    #expect(try machines[2].cache.local.entry(for: "a")?.tags.contains("t") == true)
   }
 
   @Test func `a reload gets no stored value, and nothing is unchanged without one`() async throws {
-    try await withMachines(1) { machines, _ in
-      let origin = Origin()
-      try await machines[0].cache.set("old", for: "a")
-      let reload = LoadOptions(policy: .reload, waitsForCommit: true)
-      let result = try await ask(machines[0], origin, reload) {
-        $0 == nil ? .unchanged : .absent
-      }
-      #expect((result?.error as? LarderError)?.code == .failed && result?.isStale == true)
-      #expect(try machines[0].copy() == "old")
+    let machines = try await startMachines(1).machines
+    let origin = Origin()
+    try await machines[0].cache.set("old", for: "a")
+    let reload = LoadOptions(policy: .reload, waitsForCommit: true)
+    let result = try await ask(machines[0], origin, reload) {
+      $0 == nil ? .unchanged : .absent
     }
+    #expect((result?.error as? LarderError)?.code == .failed && result?.isStale == true)
+    #expect(try machines[0].copy() == "old")
   }
 
   @Test func `lifetime and tags of an answer reach the other machines`() async throws {
-    try await withMachines(2) { machines, tier, time in
-      let origin = Origin()
-      let tagged: @Sendable (CachedValue<String>?) -> Loaded<String> = { _ in
-        Loaded("tagged", expires: .after(.minutes(1)), stale: .zero, tags: ["t"])
-      }
-      for machine in machines { _ = try await ask(machine, origin, Self.kept, tagged) }
-      #expect(origin.loads == 1)
-      let end = machines[1].store.now.advanced(by: .minutes(1))
-      #expect(try #require(try machines[1].cache.local.entry(for: "a")?.expires) <= end)
-      try await machines[1].cache.invalidate(tag: "t")
-      try await machines[0].follow(tier)
-      #expect(try machines[0].copy() == nil)
-      _ = try await ask(machines[0], origin, Self.kept, tagged)
-      #expect(origin.loads == 2)
+    let (machines, tier, _) = try await startMachines(2)
+    let origin = Origin()
+    let tagged: @Sendable (CachedValue<String>?) -> Loaded<String> = { _ in
+      Loaded("tagged", expires: .after(.minutes(1)), stale: .zero, tags: ["t"])
     }
+    for machine in machines { _ = try await ask(machine, origin, Self.kept, tagged) }
+    #expect(origin.loads == 1)
+    let end = machines[1].store.now.advanced(by: .minutes(1))
+    #expect(try #require(try machines[1].cache.local.entry(for: "a")?.expires) <= end)
+    try await machines[1].cache.invalidate(tag: "t")
+    try await machines[0].follow(tier)
+    #expect(try machines[0].copy() == nil)
+    _ = try await ask(machines[0], origin, Self.kept, tagged)
+    #expect(origin.loads == 2)
   }
 
   @Test func `an answer that cannot be shared is an error`() async throws {
-    try await withMachines(1) { machines, tier in
-      let origin = Origin()
-      let refused: [Loaded<String>] = [
-        Loaded("a", metadata: [1]), Loaded("a", tags: (0...Frame.mostTags).map { "\($0)" }),
-      ]
-      for answer in refused {
-        let error = await code { _ = try await ask(machines[0], origin) { _ in answer } }
-        #expect(error == .invalidArgument)
-      }
-      let copy = try machines[0].copy()
-      #expect(copy == nil)
-      // The lease is free at once.
-      #expect(try await machines[0].read(origin) == "load 3")
+    let machines = try await startMachines(1).machines
+    let origin = Origin()
+    let refused: [Loaded<String>] = [
+      Loaded("a", metadata: [1]), Loaded("a", tags: (0...Frame.mostTags).map { "\($0)" }),
+    ]
+    for answer in refused {
+      let error = await code { _ = try await ask(machines[0], origin) { _ in answer } }
+      #expect(error == .invalidArgument)
     }
+    let copy = try machines[0].copy()
+    #expect(copy == nil)
+    // The lease is free at once.
+    #expect(try await machines[0].read(origin) == "load 3")
   }
 
   @Test(arguments: [true, false])
   func `an absence that was overtaken is neither returned nor stored`(isHere: Bool) async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin(isOpen: false)
-      let task = Task { try await ask(machines[0], origin) { _ in .absent }?.value }
-      try await waitUntil { origin.loads == 1 }
-      try await machines[isHere ? 0 : 1].cache.set("set", for: "a")
-      origin.open()
-      #expect(try await task.value == "set")
-      try await machines[0].follow(tier)
-      #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let origin = Origin(isOpen: false)
+    let task = Task { try await ask(machines[0], origin) { _ in .absent }?.value }
+    try await waitUntil { origin.loads == 1 }
+    try await machines[isHere ? 0 : 1].cache.set("set", for: "a")
+    origin.open()
+    #expect(try await task.value == "set")
+    try await machines[0].follow(tier)
+    #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
   }
 
   @Test func `an absence is asked for again while it is not confirmed`() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      for machine in machines { #expect(try await ask(machine, origin) { _ in .absent } == nil) }
-      machines[0].link.cutLog()
-      // This write ends the request that waits for a record.
-      try await machines[1].cache.set("set", for: "z")
-      let (recent, clock) = (machines[0].copies.recent, machines[0].clock)
-      try await waitUntil { recent.reader(at: clock.monotonic) == nil }
-      try await machines[1].cache.set("set", for: "a")
-      clock.advance(by: .seconds(3))
-      #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
-      let found = try await machines[0].cache.values(for: ["a", "b"], options: Self.kept) { _ in
-        _ = try await origin.load()
-        return []
-      }
-      #expect(found == ["set", nil] && origin.loads == 2)
-      try await machines[1].cache.set("set", for: "b")
-      let again = try await machines[0].cache.values(for: ["b"], options: Self.kept) { _ in [] }
-      #expect(again == ["set"])
+    let machines = try await startMachines(2).machines
+    let origin = Origin()
+    for machine in machines { #expect(try await ask(machine, origin) { _ in .absent } == nil) }
+    machines[0].link.cutLog()
+    // This write ends the request that waits for a record.
+    try await machines[1].cache.set("set", for: "z")
+    let (recent, clock) = (machines[0].copies.recent, machines[0].clock)
+    try await waitUntil { recent.reader(at: clock.monotonic) == nil }
+    try await machines[1].cache.set("set", for: "a")
+    clock.advance(by: .seconds(3))
+    #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
+    let found = try await machines[0].cache.values(for: ["a", "b"], options: Self.kept) { _ in
+      _ = try await origin.load()
+      return []
     }
+    #expect(found == ["set", nil] && origin.loads == 2)
+    try await machines[1].cache.set("set", for: "b")
+    let again = try await machines[0].cache.values(for: ["b"], options: Self.kept) { _ in [] }
+    #expect(again == ["set"])
   }
 
   @Test func `an absence without the tier ends when the machine is back`() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      try await machines[1].cache.set("set", for: "a")
-      try await machines[0].cutOff()
-      #expect(try await ask(machines[0], origin) { _ in .absent } == nil)
-      try await machines[0].restore(tier)
-      #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
-      #expect(origin.loads == 1)
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let origin = Origin()
+    try await machines[1].cache.set("set", for: "a")
+    try await machines[0].cutOff()
+    #expect(try await ask(machines[0], origin) { _ in .absent } == nil)
+    try await machines[0].restore(tier)
+    #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
+    #expect(origin.loads == 1)
   }
 }

@@ -9,171 +9,162 @@ import Testing
 @Suite struct LogTests {
   @Test(arguments: SharedChange.allCases)
   func aChangeEndsTheCopiesOfOtherMachines(_ change: SharedChange) async throws {
-    try await withMachines(2) { machines, tier in
-      let (writer, reader) = (machines[0].cache, machines[1])
-      let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
-      let origin = Origin()
-      for key in ["a", "b"] { _ = try await reader.read(key, options: tagged, origin) }
-      try await change.make(in: writer)
-      try await reader.follow(tier)
-      #expect(try reader.copy("a") == nil)
-      let concernsAll = change == .clear || change == .invalidate
-      #expect(try reader.copy("b") == (concernsAll ? nil : "load 2"))
-      let next = try await reader.result("a", origin)
-      #expect(next.value == (change == .set ? "new" : "load 3"))
-      #expect(next.isConfirmed)
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let (writer, reader) = (machines[0].cache, machines[1])
+    let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
+    let origin = Origin()
+    for key in ["a", "b"] { _ = try await reader.read(key, options: tagged, origin) }
+    try await change.make(in: writer)
+    try await reader.follow(tier)
+    #expect(try reader.copy("a") == nil)
+    let concernsAll = change == .clear || change == .invalidate
+    #expect(try reader.copy("b") == (concernsAll ? nil : "load 2"))
+    let next = try await reader.result("a", origin)
+    #expect(next.value == (change == .set ? "new" : "load 3"))
+    #expect(next.isConfirmed)
   }
 
   @Test func loadsAreNoChanges() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      let head = tier.newest
-      for index in 0..<20 { _ = try await machines[index % 2].read("\(index)", origin) }
-      #expect(tier.newest == head)
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let origin = Origin()
+    let head = tier.newest
+    for index in 0..<20 { _ = try await machines[index % 2].read("\(index)", origin) }
+    #expect(tier.newest == head)
   }
 
   /// Only the copies that were changed during the gap are removed; the log sends no other records again.
   @Test func afterAGapTheMissedChangesAreReplayed() async throws {
-    try await withMachines(2) { machines, tier in
-      let (near, far) = (machines[0], machines[1])
-      let origin = Origin()
-      for index in 0..<120 { _ = try await far.read("\(index)", origin) }
-      try await far.cutOff()
-      for index in 0..<60 { try await near.cache.set("new", for: "\(index)") }
-      try await far.restore(tier)
-      for index in 0..<120 {
-        #expect(try far.copy("\(index)") == (index < 60 ? nil : "load \(index + 1)"))
-      }
-      #expect(far.shared.statistics.gaps == 0)
-      #expect(far.shared.statistics.superseded == 60)
+    let (machines, tier, _) = try await startMachines(2)
+    let (near, far) = (machines[0], machines[1])
+    let origin = Origin()
+    for index in 0..<120 { _ = try await far.read("\(index)", origin) }
+    try await far.cutOff()
+    for index in 0..<60 { try await near.cache.set("new", for: "\(index)") }
+    try await far.restore(tier)
+    for index in 0..<120 {
+      #expect(try far.copy("\(index)") == (index < 60 ? nil : "load \(index + 1)"))
     }
+    #expect(far.shared.statistics.gaps == 0)
+    #expect(far.shared.statistics.superseded == 60)
   }
 
   @Test func aLogThatDoesNotReachBackEndsAllCopies() async throws {
-    try await withMachines(2) { machines, tier in
-      let (near, far) = (machines[0], machines[1])
-      let origin = Origin()
-      for index in 0..<10 { _ = try await far.read("\(index)", origin) }
-      try await far.cutOff()
-      for _ in 0..<10 { try await near.cache.set("new", for: "0") }
-      tier.trimLog(to: 5)
-      try await far.restore(tier)
-      #expect(far.shared.statistics.gaps == 1)
-      for index in 0..<10 { #expect(try far.copy("\(index)") == nil) }
-      #expect(try await far.read("0", origin) == "new")
-      // The values are in the tier, so no load is needed.
-      #expect(try await far.read("1", origin) == "load 2")
-      #expect(origin.loads == 10)
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let (near, far) = (machines[0], machines[1])
+    let origin = Origin()
+    for index in 0..<10 { _ = try await far.read("\(index)", origin) }
+    try await far.cutOff()
+    for _ in 0..<10 { try await near.cache.set("new", for: "0") }
+    tier.trimLog(to: 5)
+    try await far.restore(tier)
+    #expect(far.shared.statistics.gaps == 1)
+    for index in 0..<10 { #expect(try far.copy("\(index)") == nil) }
+    #expect(try await far.read("0", origin) == "new")
+    // The values are in the tier, so no load is needed.
+    #expect(try await far.read("1", origin) == "load 2")
+    #expect(origin.loads == 10)
   }
 
   /// After a failover to a replica that lagged behind, the position of a machine belongs to another history, even if the new
   /// primary has more records.
   @Test(arguments: [0, 1, 50])
   func anotherHistoryEndsAllCopies(_ changes: Int) async throws {
-    try await withMachines(2) { machines, tier in
-      let (one, two) = (machines[0], machines[1])
-      try await one.cache.set("old", for: "a")
-      let replica = tier.image
-      try await one.cache.set("lost", for: "a")
-      for machine in machines { try await machine.follow(tier) }
-      #expect(try await two.read("a", Origin()) == "lost")
-      tier.failOver(to: replica)
-      for index in 0..<changes { try await one.cache.set("\(index)", for: "b") }
-      try await whileTimePasses(machines) { machines.allSatisfy { $0.shared.statistics.gaps >= 1 } }
-      for machine in machines {
-        try await machine.follow(tier)
-        #expect(try machine.copy("a") == nil)
-        #expect(try await machine.read("a", Origin()) == "old")
-      }
+    let (machines, tier, _) = try await startMachines(2)
+    let (one, two) = (machines[0], machines[1])
+    try await one.cache.set("old", for: "a")
+    let replica = tier.image
+    try await one.cache.set("lost", for: "a")
+    for machine in machines { try await machine.follow(tier) }
+    #expect(try await two.read("a", Origin()) == "lost")
+    tier.failOver(to: replica)
+    for index in 0..<changes { try await one.cache.set("\(index)", for: "b") }
+    try await whileTimePasses(machines) { machines.allSatisfy { $0.shared.statistics.gaps >= 1 } }
+    for machine in machines {
+      try await machine.follow(tier)
+      #expect(try machine.copy("a") == nil)
+      #expect(try await machine.read("a", Origin()) == "old")
     }
   }
 
   /// The last record of both histories concerns the same key, at the same position and after the same position. The record
   /// before it differs.
   @Test func aHistoryThatDiffersBeforeTheLastRecordEndsAllCopies() async throws {
-    try await withMachines(2) { machines, tier in
-      let (one, two) = (machines[0], machines[1])
-      try await one.cache.set("old", for: "a")
-      try await one.cache.set("old", for: "b")
-      let replica = tier.image
-      func change(_ key: String) async throws -> Position {
-        try await tier.change(.remove(SharedKey(namespace: "prices", bytes: Array(key.utf8))))
-      }
-      _ = try await change("a")
-      let last = try await change("c")
-      #expect(try await two.read("b", Origin()) == "old")
-      for machine in machines { try await machine.follow(tier) }
-      for machine in machines { try await machine.cutOff() }
-      tier.failOver(to: replica)
-      _ = try await change("b")
-      #expect(try await change("c") == last)
-      #expect(try two.copy("b") == "old")
-      for machine in machines { try await machine.restore(tier) }
-      #expect(try two.copy("b") == nil)
+    let (machines, tier, _) = try await startMachines(2)
+    let (one, two) = (machines[0], machines[1])
+    try await one.cache.set("old", for: "a")
+    try await one.cache.set("old", for: "b")
+    let replica = tier.image
+    func change(_ key: String) async throws -> Position {
+      try await tier.change(.remove(SharedKey(namespace: "prices", bytes: Array(key.utf8))))
     }
+    _ = try await change("a")
+    let last = try await change("c")
+    #expect(try await two.read("b", Origin()) == "old")
+    for machine in machines { try await machine.follow(tier) }
+    for machine in machines { try await machine.cutOff() }
+    tier.failOver(to: replica)
+    _ = try await change("b")
+    #expect(try await change("c") == last)
+    #expect(try two.copy("b") == "old")
+    for machine in machines { try await machine.restore(tier) }
+    #expect(try two.copy("b") == nil)
   }
 
   /// A machine that is cut off reports this after two seconds. After the limit, it asks the tier before it uses a copy.
   @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
-    try await withMachines(1) { machines, tier in
-      let (machine, origin) = (machines[0], Origin())
-      #expect(try await machine.result(origin).isConfirmed)
-      #expect(try await machine.result(origin).isConfirmed)
-      try await machine.cutOff()
-      var result = try await machine.result(origin)
-      #expect(result.value == "load 1" && !result.isConfirmed)
-      #expect(machine.shared.statistics.unconfirmed == 1)
-      machine.clock.advance(by: .seconds(57))
-      #expect(try await machine.result(origin).value == "load 1")
-      machine.clock.advance(by: .seconds(3))
-      result = try await machine.result(origin)
-      #expect(result.value == "load 2", "the copy counts no more")
-      #expect(!result.isConfirmed && result.error != nil)
-      origin.fail()
-      result = try await machine.result(origin)
-      #expect(result.value == "load 2" && result.error != nil, "it is used where the load fails")
-      origin.fail(false)
-      try await machine.restore(tier)
-      result = try await machine.result(origin)
-      #expect(
-        result.isConfirmed && result.value == "load 1",
-        "the value that the tier has not got is never confirmed")
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let (machine, origin) = (machines[0], Origin())
+    #expect(try await machine.result(origin).isConfirmed)
+    #expect(try await machine.result(origin).isConfirmed)
+    try await machine.cutOff()
+    var result = try await machine.result(origin)
+    #expect(result.value == "load 1" && !result.isConfirmed)
+    #expect(machine.shared.statistics.unconfirmed == 1)
+    machine.clock.advance(by: .seconds(57))
+    #expect(try await machine.result(origin).value == "load 1")
+    machine.clock.advance(by: .seconds(3))
+    result = try await machine.result(origin)
+    #expect(result.value == "load 2", "the copy counts no more")
+    #expect(!result.isConfirmed && result.error != nil)
+    origin.fail()
+    result = try await machine.result(origin)
+    #expect(result.value == "load 2" && result.error != nil, "it is used where the load fails")
+    origin.fail(false)
+    try await machine.restore(tier)
+    result = try await machine.result(origin)
+    #expect(
+      result.isConfirmed && result.value == "load 1",
+      "the value that the tier has not got is never confirmed")
   }
 
   /// Neither the position from a look at the log nor the passage of time confirms the copies.
   @Test func copiesAreNotConfirmedBeforeTheMissedChangesAreApplied() async throws {
-    try await withMachines(2) { machines, tier in
-      let (near, far) = (machines[0], machines[1])
-      try await near.cache.set("old", for: "a")
-      #expect(try await far.read(Origin()) == "old")
-      try await far.cutOff()
-      try await near.cache.set("new", for: "a")
-      far.link.restore()
-      far.link.cutLog()
-      try await whileTimePasses([far]) { far.copies.recent.head == tier.newest }
-      #expect(far.standing != .confirmed)
-      #expect(try far.copy() == "old")
-      try await far.restore(tier)
-      #expect(try far.copy() == nil)
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let (near, far) = (machines[0], machines[1])
+    try await near.cache.set("old", for: "a")
+    #expect(try await far.read(Origin()) == "old")
+    try await far.cutOff()
+    try await near.cache.set("new", for: "a")
+    far.link.restore()
+    far.link.cutLog()
+    try await whileTimePasses([far]) { far.copies.recent.head == tier.newest }
+    #expect(far.standing != .confirmed)
+    #expect(try far.copy() == "old")
+    try await far.restore(tier)
+    #expect(try far.copy() == nil)
   }
 
   @Test func aSuspendedMachineIsUnconfirmedUntilItHasLooked() async throws {
-    try await withMachines(1) { machines, tier in
-      let machine = machines[0]
-      _ = try await machine.result(Origin())
-      machine.link.cut()
-      try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
-      // Only the wall clock moves; the monotonic clock stands still.
-      machine.clock.set(to: machine.store.now.advanced(by: .seconds(30)))
-      #expect(machine.standing == .unconfirmed)
-      try await machine.restore(tier)
-      #expect(try await machine.result(Origin()).isConfirmed)
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let machine = machines[0]
+    _ = try await machine.result(Origin())
+    machine.link.cut()
+    try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
+    // Only the wall clock moves; the monotonic clock stands still.
+    machine.clock.set(to: machine.store.now.advanced(by: .seconds(30)))
+    #expect(machine.standing == .unconfirmed)
+    try await machine.restore(tier)
+    #expect(try await machine.result(Origin()).isConfirmed)
   }
 
   /// Two processes of a machine: when the reader is gone, the other process reads on from the reader's position.
@@ -214,7 +205,6 @@ import Testing
     machine.copies.recent.note(
       .key(key), at: Position(milliseconds: 1_900_000_000_000, sequence: 3 << 20))
     #expect(!machine.copies.isCurrent(key, tags: [], at: fetched))
-    try machine.store.close()
   }
 
   @Test func positionsFitIntoAWord() {

@@ -8,58 +8,55 @@ import Testing
 /// Removals that are made while the tier is unreachable.
 @Suite struct OutboxTests {
   @Test func removalsOfAMachineThatIsCutOffAreSentInOrderLater() async throws {
-    try await withMachines(2) { machines, tier in
-      let (near, far) = (machines[0], machines[1])
-      for key in ["a", "b", "c"] { try await near.cache.set("old", for: key, tags: [key]) }
-      try await far.follow(tier)
-      for key in ["a", "b", "c"] { _ = try await far.read(key, Origin()) }
-      try await far.cutOff()
-      #expect(await code { try await far.cache.remove("a") } == .pending)
-      #expect(await code { try await far.cache.invalidate(tag: "b") } == .pending)
-      #expect(await code { try await far.cache.remove("a") } == .pending)
-      #expect(try far.copies.outbox.count() == 3)
-      #expect(try far.copy("a") == nil && far.copy("b") == nil && far.copy("c") == "old")
-      #expect(try near.copy("a") == "old")
-      let last = tier.newest
-      try await far.restore(tier)
-      try await near.follow(tier)
-      #expect(try near.copy("a") == nil && near.copy("b") == nil && near.copy("c") == "old")
-      #expect(try far.copies.outbox.count() == 0)
-      #expect(far.shared.statistics.sent == 3)
-      let sent = try await tier.records(after: last ?? .zero, waiting: .zero).map(\.subject)
-      #expect(sent == [.key(.a), .tag("b"), .key(.a)])
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let (near, far) = (machines[0], machines[1])
+    for key in ["a", "b", "c"] { try await near.cache.set("old", for: key, tags: [key]) }
+    try await far.follow(tier)
+    for key in ["a", "b", "c"] { _ = try await far.read(key, Origin()) }
+    try await far.cutOff()
+    #expect(await code { try await far.cache.remove("a") } == .pending)
+    #expect(await code { try await far.cache.invalidate(tag: "b") } == .pending)
+    #expect(await code { try await far.cache.remove("a") } == .pending)
+    #expect(try far.copies.outbox.count() == 3)
+    #expect(try far.copy("a") == nil && far.copy("b") == nil && far.copy("c") == "old")
+    #expect(try near.copy("a") == "old")
+    let last = tier.newest
+    try await far.restore(tier)
+    try await near.follow(tier)
+    #expect(try near.copy("a") == nil && near.copy("b") == nil && near.copy("c") == "old")
+    #expect(try far.copies.outbox.count() == 0)
+    #expect(far.shared.statistics.sent == 3)
+    let sent = try await tier.records(after: last ?? .zero, waiting: .zero).map(\.subject)
+    #expect(sent == [.key(.a), .tag("b"), .key(.a)])
   }
 
   /// The tier still has the values that this machine has removed, so the machine does not ask the tier.
   @Test func whileRemovalsWaitTheTierIsNotAsked() async throws {
-    try await withMachines(1) { machines, tier in
-      let (machine, origin) = (machines[0], Origin())
-      try await machine.cache.set("old", for: "a")
-      tier.fail(next: 1, with: .unreachable)
-      machine.link.cut()
-      try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
-      #expect(await code { try await machine.cache.remove("a") } == .pending)
-      machine.link.restore()
-      tier.failAll(with: nil)
-      // The reader may send the removal during the load of the value, which is then loaded again.
-      let result = try await machine.result(origin)
-      #expect(result.value != "old")
-      try await whileTimePasses([machine]) { try machine.copies.outbox.count() == 0 }
-      #expect(try await tier.fetch(.a, tags: []) == nil)
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let (machine, origin) = (machines[0], Origin())
+    try await machine.cache.set("old", for: "a")
+    tier.fail(next: 1, with: .unreachable)
+    machine.link.cut()
+    try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
+    #expect(await code { try await machine.cache.remove("a") } == .pending)
+    machine.link.restore()
+    tier.failAll(with: nil)
+    // The reader may send the removal during the load of the value, which is then loaded again.
+    let result = try await machine.result(origin)
+    #expect(result.value != "old")
+    try await whileTimePasses([machine]) { try machine.copies.outbox.count() == 0 }
+    #expect(try await tier.fetch(.a, tags: []) == nil)
   }
 
   @Test func aRemovalWithoutAnAnswerIsSentAgain() async throws {
-    try await withMachines(2) { machines, tier in
-      try await machines[0].cache.set("old", for: "a")
-      tier.fail(next: 1, with: .lostReply)
-      #expect(await code { try await machines[1].cache.remove("a") } == .pending)
-      try await whileTimePasses([machines[1]]) { try machines[1].copies.outbox.count() == 0 }
-      try await machines[0].follow(tier)
-      #expect(try machines[0].copy() == nil)
-      #expect(try await machines[1].read(Origin()) == "load 1")
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    try await machines[0].cache.set("old", for: "a")
+    tier.fail(next: 1, with: .lostReply)
+    #expect(await code { try await machines[1].cache.remove("a") } == .pending)
+    try await whileTimePasses([machines[1]]) { try machines[1].copies.outbox.count() == 0 }
+    try await machines[0].follow(tier)
+    #expect(try machines[0].copy() == nil)
+    #expect(try await machines[1].read(Origin()) == "load 1")
   }
 
   /// The process that made the removal is gone; another process of the machine sends the removal.
@@ -84,16 +81,15 @@ import Testing
   }
 
   @Test func theOutboxIsBounded() async throws {
-    try await withMachines(1) { machines, tier in
-      let machine = machines[0]
-      machine.link.cut()
-      let outbox = machine.copies.outbox
-      try await machine.store.commit { batch in
-        for _ in 0..<Outbox.most { try outbox.add(.tag("t"), in: &batch) }
-      }
-      #expect(await code { try await machine.cache.remove("a") } == .unreachable)
-      #expect(try outbox.count() == Outbox.most)
+    let machines = try await startMachines(1).machines
+    let machine = machines[0]
+    machine.link.cut()
+    let outbox = machine.copies.outbox
+    try await machine.store.commit { batch in
+      for _ in 0..<Outbox.most { try outbox.add(.tag("t"), in: &batch) }
     }
+    #expect(await code { try await machine.cache.remove("a") } == .unreachable)
+    #expect(try outbox.count() == Outbox.most)
   }
 
   @Test func entriesOfAnyBytesAreReadOrDropped() throws {
@@ -164,14 +160,13 @@ import Testing
 
   /// Five callers ask a tier that fails; later callers do not ask it.
   @Test func callersGoOnWithoutATierThatFails() async throws {
-    try await withMachines(1) { machines, tier in
-      let origin = Origin()
-      tier.failAll(with: .unreachable)
-      let before = tier.requests
-      for index in 0..<20 { _ = try await machines[0].read("\(index)", origin) }
-      #expect(origin.loads == 20)
-      #expect(tier.requests - before == 5)
-      #expect(machines[0].shared.statistics.pauses == 1)
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let origin = Origin()
+    tier.failAll(with: .unreachable)
+    let before = tier.requests
+    for index in 0..<20 { _ = try await machines[0].read("\(index)", origin) }
+    #expect(origin.loads == 20)
+    #expect(tier.requests - before == 5)
+    #expect(machines[0].shared.statistics.pauses == 1)
   }
 }

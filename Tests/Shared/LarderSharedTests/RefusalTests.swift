@@ -9,33 +9,31 @@ import Testing
 /// Requests that no store could serve do not reach the tier, and values that cannot be kept are loaded only once.
 @Suite struct RefusalTests {
   @Test func tooManyTagsAreRefusedBeforeTheLoad() async throws {
-    try await withMachines(1) { machines, tier in
-      let (origin, before) = (Origin(), tier.requests)
-      let options = LoadOptions(tags: (0...Frame.mostTags).map { "t\($0)" })
-      #expect(
-        await code { _ = try await machines[0].read("a", options: options, origin) }
-          == .invalidArgument)
-      #expect(origin.loads == 0 && tier.requests == before)
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let (origin, before) = (Origin(), tier.requests)
+    let options = LoadOptions(tags: (0...Frame.mostTags).map { "t\($0)" })
+    #expect(
+      await code { _ = try await machines[0].read("a", options: options, origin) }
+        == .invalidArgument)
+    #expect(origin.loads == 0 && tier.requests == before)
   }
 
   @Test func aKeyThatNoStoreTakesIsLoadedWithoutTheTierAndIsNotInTheLog() async throws {
-    try await withMachines(1) { machines, tier in
-      let (cache, origin, before) = (machines[0].cache, Origin(), tier.requests)
-      let keys = ["", String(repeating: "k", count: Key.longest + 1)]
-      for key in keys {
-        let result = try await machines[0].result(key, origin)
-        #expect((result.error as? LarderError)?.code == .invalidArgument)
-      }
-      #expect(origin.loads == 2 && tier.requests == before)
-      try await cache.set("1", for: "a")
-      let newest = tier.newest
-      for key in keys {
-        try await cache.remove(key)
-        #expect(await code { try await cache.set("1", for: key) } == .invalidArgument)
-      }
-      #expect(tier.newest == newest)
+    let (machines, tier, _) = try await startMachines(1)
+    let (cache, origin, before) = (machines[0].cache, Origin(), tier.requests)
+    let keys = ["", String(repeating: "k", count: Key.longest + 1)]
+    for key in keys {
+      let result = try await machines[0].result(key, origin)
+      #expect((result.error as? LarderError)?.code == .invalidArgument)
     }
+    #expect(origin.loads == 2 && tier.requests == before)
+    try await cache.set("1", for: "a")
+    let newest = tier.newest
+    for key in keys {
+      try await cache.remove(key)
+      #expect(await code { try await cache.set("1", for: key) } == .invalidArgument)
+    }
+    #expect(tier.newest == newest)
   }
 
   @Test func aValueThatTheNamespaceRefusesIsNotSet() async throws {
@@ -52,35 +50,32 @@ import Testing
 
   @Test(arguments: [LocalState.namespace, Outbox.namespace])
   func theTiersOwnNamespacesAreNotShared(name: String) async throws {
-    try await withMachines(1) { machines, _ in
-      let machine = machines[0]
-      let cache = machine.store.cache(TextCodec(), in: name, shared: machine.shared)
-      #expect(await code { try await cache.set("a", for: "a") } == .invalidArgument)
-      #expect(await code { try await cache.clear() } == .invalidArgument)
-      #expect(await code { _ = try await cache.value(for: "a") { "a" } } == .invalidArgument)
-    }
+    let machines = try await startMachines(1).machines
+    let machine = machines[0]
+    let cache = machine.store.cache(TextCodec(), in: name, shared: machine.shared)
+    #expect(await code { try await cache.set("a", for: "a") } == .invalidArgument)
+    #expect(await code { try await cache.clear() } == .invalidArgument)
+    #expect(await code { _ = try await cache.value(for: "a") { "a" } } == .invalidArgument)
   }
 
   /// Damage may leave a position from the future of the log: every load would then count as overtaken.
   @Test func aChangeAheadOfTheLogCostsOneLoad() async throws {
-    try await withMachines(1) { machines, _ in
-      let (machine, origin) = (machines[0], Origin())
-      try await machine.cutOff()
-      machine.copies.recent.note(.key(.a), at: Position(milliseconds: 1 << 43, sequence: 0))
-      let result = try await machine.result(origin)
-      #expect(result.value == "load 1" && !result.isConfirmed)
-      #expect(origin.loads == 1)
-    }
+    let machines = try await startMachines(1).machines
+    let (machine, origin) = (machines[0], Origin())
+    try await machine.cutOff()
+    machine.copies.recent.note(.key(.a), at: Position(milliseconds: 1 << 43, sequence: 0))
+    let result = try await machine.result(origin)
+    #expect(result.value == "load 1" && !result.isConfirmed)
+    #expect(origin.loads == 1)
   }
 
   @Test func copiesOfAnotherApplicationAreNotTrusted() async throws {
-    try await withMachines(1) { machines, tier in
-      let machine = machines[0]
-      let other = Shared(MemoryTier(application: "other", clock: ManualClock()))
-      let copies = other.copies(of: machine.store)
-      #expect(machine.standing == .confirmed)
-      #expect(copies.standing(limit: .hours(1)) == .disconnected)
-    }
+    let machines = try await startMachines(1).machines
+    let machine = machines[0]
+    let other = Shared(MemoryTier(application: "other", clock: ManualClock()))
+    let copies = other.copies(of: machine.store)
+    #expect(machine.standing == .confirmed)
+    #expect(copies.standing(limit: .hours(1)) == .disconnected)
   }
 }
 
@@ -109,15 +104,14 @@ import Testing
   }
 
   @Test func theNumberOfQueuedRemovalsMayBeAny() async throws {
-    try await withMachines(1) { machines, _ in
-      let (store, cache) = (machines[0].store, machines[0].cache)
-      try await store.namespace(LocalState.namespace).set(
-        [UInt8](repeating: 0xFF, count: 8), for: "queued")
-      machines[0].link.cut()
-      await #expect(throws: LarderError.self) { try await cache.remove("a") }
-      try await machines[0].copies.drop(SharedKey(namespace: "prices", bytes: [1]))
-      #expect(try machines[0].copies.outbox.count() == 1)
-    }
+    let machines = try await startMachines(1).machines
+    let (store, cache) = (machines[0].store, machines[0].cache)
+    try await store.namespace(LocalState.namespace).set(
+      [UInt8](repeating: 0xFF, count: 8), for: "queued")
+    machines[0].link.cut()
+    await #expect(throws: LarderError.self) { try await cache.remove("a") }
+    try await machines[0].copies.drop(SharedKey(namespace: "prices", bytes: [1]))
+    #expect(try machines[0].copies.outbox.count() == 1)
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.max), .seconds(1e20)])

@@ -9,220 +9,206 @@ import Testing
 /// Two or more machines over one tier: the values that each machine reads after loads, changes and removals by other machines.
 @Suite struct SharedCacheTests {
   @Test func theSecondMachineTakesWhatTheFirstHasLoaded() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      #expect(try await machines[0].read(origin) == "load 1")
-      let result = try await machines[1].cache.result(for: "a") { try await origin.load() }
-      #expect(result.value == "load 1")
-      #expect(result.source == .shared)
-      #expect(origin.loads == 1)
-      #expect(machines[1].shared.statistics.hits == 1)
-      let requests = tier.requests
-      for machine in machines { #expect(try await machine.read(origin) == "load 1") }
-      #expect(tier.requests == requests, "the copies answer without the tier")
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let origin = Origin()
+    #expect(try await machines[0].read(origin) == "load 1")
+    let result = try await machines[1].cache.result(for: "a") { try await origin.load() }
+    #expect(result.value == "load 1")
+    #expect(result.source == .shared)
+    #expect(origin.loads == 1)
+    #expect(machines[1].shared.statistics.hits == 1)
+    let requests = tier.requests
+    for machine in machines { #expect(try await machine.read(origin) == "load 1") }
+    #expect(tier.requests == requests, "the copies answer without the tier")
   }
 
   @Test func aSetIsReadByMachinesWithoutACopyAndByThoseThatAskTheTier() async throws {
-    try await withMachines(3) { machines, tier in
-      let origin = Origin()
-      _ = try await machines[1].read(origin)
-      try await machines[0].cache.set("new", for: "a")
-      #expect(try machines[0].copy() == "new")
-      #expect(try await machines[2].read(origin) == "new")
-      try await machines[1].follow(tier)
-      #expect(try machines[1].copy() == nil)
-      let current = try await machines[1].current(origin)
-      #expect(current?.value == "new")
-      #expect(try await machines[1].read(origin) == "new")
-      #expect(origin.loads == 1)
-    }
+    let (machines, tier, _) = try await startMachines(3)
+    let origin = Origin()
+    _ = try await machines[1].read(origin)
+    try await machines[0].cache.set("new", for: "a")
+    #expect(try machines[0].copy() == "new")
+    #expect(try await machines[2].read(origin) == "new")
+    try await machines[1].follow(tier)
+    #expect(try machines[1].copy() == nil)
+    let current = try await machines[1].current(origin)
+    #expect(current?.value == "new")
+    #expect(try await machines[1].read(origin) == "new")
+    #expect(origin.loads == 1)
   }
 
   @Test func aCopyEndsNotLaterThanTheValue() async throws {
-    try await withMachines(1) { machines, tier, server in
-      let origin = Origin()
-      _ = try await machines[0].read(origin)
-      // Nine minutes later another machine, with a wall clock a day ahead, takes the value, which is fresh for ten minutes.
-      server.advance(by: .minutes(9))
-      let late = try Machine(tier, at: machines[0].store.now.advanced(by: .days(1)))
-      try await late.follow(tier)
-      #expect(try await late.read(origin) == "load 1")
-      late.clock.advance(by: .milliseconds(59_000 * 9 / 10))
-      let early = try await late.cache.result(for: "a") { try await origin.load() }
-      #expect(early.source != .loaded)
-      late.clock.advance(by: .minutes(1))
-      server.advance(by: .minutes(1))
-      let exact = LoadOptions(stale: Staleness(), waitsForCommit: true)
-      #expect(try await late.read(options: exact, origin) == "load 2")
-      #expect(try late.store.verify().faults == [])
-    }
+    let (machines, tier, server) = try await startMachines(1)
+    let origin = Origin()
+    _ = try await machines[0].read(origin)
+    // Nine minutes later another machine, with a wall clock a day ahead, takes the value, which is fresh for ten minutes.
+    server.advance(by: .minutes(9))
+    let late = try Machine(tier, at: machines[0].store.now.advanced(by: .days(1)))
+    try await late.follow(tier)
+    #expect(try await late.read(origin) == "load 1")
+    late.clock.advance(by: .milliseconds(59_000 * 9 / 10))
+    let early = try await late.cache.result(for: "a") { try await origin.load() }
+    #expect(early.source != .loaded)
+    late.clock.advance(by: .minutes(1))
+    server.advance(by: .minutes(1))
+    let exact = LoadOptions(stale: Staleness(), waitsForCommit: true)
+    #expect(try await late.read(options: exact, origin) == "load 2")
   }
 
   @Test func aRemovalIsSeenByAllWhoAskTheTier() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      _ = try await machines[0].read(origin)
-      try await machines[1].cache.remove("a")
-      let current = try await machines[0].current(origin)
-      #expect(current?.value == "load 2")
-      #expect(current?.source == .loaded)
-      #expect(try await machines[1].read(origin) == "load 2")
-    }
+    let machines = try await startMachines(2).machines
+    let origin = Origin()
+    _ = try await machines[0].read(origin)
+    try await machines[1].cache.remove("a")
+    let current = try await machines[0].current(origin)
+    #expect(current?.value == "load 2")
+    #expect(current?.source == .loaded)
+    #expect(try await machines[1].read(origin) == "load 2")
   }
 
   @Test func aValueLoadedBeforeARemovalIsStoredNowhere() async throws {
-    try await withMachines(3) { machines, tier in
-      let origin = Origin(isOpen: false)
-      async let loaded = machines[0].read(origin)
-      try await waitUntil { origin.loads == 1 }
-      try await machines[1].cache.remove("a")
-      origin.open()
-      #expect(try await loaded == "load 2", "callers that came after the removal wait for it too")
-      #expect(machines[0].shared.statistics.overtaken == 1)
-      #expect(try await machines[2].read(origin) == "load 2")
-      #expect(try await machines[0].read(origin) == "load 2")
-    }
+    let machines = try await startMachines(3).machines
+    let origin = Origin(isOpen: false)
+    async let loaded = machines[0].read(origin)
+    try await waitUntil { origin.loads == 1 }
+    try await machines[1].cache.remove("a")
+    origin.open()
+    #expect(try await loaded == "load 2", "callers that came after the removal wait for it too")
+    #expect(machines[0].shared.statistics.overtaken == 1)
+    #expect(try await machines[2].read(origin) == "load 2")
+    #expect(try await machines[0].read(origin) == "load 2")
   }
 
   @Test func aCallAfterARemovalDoesNotJoinALoadBeforeIt() async throws {
-    try await withMachines(1) { machines, tier in
-      let (machine, first, second) = (machines[0], Origin(isOpen: false), Origin())
-      async let old = machine.cache.value(for: "a") { "old " + (try await first.load()) }
-      try await waitUntil { first.loads == 1 }
-      try await machine.cache.remove("a")
-      #expect(
-        try await machine.cache.value(for: "a") { "new " + (try await second.load()) }
-          == "new load 1")
-      first.open()
-      #expect(try await old == "new load 1", "the value that was loaded before is stored nowhere")
-      #expect(try await machine.read(second) == "new load 1")
-    }
+    let machines = try await startMachines(1).machines
+    let (machine, first, second) = (machines[0], Origin(isOpen: false), Origin())
+    async let old = machine.cache.value(for: "a") { "old " + (try await first.load()) }
+    try await waitUntil { first.loads == 1 }
+    try await machine.cache.remove("a")
+    #expect(
+      try await machine.cache.value(for: "a") { "new " + (try await second.load()) }
+        == "new load 1")
+    first.open()
+    #expect(try await old == "new load 1", "the value that was loaded before is stored nowhere")
+    #expect(try await machine.read(second) == "new load 1")
   }
 
   /// A reply of the tier from before a change by the same machine must not be stored after the change. Nil stands for a removal
   /// that waits for the tier.
   @Test(arguments: [.set, .remove, .clear, .invalidate, nil] as [SharedChange?])
   func aFetchIsNotStoredAfterALaterChange(_ change: SharedChange?) async throws {
-    try await withMachines(2) { machines, tier in
-      let (machine, other) = (machines[0], machines[1])
-      try await other.cache.set("old", for: "a", tags: ["t"])
-      let fetched = try #require(try await tier.fetch(.a, tags: ["t"]))
-      let ticket = try machine.copies.ticket()
-      #expect(try await machine.mayStore(fetched, ticket, tags: ["t"]))
-      if let change {
-        try await change.make(in: machine.cache)
-      } else {
-        tier.fail(next: 1, with: .unreachable)
-        #expect(await code { try await machine.cache.remove("a") } == .pending)
-      }
-      #expect(try await !machine.mayStore(fetched, ticket, tags: ["t"]))
-      let next = try await machine.read(Origin())
-      #expect(next == (change == .set ? "new" : "load 1"))
+    let (machines, tier, _) = try await startMachines(2)
+    let (machine, other) = (machines[0], machines[1])
+    try await other.cache.set("old", for: "a", tags: ["t"])
+    let fetched = try #require(try await tier.fetch(.a, tags: ["t"]))
+    let ticket = try machine.copies.ticket()
+    #expect(try await machine.mayStore(fetched, ticket, tags: ["t"]))
+    if let change {
+      try await change.make(in: machine.cache)
+    } else {
+      tier.fail(next: 1, with: .unreachable)
+      #expect(await code { try await machine.cache.remove("a") } == .pending)
     }
+    #expect(try await !machine.mayStore(fetched, ticket, tags: ["t"]))
+    let next = try await machine.read(Origin())
+    #expect(next == (change == .set ? "new" : "load 1"))
   }
 
   /// Copies of the same moment end at different times within the last tenth of their lifetime.
   @Test func copiesOfOneMomentEndAtDifferentTimes() async throws {
-    try await withMachines(2) { machines, _ in
-      let (cache, store) = (machines[1].cache, machines[1].store)
-      for index in 0..<40 {
-        _ = try await machines[0].read("\(index)", Origin())
-        _ = try await machines[1].read("\(index)", Origin())
-      }
-      let lifetimes = try (0..<40).compactMap { index in
-        try cache.local.entry(for: "\(index)")?.expires.map { store.now.duration(to: $0) }
-      }
-      #expect(lifetimes.count == 40)
-      for lifetime in lifetimes { #expect(lifetime >= .minutes(9) && lifetime <= .minutes(10)) }
-      #expect(Set(lifetimes).count > 20)
+    let machines = try await startMachines(2).machines
+    let (cache, store) = (machines[1].cache, machines[1].store)
+    for index in 0..<40 {
+      _ = try await machines[0].read("\(index)", Origin())
+      _ = try await machines[1].read("\(index)", Origin())
     }
+    let lifetimes = try (0..<40).compactMap { index in
+      try cache.local.entry(for: "\(index)")?.expires.map { store.now.duration(to: $0) }
+    }
+    #expect(lifetimes.count == 40)
+    for lifetime in lifetimes { #expect(lifetime >= .minutes(9) && lifetime <= .minutes(10)) }
+    #expect(Set(lifetimes).count > 20)
   }
 
   /// The new history has lower positions, so its own records cannot show that the value is old.
   @Test func aFetchOfALostHistoryIsNotStored() async throws {
-    try await withMachines(2) { machines, tier in
-      let copies = machines[0].copies
-      for _ in 0..<5 { try await machines[1].cache.set("old", for: "a") }
-      try await machines[0].follow(tier)
-      let fetched = try #require(try await tier.fetch(.a, tags: []))
-      let ticket = try copies.ticket()
-      tier.failOver(to: MemoryTier().image)
-      try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
-      try await machines[0].follow(tier)
-      #expect(copies.isCurrent(.a, tags: [], at: fetched.head))
-      #expect(try await !machines[0].mayStore(fetched, ticket))
-    }
+    let (machines, tier, _) = try await startMachines(2)
+    let copies = machines[0].copies
+    for _ in 0..<5 { try await machines[1].cache.set("old", for: "a") }
+    try await machines[0].follow(tier)
+    let fetched = try #require(try await tier.fetch(.a, tags: []))
+    let ticket = try copies.ticket()
+    tier.failOver(to: MemoryTier().image)
+    try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
+    try await machines[0].follow(tier)
+    #expect(copies.isCurrent(.a, tags: [], at: fetched.head))
+    #expect(try await !machines[0].mayStore(fetched, ticket))
   }
 
   /// Two fills between the same changes have one version. The fill that was stored later stays.
   @Test func anOlderFillDoesNotReplaceANewerOne() async throws {
-    try await withMachines(1) { machines, tier in
-      let (copies, origin) = (machines[0].copies, Origin())
-      #expect(try await machines[0].read(origin) == "load 1")
-      let first = try #require(try await tier.fetch(.a, tags: []))
-      let ticket = try copies.ticket()
-      let reload = LoadOptions(policy: .reload, waitsForCommit: true)
-      #expect(try await machines[0].read(options: reload, origin) == "load 2")
-      let second = try #require(try await tier.fetch(.a, tags: []))
-      #expect(first.stamp.version == second.stamp.version)
-      #expect(try await !machines[0].mayStore(first, ticket))
-      #expect(try await machines[0].mayStore(second, ticket))
-    }
+    let (machines, tier, _) = try await startMachines(1)
+    let (copies, origin) = (machines[0].copies, Origin())
+    #expect(try await machines[0].read(origin) == "load 1")
+    let first = try #require(try await tier.fetch(.a, tags: []))
+    let ticket = try copies.ticket()
+    let reload = LoadOptions(policy: .reload, waitsForCommit: true)
+    #expect(try await machines[0].read(options: reload, origin) == "load 2")
+    let second = try #require(try await tier.fetch(.a, tags: []))
+    #expect(first.stamp.version == second.stamp.version)
+    #expect(try await !machines[0].mayStore(first, ticket))
+    #expect(try await machines[0].mayStore(second, ticket))
   }
 
   @Test func aLargeValueStaysOnItsMachine() async throws {
     let options = SharedOptions(maxValueSize: 4)
-    try await withMachines(2, options: options) { machines, tier in
-      let origin = Origin()
-      #expect(try await machines[0].read(origin) == "load 1")
-      #expect(try await machines[1].read(origin) == "load 2")
-      #expect(try await machines[0].read(origin) == "load 1")
-      try await machines[1].cache.set("large value", for: "a")
-      #expect(try machines[1].copy() == "large value")
-      try await machines[0].follow(tier)
-      let current = try await machines[0].current(origin)
-      #expect(current?.value == "load 3", "a large set is announced, not shared")
-    }
+    let (machines, tier, _) = try await startMachines(2, options: options)
+    let origin = Origin()
+    #expect(try await machines[0].read(origin) == "load 1")
+    #expect(try await machines[1].read(origin) == "load 2")
+    #expect(try await machines[0].read(origin) == "load 1")
+    try await machines[1].cache.set("large value", for: "a")
+    #expect(try machines[1].copy() == "large value")
+    try await machines[0].follow(tier)
+    let current = try await machines[0].current(origin)
+    #expect(current?.value == "load 3", "a large set is announced, not shared")
   }
 
   @Test func damageAndOtherCodecsAreMissesAndALaterLayoutStays() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      for (count, place) in [0, 20].enumerated() {
-        try await machines[1].cache.remove("a")
-        try await machines[1].cache.set("damaged", for: "a")
-        tier.damage(.a) { $0[place] ^= 8 }
-        try await machines[0].follow(tier)
-        #expect(try await machines[0].read(origin) == "load \(count + 1)")
-        #expect(machines[0].shared.statistics.damaged == count + 1)
-        #expect(machines[0].shared.statistics.newer == 0)
-        let frame = try #require(try await tier.fetch(.a, tags: [])).frame
-        #expect(Frame.parse(frame, for: .a, of: "test") != .damaged, "it was replaced")
-      }
-      try await machines[0].cache.remove("a")
-      try await machines[1].cache.set("kept", for: "a")
-      tier.damage(.a) { frame in
-        frame.removeLast(8)
-        frame[0] = 9
-        frame.append(bigEndian: Frame.checksum(of: frame, for: .a, "test"))
-      }
-      let found = try await tier.fetch(.a, tags: [])
+    let (machines, tier, _) = try await startMachines(2)
+    let origin = Origin()
+    for (count, place) in [0, 20].enumerated() {
+      try await machines[1].cache.remove("a")
+      try await machines[1].cache.set("damaged", for: "a")
+      tier.damage(.a) { $0[place] ^= 8 }
       try await machines[0].follow(tier)
-      #expect(try await machines[0].read(origin) == "load 3")
-      #expect(machines[0].shared.statistics.newer == 1)
-      #expect(try await tier.fetch(.a, tags: [])?.stamp == found?.stamp)
+      #expect(try await machines[0].read(origin) == "load \(count + 1)")
+      #expect(machines[0].shared.statistics.damaged == count + 1)
+      #expect(machines[0].shared.statistics.newer == 0)
+      let frame = try #require(try await tier.fetch(.a, tags: [])).frame
+      #expect(Frame.parse(frame, for: .a, of: "test") != .damaged, "it was replaced")
     }
+    try await machines[0].cache.remove("a")
+    try await machines[1].cache.set("kept", for: "a")
+    tier.damage(.a) { frame in
+      frame.removeLast(8)
+      frame[0] = 9
+      frame.append(bigEndian: Frame.checksum(of: frame, for: .a, "test"))
+    }
+    let found = try await tier.fetch(.a, tags: [])
+    try await machines[0].follow(tier)
+    #expect(try await machines[0].read(origin) == "load 3")
+    #expect(machines[0].shared.statistics.newer == 1)
+    #expect(try await tier.fetch(.a, tags: [])?.stamp == found?.stamp)
   }
 
   @Test func aLongKeyIsSharedAsWell() async throws {
-    try await withMachines(2) { machines, tier in
-      let origin = Origin()
-      let key = String(repeating: "k", count: 5000)
-      let loaded = try await machines[0].read(key, origin)
-      #expect(loaded == "load 1")
-      #expect(try await machines[1].read(key, origin) == "load 1")
-      #expect(try await machines[1].read(key + "k", origin) == "load 2")
-    }
+    let machines = try await startMachines(2).machines
+    let origin = Origin()
+    let key = String(repeating: "k", count: 5000)
+    let loaded = try await machines[0].read(key, origin)
+    #expect(loaded == "load 1")
+    #expect(try await machines[1].read(key, origin) == "load 1")
+    #expect(try await machines[1].read(key + "k", origin) == "load 2")
   }
 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LarderShared
 
-/// A machine of a test: a store of its own, and a cache over the tier that all machines share.
-struct Machine {
+/// A machine of a test: a store of its own, and a cache over the tier that all machines share. The store is verified at the end.
+final class Machine: Sendable {
   let store: Store
   let clock: ManualClock
   let cache: SharedCache<String>
@@ -30,6 +30,10 @@ struct Machine {
     options.pace = .zero
     cache = store.cache(
       TextCodec(), in: "prices", rules: rules, shared: Shared(link, options: options))
+  }
+
+  deinit {
+    do { #expect(try store.verify().faults == []) } catch { Issue.record(error) }
   }
 
   func read(
@@ -187,31 +191,15 @@ func whileTimePasses(
   }
 }
 
-/// Runs `body` with some machines over one tier and the tier's clock, and then verifies each of their stores.
-func withMachines(
-  _ count: Int, options: SharedOptions = SharedOptions(),
-  sourceLocation: SourceLocation = #_sourceLocation,
-  _ body: ([Machine], MemoryTier, ManualClock) async throws -> Void
-) async throws {
+/// Some machines over one tier with a clock of its own. They have read its log.
+func startMachines(
+  _ count: Int, options: SharedOptions = SharedOptions()
+) async throws -> (machines: [Machine], tier: MemoryTier, server: ManualClock) {
   let server = ManualClock()
   let tier = MemoryTier(clock: server)
   let machines = try (0..<count).map { _ in try Machine(tier, options: options) }
   for machine in machines { try await machine.follow(tier) }
-  try await body(machines, tier, server)
-  for machine in machines {
-    #expect(try machine.store.verify().faults == [], sourceLocation: sourceLocation)
-  }
-}
-
-func withMachines(
-  _ count: Int, options: SharedOptions = SharedOptions(),
-  sourceLocation: SourceLocation = #_sourceLocation,
-  _ body: ([Machine], MemoryTier) async throws -> Void
-) async throws {
-  try await withMachines(count, options: options, sourceLocation: sourceLocation) {
-    machines, tier, _ in
-    try await body(machines, tier)
-  }
+  return (machines, tier, server)
 }
 
 /// Moves the clocks of a server and of its machines, and waits until the machines have applied every change.
