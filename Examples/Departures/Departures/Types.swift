@@ -32,12 +32,7 @@ public struct Departure: Codable, Hashable, Sendable {
 
   /// The planned time plus the delay, if the delay is known and positive.
   public var leaves: Timestamp { time.advanced(by: .minutes(max(delay ?? 0, 0))) }
-}
 
-/// The ship of each course on a day, by the number of the course without zeros at its beginning.
-public typealias Ships = [String: String]
-
-extension Departure {
   /// The departure with the name of its ship. Ships are of Lake Zurich's company alone; other companies use the same numbers.
   public func named(by ships: Ships) -> Departure {
     var departure = self
@@ -46,6 +41,9 @@ extension Departure {
     return departure
   }
 }
+
+/// The ship of each course on a day, by the number of the course without zeros at its beginning.
+public typealias Ships = [String: String]
 
 public struct Forecast: Codable, Hashable, Sendable {
   public var time: Timestamp

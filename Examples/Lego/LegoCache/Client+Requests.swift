@@ -79,12 +79,8 @@ extension LegoClient {
 /// A list of the API, with the parameters of a request: `.parts.searching("brick 2 x").sized(20)`.
 public struct LegoList<Entity: LegoEntity>: Sendable {
   let path: String
-  private var parameters: [String: String] = [:]
-  let asked: PartColor.Asked?
-
-  init(_ path: String, of part: String? = nil) {
-    (self.path, asked) = (path, part.map { PartColor.Asked(part: $0, color: nil) })
-  }
+  var asked: PartColor.Asked?
+  var parameters: [String: String] = [:]
 
   /// Sets a parameter of the API. For a repeated name, the last value counts.
   public func with(_ name: String, _ value: String) -> Self {
@@ -104,23 +100,23 @@ public struct LegoList<Entity: LegoEntity>: Sendable {
   }
 }
 
-extension LegoList<Part> { public static var parts: Self { Self("/lego/parts/") } }
+extension LegoList<Part> { public static var parts: Self { Self(path: "/lego/parts/") } }
 
 extension LegoList<ModelSet> {
-  public static var sets: Self { Self("/lego/sets/") }
-  public static var minifigs: Self { Self("/lego/minifigs/") }
+  public static var sets: Self { Self(path: "/lego/sets/") }
+  public static var minifigs: Self { Self(path: "/lego/minifigs/") }
 }
 
 extension LegoList<PartColor> {
   public static func colors(of part: String) -> Self {
-    Self("/lego/parts/\(part.percentEscaped)/colors/", of: part)
+    Self(path: "/lego/parts/\(part.percentEscaped)/colors/", asked: PartColor.Asked(part: part))
   }
 }
 
 extension LegoList<Element> {
   /// The parts of a set or minifig, each with its ``Element/quantity``.
   public static func inventory(of set: String) -> Self {
-    Self("/lego/\(set.hasPrefix("fig-") ? "minifigs" : "sets")/\(set.percentEscaped)/parts/")
+    Self(path: "/lego/\(set.hasPrefix("fig-") ? "minifigs" : "sets")/\(set.percentEscaped)/parts/")
   }
 }
 

@@ -46,9 +46,7 @@ extension LegoClient {
       for entity in all { try batch.set(entity, for: entity.key, in: cache) }
     }
   }
-}
 
-extension LegoClient {
   func color(_ id: Int, _ policy: RequestPolicy = .standard) async throws -> CacheResult<Color>? {
     try await entity(Color.self, "\(id)", policy: policy)
   }
