@@ -8,15 +8,10 @@ extension ArticleReader {
   /// is the stored version.
   public func article(_ id: String) async throws -> Article {
     _ = try await ifRoom { try applySettings() }
-    let opened = Mutex(try storedArticle(id)?.bookmark)
-    let loaded = try await load(id) { [self] in
-      let bookmark = try await readeck.bookmark(id).value
-      opened.withLock { $0 = bookmark }
-      return bookmark
-    }
-    // Another task may have loaded the article.
+    let loaded = try await load(id) { [readeck] in try await readeck.bookmark(id).value }
     let stored = try storedArticle(id)?.bookmark
-    guard let bookmark = stored ?? opened.withLock({ $0 }) else { throw ArticlesError.ended }
+    // Without room nothing is stored.
+    let bookmark = if let stored { stored } else { try await readeck.bookmark(id).value }
     var article = Article(bookmark: bookmark, html: loaded.value)
     if loaded.source != .loaded {
       article.error = loaded.error

@@ -114,25 +114,26 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
   /// The room for images in megabytes: 50 to 1,200.
   public let imageMegabytes: Int
 
-  /// Replaces other numbers by the nearest possible numbers.
+  /// Replaces other numbers by the nearest possible numbers, and nil by the value of other settings or by the default.
   public init(
-    isOn: Bool = true, articles: Int = 20, keepsImages: Bool = false, imageMegabytes: Int = 200
+    isOn: Bool? = nil, articles: Int? = nil, keepsImages: Bool? = nil, imageMegabytes: Int? = nil,
+    over other: OfflineSettings? = nil
   ) {
-    (self.isOn, self.keepsImages) = (isOn, keepsImages)
-    self.articles = (min(max(articles, 0), 100) + 5) / 10 * 10
-    self.imageMegabytes = min(max(imageMegabytes, 50), 1_200)
+    self.isOn = isOn ?? other?.isOn ?? true
+    let number = articles ?? other?.articles ?? 20
+    self.articles = (min(max(number, 0), 100) + 5) / 10 * 10
+    self.keepsImages = keepsImages ?? other?.keepsImages ?? false
+    self.imageMegabytes = min(max(imageMegabytes ?? other?.imageMegabytes ?? 200, 50), 1_200)
   }
 
-  /// Gives a missing field its default, as in settings of an earlier version.
+  /// Settings of an earlier version may lack a field.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    let usual = OfflineSettings()
     self.init(
-      isOn: try fields.decodeIfPresent(Bool.self, forKey: .isOn) ?? usual.isOn,
-      articles: try fields.decodeIfPresent(Int.self, forKey: .articles) ?? usual.articles,
-      keepsImages: try fields.decodeIfPresent(Bool.self, forKey: .keepsImages) ?? usual.keepsImages,
-      imageMegabytes: try fields.decodeIfPresent(Int.self, forKey: .imageMegabytes)
-        ?? usual.imageMegabytes)
+      isOn: try fields.decodeIfPresent(Bool.self, forKey: .isOn),
+      articles: try fields.decodeIfPresent(Int.self, forKey: .articles),
+      keepsImages: try fields.decodeIfPresent(Bool.self, forKey: .keepsImages),
+      imageMegabytes: try fields.decodeIfPresent(Int.self, forKey: .imageMegabytes))
   }
 
   var limit: Int { isOn ? articles : 0 }

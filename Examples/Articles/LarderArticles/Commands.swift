@@ -127,9 +127,8 @@ struct Settings: AsyncParsableCommand {
     try await account.show(closing: ["namespaces", "count @"]) { reader in
       let before = try reader.settings()
       let settings = OfflineSettings(
-        isOn: on ?? before.isOn, articles: articles ?? before.articles,
-        keepsImages: images ?? before.keepsImages,
-        imageMegabytes: imageMegabytes ?? before.imageMegabytes)
+        isOn: on, articles: articles, keepsImages: images, imageMegabytes: imageMegabytes,
+        over: before)
       if settings != before { try await reader.change(settings) }
       let usage = try reader.usage()
       return try [
