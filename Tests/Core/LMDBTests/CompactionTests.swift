@@ -65,10 +65,7 @@ import Testing
     #expect(try Fixture.open(directory.store).value([7]) == [8])
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
     #expect(!names.contains("data.mdb.new"))
-    let mode =
-      try FileManager.default.attributesOfItem(atPath: directory.store + "/data.mdb")[
-        .posixPermissions] as? Int
-    #expect(mode == 0o600)
+    #expect(try mode(directory.store + "/data.mdb") == 0o600)
   }
 
   @Test func `an empty environment, and one without commits, can be compacted`() throws {
@@ -197,11 +194,8 @@ import Testing
   @Test func `a copy goes where nothing is, and stopped it is not there`() throws {
     let environment = try Fixture.open(directory.store)
     func refused(_ path: String, _ shouldContinue: Bool = true) -> OpenError? {
-      do throws(OpenError) {
+      openError { () throws(OpenError) in
         try environment.copyCompacted(to: path) { _, _ in shouldContinue }
-        return nil
-      } catch {
-        return error
       }
     }
     #expect(refused(directory.store)?.kind == .exists)

@@ -171,10 +171,9 @@ import Testing
 
   private func setLastPage(_ number: UInt64) throws {
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
-    let bytes = Data((0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
     for page in 0..<2 {
       try file.seek(toOffset: UInt64(page * 4096 + 136))
-      try file.write(contentsOf: bytes)
+      try file.write(contentsOf: [UInt8](littleEndian: number))
     }
     try file.close()
   }

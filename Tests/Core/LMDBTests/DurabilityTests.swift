@@ -19,14 +19,8 @@ import Testing
 
   /// A copy of the store as it is on the disk and in the system's memory.
   private func copy(_ name: String) throws -> String {
-    let path = directory.path + "/" + name
-    try makePrivateDirectory(path)
-    for file in ["data.mdb", "recovery"]
-    where FileManager.default.fileExists(atPath: directory.store + "/" + file) {
-      try FileManager.default.copyItem(
-        atPath: directory.store + "/" + file, toPath: path + "/" + file)
-    }
-    return path
+    try directory.copy(to: name)
+    return directory.path + "/" + name
   }
 
   private func value(_ path: String, _ options: EnvironmentOptions) throws -> [UInt8]? {

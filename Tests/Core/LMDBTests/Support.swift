@@ -8,6 +8,19 @@ import Testing
 extension TemporaryDirectory {
   var store: String { path + "/store" }
 
+  /// Copies those of the files that exist in `store`, and replaces files in the target.
+  func copy(
+    _ files: [String] = ["data.mdb", "recovery"], from store: String = "store", to target: String
+  ) throws {
+    let manager = FileManager.default
+    let target = path + "/" + target
+    if !manager.fileExists(atPath: target) { try makePrivateDirectory(target) }
+    for file in files where manager.fileExists(atPath: "\(path)/\(store)/\(file)") {
+      try? manager.removeItem(atPath: target + "/" + file)
+      try manager.copyItem(atPath: "\(path)/\(store)/\(file)", toPath: target + "/" + file)
+    }
+  }
+
   /// The files of a store with type, size, permissions, inode and content hash, for a comparison with a later listing.
   static func listing(_ directory: String) throws -> [String: String] {
     var listing: [String: String] = [:]
@@ -22,6 +35,10 @@ extension TemporaryDirectory {
     }
     return listing
   }
+}
+
+func mode(_ path: String) throws -> Int? {
+  try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
 }
 
 func eventually(within limit: Duration = .seconds(120), _ condition: () throws -> Bool) rethrows
@@ -83,15 +100,19 @@ func failure(_ call: () throws -> Void) -> LMDBError? {
   }
 }
 
+func openError(_ call: () throws(OpenError) -> Void) -> OpenError? {
+  do throws(OpenError) {
+    try call()
+    return nil
+  } catch {
+    return error
+  }
+}
+
 func refusal(
   _ path: String, _ options: EnvironmentOptions = Fixture.options()
 ) -> OpenError.Kind? {
-  do throws(OpenError) {
-    try Fixture.open(path, options).close()
-    return nil
-  } catch {
-    return error.kind
-  }
+  openError { () throws(OpenError) in try Fixture.open(path, options).close() }?.kind
 }
 
 let asOtherUser = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

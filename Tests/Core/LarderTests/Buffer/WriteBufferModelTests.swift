@@ -24,11 +24,10 @@ import Testing
           )
           let size = Int.random(in: 0..<40, using: &random)
           let later = (0..<Int.random(in: 0..<6, using: &random)).map { _ in
-            (
+            Write(
               kind: Int.random(in: 0..<4, using: &random),
-              key: Int.random(in: 0..<12, using: &random),
-              size: Int.random(in: 0..<40, using: &random)
-            )
+              key: Self.key(Int.random(in: 0..<12, using: &random)),
+              size: Int.random(in: 0..<40, using: &random))
           }
           let answers = try stores.map { store in
             if (1..<8).contains(choice.0) { meanwhile.prepare(later, in: store) }
@@ -49,71 +48,69 @@ import Testing
     }
   }
 
+  private static func key(_ number: Int) -> String { "a key of more than eight bytes \(number)" }
+
+  private struct Write {
+    let kind: Int
+    let key: String
+    let size: Int
+
+    private var value: [UInt8] { [UInt8](repeating: UInt8(size), count: size) }
+
+    /// Returns false if the buffer takes no write.
+    func append(to store: Store) throws -> Bool {
+      let notes = store.namespace("notes")
+      switch kind {
+      case 0: return try notes.removing(key).append?(store.engine) != nil
+      case 1:
+        return try notes.puttingIfAbsent(value, for: key, .init()).append?(store.engine) != nil
+      default: return try notes.putting(value, for: key, .init()).append?(store.engine) != nil
+      }
+    }
+
+    func make(in store: Store) throws {
+      let notes = store.namespace("notes")
+      switch kind {
+      case 0: try notes.remove(key)
+      case 1: try notes.setIfAbsent(value, for: key)
+      default: try notes.set(value, for: key)
+      }
+    }
+  }
+
   /// Writes for a store whose transaction is storing earlier records, on another thread, until one is refused.
   private final class Meanwhile: Sendable {
-    private let writes = Mutex<[(kind: Int, key: Int, size: Int)]>([])
+    private let writes = Mutex<[Write]>([])
     private let store = Mutex<Store?>(nil)
 
-    func prepare(_ writes: [(kind: Int, key: Int, size: Int)], in store: Store) {
+    func prepare(_ writes: [Write], in store: Store) {
       self.writes.withLock { $0 = writes }
       self.store.withLock { $0 = store }
     }
 
-    /// Makes the writes that the buffer takes.
     func run() {
       guard let store = store.withLock({ $0 }) else { return }
       try? inThreads(1) { _ in
         self.writes.withLock { writes in
-          while let next = writes.first,
-            (try? WriteBufferModelTests.append(next, to: store)) == true
-          {
+          while let next = writes.first, (try? next.append(to: store)) == true {
             writes.removeFirst()
           }
         }
       }
     }
 
-    /// Makes the other writes.
     func finish() throws {
       guard let store = store.withLock({ $0.take() }) else { return }
-      for write in writes.withLock({ $0 }) {
-        if try !WriteBufferModelTests.append(write, to: store) {
-          try WriteBufferModelTests.write(write, to: store)
-        }
+      for write in writes.withLock({ $0 }) where try !write.append(to: store) {
+        try write.make(in: store)
       }
-    }
-  }
-
-  private static func append(
-    _ write: (kind: Int, key: Int, size: Int), to store: Store
-  ) throws -> Bool {
-    let notes = store.namespace("notes")
-    let key = "a key of more than eight bytes \(write.key)"
-    let value = [UInt8](repeating: UInt8(write.size), count: write.size)
-    switch write.kind {
-    case 0: return try notes.removing(key).append?(store.engine) != nil
-    case 1: return try notes.puttingIfAbsent(value, for: key, .init()).append?(store.engine) != nil
-    default: return try notes.putting(value, for: key, .init()).append?(store.engine) != nil
-    }
-  }
-
-  private static func write(
-    _ write: (kind: Int, key: Int, size: Int), to store: Store
-  ) throws {
-    let notes = store.namespace("notes")
-    let key = "a key of more than eight bytes \(write.key)"
-    let value = [UInt8](repeating: UInt8(write.size), count: write.size)
-    switch write.kind {
-    case 0: try notes.remove(key)
-    case 1: try notes.setIfAbsent(value, for: key)
-    default: try notes.set(value, for: key)
     }
   }
 
   private static func write(
     _ store: Store, _ choice: (kind: Int, key: Int), _ size: Int
   ) throws -> String {
-    let (notes, key) = (store.namespace("notes"), "a key of more than eight bytes \(choice.key)")
+    let (notes, key) = (store.namespace("notes"), Self.key(choice.key))
     let value = [UInt8](repeating: UInt8(size), count: size)
     let version = try notes.entry(for: key)?.version
     switch choice.kind {
@@ -124,7 +121,7 @@ import Testing
     case 8:
       try store.write { batch in
         try batch.set(value, for: key, in: notes)
-        try batch.remove("a key of more than eight bytes \(choice.key / 2)", from: notes)
+        try batch.remove(Self.key(choice.key / 2), from: notes)
       }
     case 9..<30: return "\(try notes.remove(key))"
     case 30..<40: return "\(try notes.setIfAbsent(value, for: key))"
