@@ -17,10 +17,8 @@ import ExampleTesting
   }
 
   @Test func `the order is folded title, then slug`() throws {
-    let funnels = ["b-2 Rest", "a-1 walk", "b-1 REST", "c-1 Air"].map { line in
-      let parts = line.split(separator: " ").map(String.init)
-      return Funnel(id: parts[0], slug: parts[0], title: parts[1])
-    }
+    let funnels = [("b-2", "Rest"), ("a-1", "walk"), ("b-1", "REST"), ("c-1", "Air")]
+      .map { slug, title in Funnel(id: slug, slug: slug, title: title) }
     #expect(funnels.sorted(by: Funnel.isBefore).map(\.slug) == ["c-1", "b-1", "b-2", "a-1"])
   }
 

@@ -10,24 +10,7 @@ import ExampleTesting
   init() throws { program = try TestedProgram("larder-catalog", store: "my catalog") }
 
   @Test func `the recorded catalog is read by pages, then from the store`() async throws {
-    try await program.check(
-      """
-      list --offline --limit 5           | Others_  first-aid-box | pages: 0 fresh, 0 unchanged, 3 fetched_
-      list --offline --limit 5           | pages: 3 fresh, 0 unchanged, 0 fetched_
-      list --refresh --offline --limit 5 | pages: 0 fresh
-      list --offline --tier plus         | evening-light
-      list --offline --limit 5           | 3 fetched_
-      show feet --offline                | "slug": "feet"
-      show feet --offline --no-network   | "slug": "feet"
-      show feet --definition --offline   | How many steps
-      refresh feet --offline             | ^1 removed,
-      sign-out                           | ^0 removed,
-      sign-out --offline                 | removed,
-      list --offline --no-network = 4    | ! cannot be reached
-      show nosuch --offline = 1          | ! ^error: the service answered 404
-      list --offline --limit 7 = 4       | ! Pagination cursor is invalid
-      list --limit 0 = 2                 | ! a page of 0 funnels is not possible
-      """)
+    try await program.check(Repository.text("Examples/Catalog/Sample/commands.txt"))
   }
 
   @Test func `a recording leaves the user's pages alone, and faults are named`() async throws {

@@ -14,41 +14,6 @@ import Testing
 
 /// The programs of pages and of reference articles are compiled as the pages show them, and run.
 @Suite struct ProgramTests {
-  /// The values of the programs' constants at the end.
-  private static let expected = """
-    Docs/Learn/Cookbook.md body = page
-    Docs/Learn/Cookbook.md board = board of zurich
-    Docs/Learn/Cookbook.md image = https://example.com/a.png
-    Docs/Learn/Cookbook.md session = Session(user: 7)
-    Docs/Learn/Cookbook.md ended = 1
-    Docs/Learn/Cookbook.md shown = ["Buy flour", "Call Anna"]
-    Docs/Learn/Cookbook.md reply = An answer to: Why is bread brown?
-    Docs/Learn/Cookbook.md price = 200
-    Docs/Learn/Cookbook.md expiry = 2026-01-01T03:00:00.000Z
-    Docs/Learn/Cookbook.md sum = 200
-    Docs/Learn/Cookbook.md home = Point(x: 3, y: 4)
-    Docs/Learn/Cookbook.md note = nil
-    Docs/Learn/Migrating.md body = page
-    Docs/Learn/Migrating.md found = 6 boats
-    Docs/Learn/Migrating.md found = User(name: "Anna")
-    Docs/Learn/Migrating.md note = sunny
-    Docs/Learn/Migrating.md count = 1
-    Docs/Learn/Migrating.md isFirst = true
-    Docs/Learn/Migrating.md owner = worker-1
-    Docs/Operate/Monitoring.md publishes
-    Docs/Use/Loading.md board = board of Thun
-    Docs/Use/Loading.md weather = sunny in thun
-    Docs/Use/Loading.md newer = board of thun
-    Docs/Use/Loading.md ship = nil
-    Docs/Use/Loading.md found = [Optional("board of Thun"), Optional("board of Biel")]
-    Sources/Core/Larder/Larder.docc/GettingStarted.md note = sunny
-    Sources/Core/Larder/Larder.docc/GettingStarted.md red = Color(name: "Red")
-    Sources/Core/Larder/Larder.docc/GettingStarted.md color = Color(name: "Color 5")
-    Sources/Core/Larder/Larder.docc/Larder.md note = sunny
-    Sources/Core/Larder/Larder.docc/Testing.md note = nil
-    Sources/Shared/LarderShared/LarderShared.docc/LarderShared.md price = 200
-    """
-
   private func text(_ value: Any) -> String {
     let mirror = Mirror(reflecting: value)
     if mirror.displayStyle == .optional {
@@ -77,7 +42,9 @@ import Testing
         try programs.store.finish()
       }
     }
-    for line in Self.expected.components(separatedBy: "\n") where line.hasPrefix(page + " ") {
+    // The file has the values of constants at the ends of their programs.
+    let values = try Repository.text("Examples/Documents/values.txt")
+    for line in values.components(separatedBy: "\n") where line.hasPrefix(page + " ") {
       #expect(found.contains(line), "\(found)")
     }
   }
