@@ -82,30 +82,23 @@ import Testing
     #expect(try shell.store.verify().isSound)
   }
 
-  @Test func `command lines of any bytes run or are refused`() throws {
+  @Test(arguments: ["commands", "settings"])
+  func `command lines and settings of any bytes are obeyed or refused`(corpus: String) throws {
     let shell = try Shell.filled()
-    try fuzz("commands") { input in try run(input, in: shell) }
-    #expect(try shell.store.verify().isSound)
-  }
-
-  @Test func `a settings file of any bytes is read or refused`() throws {
-    let shell = try Shell()
-    try fuzz("settings") { input in try run(input, in: shell) }
-    #expect(try shell.store.verify().isSound)
-  }
-
-  private func run(_ input: [UInt8], in shell: Shell) throws {
-    var first: (any Error)?
-    for line in input.split(separator: 0x0A) {
-      do {
-        for command in try CommandReader.commands(in: Array(line), from: .file("rc")) {
-          _ = try shell.session.run(command)
+    try fuzz(corpus) { input in
+      var first: (any Error)?
+      for line in input.split(separator: 0x0A) {
+        do {
+          for command in try CommandReader.commands(in: Array(line), from: .file("rc")) {
+            _ = try shell.session.run(command)
+          }
+        } catch {
+          first = first ?? error
         }
-      } catch {
-        first = first ?? error
       }
+      if let first { throw first }
     }
-    if let first { throw first }
+    #expect(try shell.store.verify().isSound)
   }
 
   @Test func `cursors of any text are refused or go on from an entry`() throws {

@@ -86,14 +86,25 @@ import Testing
     return shell
   }
 
-  @Test(arguments: lines)
-  func `each look for an interruption ends a command`(line: String) throws {
-    try interrupt(line, least: Self.count / Self.between)
-  }
-
-  @Test(arguments: steps)
-  func `a command that makes steps ends behind each of them`(line: String) throws {
-    try interrupt(line, least: 1)
+  /// Each line with the fewest looks.
+  @Test(arguments: lines.map { ($0, count / between) } + steps.map { ($0, 1) })
+  func `each look for an interruption ends a command`(line: String, least: Int) throws {
+    let shell = try shell(for: line)
+    var looks = 0
+    shell.whenLooking = { looks += 1 }
+    try shell(line)
+    shell.whenLooking = {}
+    #expect(looks >= least, "\(line): \(looks) looks")
+    for step in Set([0, 1, looks / 2, looks - 1]) where step < looks {
+      for made in [".larder", ".copy"].map({ Self.file + $0 }) where line.hasSuffix(made) {
+        if FileManager.default.fileExists(atPath: made) {
+          try FileManager.default.removeItem(atPath: made)
+        }
+      }
+      let shell = try self.shell(for: line)
+      shell.stepsUntilInterrupted = step
+      #expect(try shell.error(line).code == .interrupted, "\(line), look \(step) of \(looks)")
+    }
   }
 
   @Test(arguments: [
@@ -127,25 +138,5 @@ import Testing
     #expect(try store.namespace("old").count() == left)
     #expect(try store.namespace("tagged").count() == (line.hasPrefix("inv") ? 1 : 2))
     #expect(!FileManager.default.fileExists(atPath: shell.file))
-  }
-
-  /// - Parameter least: The fewest looks.
-  private func interrupt(_ line: String, least: Int) throws {
-    let shell = try shell(for: line)
-    var looks = 0
-    shell.whenLooking = { looks += 1 }
-    try shell(line)
-    shell.whenLooking = {}
-    #expect(looks >= least, "\(line): \(looks) looks")
-    for step in Set([0, 1, looks / 2, looks - 1]) where step < looks {
-      for made in [".larder", ".copy"].map({ Self.file + $0 }) where line.hasSuffix(made) {
-        if FileManager.default.fileExists(atPath: made) {
-          try FileManager.default.removeItem(atPath: made)
-        }
-      }
-      let shell = try self.shell(for: line)
-      shell.stepsUntilInterrupted = step
-      #expect(try shell.error(line).code == .interrupted, "\(line), look \(step) of \(looks)")
-    }
   }
 }
