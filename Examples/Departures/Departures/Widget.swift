@@ -1,4 +1,4 @@
-public import Larder
+import Larder
 
 /// The next departures. An app publishes them, and its widget, another process, reads them from the same store. A departure
 /// expires when it leaves.

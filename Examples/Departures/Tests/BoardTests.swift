@@ -23,15 +23,15 @@ import ExampleTesting
   }
 
   @Test(arguments: [
-    ("2026-03-29", 23, ["00:30:00+0100", "23:30:00+0200"]),
-    ("2026-07-12", 24, ["00:30:00+0200", "23:30:00+0200"]),
-    ("2026-10-25", 25, ["00:30:00+0200", "23:30:00+0100"]),
+    ("2026-03-29", 23, ["01:30:00+0100", "23:30:00+0200"]),
+    ("2026-07-12", 24, ["01:30:00+0200", "23:30:00+0200"]),
+    ("2026-10-25", 25, ["01:30:00+0200", "23:30:00+0100"]),
   ]) func `days of 23, 24 and 25 hours`(day: String, hours: Int, times: [String]) async throws {
     let fixture = try Fixture(at: day + "T12:00:00Z")
     fixture.services.change { $0.times = times }
     let board = try await fixture.cache.board(at: "1").value
     #expect(board.day.description == day)
-    let expected = [Duration.minutes(30), .hours(hours) - .minutes(30)]
+    let expected = [Duration.minutes(90), .hours(hours) - .minutes(30)]
     #expect(board.departures.map { board.day.start.duration(to: $0.time) } == expected)
     let last = try #require(board.departures.last).time
     for (moment, isToday) in [(last, true), (last.advanced(by: .minutes(30)), false)] {
