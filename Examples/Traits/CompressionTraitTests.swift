@@ -98,7 +98,6 @@ import Testing
   }
 }
 
-/// The options of a store with these transforms.
 func options(_ transforms: any ValueTransform...) -> Store.Options {
   var options = Store.Options()
   options.transforms = transforms

@@ -118,12 +118,8 @@ import Tracing
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
-      let left = Atomic(2)
-      let body = HTTPBody {
-        if left.load(ordering: .relaxed) == 0 { return nil }
-        left.subtract(1, ordering: .relaxed)
-        return Array("piece".utf8)
-      }
+      let pieces = Mutex(["piece", "piece"])
+      let body = HTTPBody { pieces.withLock { $0.popLast() }.map { Array($0.utf8) } }
       return (HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=100"]), body)
     }
   }

@@ -47,7 +47,7 @@ final class FakeCatalog: Sendable {
     state.withLock { body(&$0) }
   }
 
-  /// Adds `count` funnels, spread over the pillars; every fourth funnel has no pillar.
+  /// Every fourth funnel has no pillar.
   func fill(_ count: Int) {
     change { state in
       state.items = (0..<count).map { number in

@@ -2,7 +2,6 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// A catalog with its own store and server and a manual clock.
 struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
@@ -24,7 +23,6 @@ struct Fixture: TestFixture {
     return catalog
   }
 
-  /// A reader of `count` funnels that has read `pages` pages.
   func reader(of count: Int, pages: Int = 0) async throws -> CatalogReader {
     fake.fill(count)
     let reader = CatalogReader(catalog())

@@ -11,7 +11,6 @@ public struct Reply: Sendable {
   public var path: String { request.path ?? "/" }
   public var status: Int { result.response.status.code }
   public var fields: HTTPFields { result.response.headerFields }
-  /// Whether the cache answered without a request.
   public var isHit: Bool { result.isHit }
   /// Whether the service answered 304: the stored body is still valid.
   public var isConfirmed: Bool { result.originStatus == 304 && status != 304 }
@@ -29,7 +28,6 @@ public struct Reply: Sendable {
   /// The body; nil if it is not JSON.
   public var json: JSON? { try? JSONDecoder().decode(JSON.self, from: Data(body)) }
 
-  /// The validators, to be stored with the decoded value.
   public var validators: Validators { Validators(of: result.response) }
 
   /// The second in which the service made the answer, by its own clock; nil without a `Date`.

@@ -6,7 +6,6 @@ struct Thing: Codable, Equatable { var name: String }
 /// The service of all adapters. Tests of `LarderHTTP` cover waits, time limits, login pages and the kinds of failures; tests of
 /// the catalog cover answers from the cache and their removal.
 @Suite(.checkedStores) struct ServiceTests {
-  /// A service over a cache, with the credentials `key abc`.
   private func service(at base: String) throws -> Service {
     let cache = HTTPCache(in: try Store.tested().namespace("http"), over: URLSessionTransport())
     var service = Service(at: base, over: cache)

@@ -11,7 +11,6 @@ import Testing
     var name: String
   }
 
-  /// Runs `body` with a driver over a new store.
   private func withDriver(
     _ body: (LarderPersistDriver, ManualClock) async throws -> Void
   ) async throws {
