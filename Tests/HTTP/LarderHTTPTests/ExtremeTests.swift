@@ -51,19 +51,14 @@ struct ExtremeTests {
 
   @Test func `a reader that is cancelled does not wait for the origin`() async throws {
     let gate = Gate()
-    let fixture = try Fixture(
-      Origin { _, _ in
-        (
-          response(200, LongBodyTests.fresh),
-          .steps([
-            { [UInt8](repeating: 1, count: 1000) },
-            {
-              await gate.wait()
-              return [2]
-            },
-          ])
-        )
-      })
+    let steps: [HTTPBody.Step] = [
+      { [UInt8](repeating: 1, count: 1000) },
+      {
+        await gate.wait()
+        return [2]
+      },
+    ]
+    let fixture = try Fixture(.giving(LongBodyTests.fresh) { .steps(steps) })
     let result = try await fixture.cache.send(request())
     let pieces = Mutex(0)
     let isOver = Mutex(false)

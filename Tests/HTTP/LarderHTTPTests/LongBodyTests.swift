@@ -31,10 +31,12 @@ struct LongBodyTests {
     })
   }
 
-  static func origin(_ bytes: [UInt8]) -> Origin {
+  static func origin(
+    _ bytes: [UInt8], _ meanwhile: @escaping @Sendable (Int) async throws -> Void = { _ in }
+  ) -> Origin {
     Origin { request, _ in
       request.headerFields.contains(.ifNoneMatch)
-        ? (response(304, fresh), HTTPBody()) : (response(200, fresh), pieces(bytes))
+        ? (response(304, fresh), HTTPBody()) : (response(200, fresh), pieces(bytes, meanwhile))
     }
   }
 
@@ -107,10 +109,7 @@ struct LongBodyTests {
 
   @Test func `a body that breaks off leaves nothing, once its client has read it`() async throws {
     let bytes = Self.body(1_000_000)
-    let fixture = try Fixture(
-      Origin { _, _ in
-        (response(200, Self.fresh), Self.pieces(bytes) { if $0 == 900_000 { throw Origin.Down() } })
-      })
+    let fixture = try Fixture(Self.origin(bytes) { if $0 == 900_000 { throw Origin.Down() } })
     let broken = try await fixture.cache.send(request())
     var pieces = broken.body.makeAsyncIterator()
     var read = try #require(try await pieces.next())
@@ -127,17 +126,12 @@ struct LongBodyTests {
   @Test func `a body whose client and origin both go away leaves nothing`() async throws {
     let bytes = Self.body(1_000_000)
     let gate = Gate()
-    let fixture = try Fixture(Origin())
-    fixture.origin.become { _, _ in
-      (
-        response(200, Self.fresh),
-        Self.pieces(bytes) {
-          guard $0 == 900_000 else { return }
-          await gate.wait()
-          throw Origin.Down()
-        }
-      )
-    }
+    let fixture = try Fixture(
+      Self.origin(bytes) {
+        guard $0 == 900_000 else { return }
+        await gate.wait()
+        throw Origin.Down()
+      })
     do {
       var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
       _ = try await pieces.next()
@@ -153,10 +147,7 @@ struct LongBodyTests {
   {
     let bytes = Self.body(1_000_000)
     let gate = Gate()
-    let fixture = try Fixture(
-      Origin { _, _ in
-        (response(200, Self.fresh), Self.pieces(bytes) { if $0 == 600_000 { await gate.wait() } })
-      })
+    let fixture = try Fixture(Self.origin(bytes) { if $0 == 600_000 { await gate.wait() } })
     let result = try await fixture.cache.send(request())
     try await waitUntil { try Self.count(fixture) > 0 }
     try await fixture.cache.removeAll(host: "example.com")
@@ -240,11 +231,8 @@ struct BodyTests {
     async throws
   {
     let fixture = try Fixture(
-      Origin { _, _ in
-        (
-          response(200, [("Cache-Control", "max-age=100"), ("Content-Length", "10")]),
-          .steps([{ [1, 2, 3] }, { throw Origin.Down() }])
-        )
+      .giving([("Cache-Control", "max-age=100"), ("Content-Length", "10")]) {
+        .steps([{ [1, 2, 3] }, { throw Origin.Down() }])
       })
     let result = try await fixture.cache.send(request())
     var pieces: [[UInt8]] = []
@@ -257,7 +245,7 @@ struct BodyTests {
 
   @Test func `a body longer than the policy stores passes through`() async throws {
     let fixture = try Fixture(
-      Origin { _, _ in (response(200, [("Cache-Control", "max-age=100")]), .pieces) },
+      .giving([("Cache-Control", "max-age=100")]) { .pieces },
       policy: HTTPCachePolicy(largestBody: 2500))
     #expect(try await fixture.cache.send(request()).body.bytes().count == 5000)
     #expect(try fixture.store.namespace("http").count() == 0)

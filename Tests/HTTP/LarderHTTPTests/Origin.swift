@@ -41,6 +41,11 @@ final class Origin: HTTPTransport {
     return try await answer.withLock { $0 }(request, number)
   }
 
+  /// An origin that always answers with the same fields and a new body.
+  static func giving(_ fields: Pairs, _ body: @escaping @Sendable () -> HTTPBody) -> Origin {
+    Origin { _, _ in (response(200, fields), body()) }
+  }
+
   /// An origin that answers like another one once the gate opens.
   static func behind(_ gate: Gate, _ other: Origin = Origin()) -> Origin {
     Origin { request, number in

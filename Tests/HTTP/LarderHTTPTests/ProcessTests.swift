@@ -85,12 +85,7 @@ struct ProcessTests {
     let gate = Gate()
     // The first part of a long body is stored before the body ends.
     let body = [UInt8](repeating: 7, count: 600_000)
-    let origin = Origin { _, _ in
-      (
-        response(200, [("Cache-Control", "max-age=1000")]),
-        LongBodyTests.pieces(body, of: 400_000) { if $0 == 400_000 { await gate.wait() } }
-      )
-    }
+    let origin = LongBodyTests.origin(body) { if $0 == 400_000 { await gate.wait() } }
     let cache = HTTPCache(in: realm.namespace("http"), over: origin)
     let asking = Task { try await cache.send(request()).body.bytes() }
     try await waitUntil { try realm.namespace("http").count() > 0 }

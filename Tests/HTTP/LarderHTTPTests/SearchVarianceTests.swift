@@ -176,10 +176,7 @@ struct SearchVarianceTests {
   {
     let body = [UInt8](repeating: 7, count: 700_000)
     let fixture = try Fixture(
-      Origin { _, _ in
-        let fields: Pairs = [("Cache-Control", "max-age=10"), ("No-Vary-Search", "params")]
-        return (response(200, fields), HTTPBody(body))
-      })
+      .giving([("Cache-Control", "max-age=10"), ("No-Vary-Search", "params")]) { HTTPBody(body) })
     _ = try await fixture.get("/a?1")
     let hit = try await fixture.cache.send(request("GET", "/a?2"))
     #expect(try await hit.body.bytes() == body && hit.isHit)

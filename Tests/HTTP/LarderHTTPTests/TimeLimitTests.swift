@@ -37,9 +37,7 @@ struct TimeLimitTests {
   @Test func `a body that stalls ends with an error, and is not stored`() async throws {
     let stalled = Gate()
     let fixture = try Fixture(
-      Origin { _, _ in
-        (response(200, Self.fresh), .steps([{ [1, 2, 3] }, { try await stalled.openAndStall() }]))
-      })
+      .giving(Self.fresh) { .steps([{ [1, 2, 3] }, { try await stalled.openAndStall() }]) })
     var body = try await fixture.cache.send(request()).body.makeAsyncIterator()
     #expect(try await body.next() == [1, 2, 3])
     await stalled.wait()
@@ -54,10 +52,7 @@ struct TimeLimitTests {
   ) async throws {
     let (stalled, begun) = (Gate(), Gate())
     let fixture = try Fixture(
-      Origin { _, _ in
-        await begun.wait()
-        return (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
-      })
+      .behind(begun, .giving(Self.fresh) { .steps([{ try await stalled.openAndStall() }]) }))
     let asking = (0..<2).map { number in
       Task { try await fixture.get("/a", haveOwnFields ? [("User-Agent", "\(number)")] : []) }
     }
@@ -87,9 +82,7 @@ struct TimeLimitTests {
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(11))
     let stalled = Gate()
-    fixture.origin.become { _, _ in
-      (response(200, Self.fresh), .steps([{ try await stalled.openAndStall() }]))
-    }
+    fixture.origin.become(.giving(Self.fresh) { .steps([{ try await stalled.openAndStall() }]) })
     let passing = pass(fixture.clock, after: stalled)
     if directive == "must-revalidate" {
       await #expect(throws: Self.limit) { try await fixture.get() }
@@ -106,9 +99,7 @@ struct TimeLimitTests {
     let fixture = try Fixture(.page("max-age=10, stale-if-error=60"))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(11))
-    fixture.origin.become { _, _ in
-      (response(200, Self.fresh), .steps([{ throw Origin.Down() }]))
-    }
+    fixture.origin.become(.giving(Self.fresh) { .steps([{ throw Origin.Down() }]) })
     #expect(try await fixture.get().result.reason == .staleDisconnected)
     fixture.origin.become { _, _ in (response(200, Self.fresh), .pieces) }
     #expect(try await fixture.get().result.originStatus == 200)
@@ -169,11 +160,8 @@ struct TimeLimitTests {
   {
     let stalled = Gate()
     let fixture = try Fixture(
-      Origin { _, _ in
-        (
-          response(200, [("Cache-Control", "no-store")]),
-          .steps([{ [1] }, { [2] }, { try await stalled.openAndStall() }])
-        )
+      .giving([("Cache-Control", "no-store")]) {
+        .steps([{ [1] }, { [2] }, { try await stalled.openAndStall() }])
       })
     var body = try await fixture.cache.send(request()).body.makeAsyncIterator()
     #expect(try await body.next() == [1])
