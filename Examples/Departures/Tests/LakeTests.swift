@@ -97,17 +97,14 @@ import ExampleTesting
     fixture.clock.advance(by: .days(3650))
     #expect(try await fixture.cache.tile(zoom: 12, x: 1, y: 2).source != .loaded)
     #expect(try fixture.cache.store.namespace("boat.http").count() == 0, "no second copy")
-    fixture.services.change {
-      $0.answers["/"] = .init(200, ["Content-Type": "text/html"], text: "x")
-    }
+    fixture.services.change { $0.answers["/"] = .init(text: "<html>") }
     await #expect(throws: ServiceError.self) { try await fixture.cache.tile(zoom: 1, x: 0, y: 0) }
   }
 
   @Test func `a new lake is one data record and needs no code`() async throws {
-    let record = #"{"id": "sempach", "name": "Sempachersee", "latitude": 47.14, "longitude": 8.15}"#
+    let record = #"{"id": "sempach", "name": "Sempach", "latitude": 47.14, "longitude": 8.15}"#
     let lake = try JSONDecoder().decode(Lake.self, from: Data(record.utf8))
-    let report =
-      #"{"lakes": [{"name": "Sempachersee", "temperature": 23.5, "waterLevel": "503.80 m"}]}"#
+    let report = #"{"lakes": [{"name": "Sempach", "temperature": 23.5, "waterLevel": "503.8 m"}]}"#
     fixture.services.change { $0.answers["/lakes"] = .init(json: report) }
     #expect(try await fixture.cache.temperature(of: lake).value.celsius == 23.5)
     #expect(try await fixture.cache.level(of: lake).value == 503.8)
