@@ -23,10 +23,10 @@ enum ImageAddresses {
       rest = rest[name.range.upperBound...]
       while let next = rest.prefixMatch(of: attribute), !next.0.isEmpty {
         rest = rest[next.range.upperBound...]
-        let value = resolved(next.2 ?? next.3 ?? next.4 ?? "")
+        let value = next.2 ?? next.3 ?? next.4 ?? ""
         switch (tag, next.1.lowercased()) {
-        case ("img", "src"): found.append(value)
-        case ("img", "srcset"), ("source", "srcset"): found += candidates(of: value)
+        case ("img", "src"): found.append(resolved(value))
+        case ("img", "srcset"), ("source", "srcset"): found += candidates(of: resolved(value))
         default: break
         }
       }

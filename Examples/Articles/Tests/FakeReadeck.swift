@@ -7,7 +7,6 @@ final class FakeReadeck: Sendable {
     var title: String
     var updated: String
     var html: String
-    var status = 200
     /// An entity tag that is no quoted string.
     var entityTag: String
     var isArchived = false
@@ -29,7 +28,6 @@ final class FakeReadeck: Sendable {
   private struct State {
     var pages: [Page] = []
     var images: [String: LocalServer.Answer] = [:]
-    var listStatus = 200
   }
 
   static let token = "secret"
@@ -43,7 +41,6 @@ final class FakeReadeck: Sendable {
     set { state.withLock { $0.pages = newValue } }
   }
 
-  func set(_ status: Int) { state.withLock { $0.listStatus = status } }
   func set(_ image: LocalServer.Answer, at path: String) {
     state.withLock { $0.images[path] = image }
   }
@@ -111,7 +108,6 @@ final class FakeReadeck: Sendable {
   }
 
   private func list(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
-    guard state.listStatus == 200 else { return Self.refusal(state.listStatus) }
     let isArchived = request.parameter("is_archived")
     let pages = state.pages.filter { isArchived == nil || "\($0.isArchived)" == isArchived }
     let limit = Int(request.parameter("limit") ?? "") ?? 50
@@ -136,7 +132,6 @@ final class FakeReadeck: Sendable {
   }
 
   private func article(_ page: Page, _ request: LocalServer.Received) -> LocalServer.Answer {
-    guard page.status == 200 else { return .init(page.status, text: "<h1>Error</h1>") }
     // The tag must match exactly, and the 304 has no validators.
     if request.fields["if-none-match"] == page.entityTag { return .init(304) }
     let fields = [

@@ -142,13 +142,10 @@ import ExampleTesting
     for (number, kind) in [PendingEdit.Kind.archive, .mark, .delete].enumerated() {
       try await queue([kind], of: number)
     }
-    let pages = readeck.pages
-    readeck.pages = []
-    readeck.set(404)
+    fixture.answer(with: FakeReadeck.refusal(404)) { _ in true }
     let waiting = try await reader.sendEdits()
     #expect(waiting.left == 3 && waiting.sent == 0 && waiting.conflicts.isEmpty, "\(waiting)")
-    readeck.set(200)
-    readeck.pages = pages
+    fixture.answerAll()
     #expect(try await reader.sendEdits().sent == 3)
   }
 

@@ -100,17 +100,16 @@ import ExampleTesting
 
   @Test func `refusals and broken connections stay errors`() async throws {
     try await fixture.sync(new: 3)
-    for status in [401, 403, 404, 500, 503] {
-      readeck.set(status)
-      await #expect(throws: ServiceError.self, "\(status)") { try await reader.unread() }
-    }
-    readeck.set(200)
-    for code in [
+    let codes = [
       URLError.Code.secureConnectionFailed, .serverCertificateUntrusted, .badServerResponse,
-    ] {
-      fixture.network.fail(with: code)
-      await #expect(throws: (any Error).self, "\(code)") { try await reader.unread() }
+    ]
+    fixture.network.plan =
+      [401, 403, 404, 500, 503].map { FaultyTransport.Fault.status($0) }
+      + codes.map { FaultyTransport.Fault.fail(URLError($0)) }
+    for _ in fixture.network.plan {
+      await #expect(throws: (any Error).self) { try await reader.unread() }
     }
+    #expect(fixture.network.plan.isEmpty)
   }
 
   @Test func `asking for an article and listing change nothing`() async throws {

@@ -63,7 +63,7 @@ import ExampleTesting
 
   @Test func `articles that fail are fetched by the next sync`() async throws {
     readeck.fill(20)
-    readeck.change(3) { $0.status = 500 }
+    fixture.answer(FakeReadeck.body(3)) { $0 = .init(500, text: "<h1>Error</h1>") }
     // After the list and eight articles, the request for article 11 loses its connection.
     fixture.network.plan =
       [FaultyTransport.Fault](repeating: .pass, count: 9)
@@ -75,7 +75,7 @@ import ExampleTesting
     #expect(first.failures[1] == "Article 3: the service answered 500: no reason given")
     #expect(try reader.usage().lastSync == fixture.clock.now)
     _ = fixture.asked()
-    readeck.change(3) { $0.status = 200 }
+    fixture.answerAll()
     let second = try await fixture.sync()
     #expect(second.outcome == .done && second.stored == 2 && second.skipped == 18)
     #expect(fixture.asked().bodies == [11, 3])
@@ -102,13 +102,12 @@ import ExampleTesting
     let before = fixture.clock.now
     fixture.clock.advance(by: .hours(5))
     readeck.fill(3, from: 3)
-    for number in 3..<6 { readeck.change(number) { $0.status = 404 } }
+    fixture.answer(with: .init(404)) { $0.bare.hasSuffix("/article") }
     let failed = try await fixture.sync()
     #expect(failed.outcome == .failed && failed.failed == 3 && failed.kept == 3)
-    readeck.set(500)
+    fixture.network.plan = [.status(500)]
     #expect(try await fixture.sync().outcome == .failed)
     #expect(try reader.usage().lastSync == before)
-    readeck.set(200)
     for number in 3..<6 { readeck.remove(number) }
     #expect(try await fixture.sync().outcome == .nothingNew)
     #expect(try reader.usage().lastSync == fixture.clock.now)
