@@ -23,9 +23,9 @@ extension FaultTests {
   }
 
   private static func record(
-    _ name: String, like fault: Fault, _ index: KeyPath<Indexes, Database> & Sendable,
-    where isWanted: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
-    _ changeKey: @escaping @Sendable (inout [UInt8]) -> Void = { $0 = [] }
+    _ name: String, like fault: Fault, _ index: any KeyPath<Indexes, Database> & Sendable,
+    _ changeKey: @escaping @Sendable (inout [UInt8]) -> Void = { $0 = [] },
+    where isWanted: @escaping @Sendable ([UInt8]) -> Bool = { _ in true }
   ) -> Damage {
     Damage(name, like: fault) { transaction, indexes, notes in
       try change(indexes[keyPath: index], &transaction, notes, where: isWanted) { key, _ in

@@ -55,7 +55,8 @@ import Testing
             error?.code == .invalidArgument && error?.message.contains(words) == true, "\(rule)")
         }
       }
-      #expect(try store.namespaces().allSatisfy { $0.rules == Rules() && $0.entries == 0 })
+      let namespaces = try store.namespaces()
+      #expect(namespaces.allSatisfy { $0.rules == Rules() && $0.entries == 0 })
     }
   }
 
