@@ -128,13 +128,13 @@ struct ShowLake: AsyncParsableCommand {
           hint: "one of \(Lake.known.map(\.id).joined(separator: ", "))")
       }
       return [
-        try await row("temperature", await cache.temperature(of: lake)) {
+        try await row("temperature", try await cache.temperature(of: lake)) {
           "\($0.celsius) C, by a \($0.origin.rawValue)"
-        }, try await row("level", await cache.level(of: lake)) { "\($0) m" },
-        try await row("sun", await cache.sun(at: lake)) { sun in
+        }, try await row("level", try await cache.level(of: lake)) { "\($0) m" },
+        try await row("sun", try await cache.sun(at: lake)) { sun in
           try [sun.rise, sun.set].compactMap(\.self).map(SwissTime.clock).joined(separator: " to ")
         },
-        try await row("weather", await cache.forecasts(for: lake)) {
+        try await row("weather", try await cache.forecasts(for: lake)) {
           $0.nearest(to: cache.store.now).map { "\($0.celsius) C, \($0.words)" } ?? "unknown"
         },
       ]
