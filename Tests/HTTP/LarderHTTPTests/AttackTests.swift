@@ -226,15 +226,7 @@ struct AttackTests {
     async throws
   {
     let policy = HTTPCachePolicy(largestVariantCount: 4)
-    let fixture = try Fixture(
-      Origin { request, _ in
-        let foo = request.headerFields[HTTPField.Name("Foo")!] ?? ""
-        return (
-          response(
-            200, [("Cache-Control", "max-age=100000"), ("Vary", "Foo"), ("ETag", "\"\(foo)\"")]),
-          HTTPBody(foo)
-        )
-      }, policy: policy)
+    let fixture = try Fixture(.varying(by: "Foo"), policy: policy)
     for number in 0..<40 {
       #expect(try await fixture.get("/a", [("Foo", "\(number)")]).body == "\(number)")
       fixture.clock.advance(by: .seconds(61))
@@ -249,15 +241,7 @@ struct AttackTests {
   @Test func `a client that Vary separates gets its own response although it waited`() async throws
   {
     let gate = Gate()
-    let fixture = try Fixture(
-      Origin { request, _ in
-        await gate.wait()
-        let agent = request.headerFields[.userAgent] ?? ""
-        return (
-          response(200, [("Cache-Control", "max-age=100"), ("Vary", "User-Agent")]),
-          HTTPBody(agent)
-        )
-      })
+    let fixture = try Fixture(.behind(gate, .varying(by: "User-Agent")))
     async let first = fixture.get("/a", [("User-Agent", "one")])
     try await fixture.origin.wait(for: 1)
     async let second = fixture.get("/a", [("User-Agent", "two")])

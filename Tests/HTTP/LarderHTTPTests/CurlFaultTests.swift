@@ -49,13 +49,10 @@
     @Test func `a cache answers from the store in place of a head that breaks off`() async throws {
       let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
       let cache = HTTPCache(in: store.namespace("http"), over: CurlTransport())
-      let count = Mutex(0)
+      let count = Atomic(0)
       try await RawServer.run { connection in
         _ = await connection.head()
-        let isFirst = count.withLock { count in
-          count += 1
-          return count == 1
-        }
+        let isFirst = count.add(1, ordering: .relaxed).newValue == 1
         let start = "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, stale-if-error=60\r\nContent-Le"
         try await connection.send(isFirst ? start + "ngth: 1\r\n\r\na" : start)
       } _: { authority in
@@ -64,7 +61,8 @@
           #expect(try await result.body.bytes() == [0x61])
         }
       }
-      #expect(count.withLock { $0 } == 2)
+      let connections = count.load(ordering: .relaxed)
+      #expect(connections == 2)
       try store.close()
     }
 
@@ -110,12 +108,9 @@
       let start = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
       let (reads, read) = AsyncStream.makeStream(of: Void.self)
       let (sendings, sent) = AsyncStream.makeStream(of: Void.self)
-      let isFirst = Mutex(true)
+      let count = Atomic(0)
       try await RawServer.run { connection in
-        let isOdd = isFirst.withLock { first in
-          defer { first = false }
-          return first
-        }
+        let isOdd = count.add(1, ordering: .relaxed).newValue == 1
         while await connection.head() != nil {
           try await connection.send(start + (!isOdd ? "b" : areAtOnce ? "a\(start)x" : "a"))
           if isOdd, !areAtOnce {

@@ -124,12 +124,9 @@
     }
 
     @Test func `a connection is used again, but not for a request with an effect`() async throws {
-      let connections = Mutex(0)
+      let connections = Atomic(0)
       try await RawServer.run { connection in
-        let number = connections.withLock { count in
-          count += 1
-          return count
-        }
+        let number = connections.add(1, ordering: .relaxed).newValue
         while await connection.head() != nil {
           try await connection.send(
             "HTTP/1.1 200 OK\r\nX-N: \(number)\r\nContent-Length: 1\r\n\r\na")

@@ -104,3 +104,153 @@ struct FlightTests {
     #expect(failures.withLock { $0.isEmpty })
   }
 }
+
+/// A client that shares the exchange of another client does not depend on that client.
+struct SharedFlightTests {
+  private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
+
+  /// A body of 400,000 bytes. All pieces after the first wait for the gate.
+  private static func long(after gate: Gate) -> HTTPBody {
+    LongBodyTests.pieces([UInt8](repeating: 1, count: 400_000), of: 10_000) {
+      if $0 == 10_000 { await gate.wait() }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `a slow reader of a body for which there is no room holds nobody up`() async throws {
+    let policy = HTTPCachePolicy(bufferLimit: 50_000)
+    let gate = Gate()
+    let fixture = try Fixture(
+      Origin { _, _ in (response(200, Self.fresh), Self.long(after: gate)) }, policy: policy)
+    // This client reads nothing.
+    let slow = try await fixture.cache.send(request())
+    let other = Task { try await fixture.cache.send(request()) }
+    try await fixture.waiting(for: 1)
+    await gate.open()
+    try await fixture.origin.wait(for: 2)
+    #expect(try await other.value.body.bytes().count == 400_000)
+    #expect(try await slow.body.bytes().count == 400_000)
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `whoever waits for a response that was invalidated asks anew, and that is stored`()
+    async throws
+  {
+    let gate = Gate()
+    // The body of the first GET waits for the gate; later requests are answered at once.
+    let fixture = try Fixture(
+      Origin { request, number in
+        let isFirst = request.method == .get && number == 1
+        return (response(200, Self.fresh), isFirst ? Self.long(after: gate) : HTTPBody("new"))
+      })
+    let slow = try await fixture.cache.send(request())
+    let waiting = (0..<3).map { _ in Task { try await fixture.get().body } }
+    try await fixture.waiting(for: 3)
+    _ = try await fixture.cache.send(request("FOO"))
+    for task in waiting { #expect(try await task.value == "new") }
+    #expect(fixture.origin.count == 3, "those that waited share one exchange again")
+    #expect(try await fixture.get().result.isHit)
+    await gate.open()
+    #expect(try await slow.body.bytes().count == 400_000)
+    #expect(try await fixture.get().body == "new")
+  }
+
+  @Test func `a flight ends with its permit`() async throws {
+    let (permits, store) = (StorePermits(), try Store.temporary())
+    let flights = SingleFlight<String>()
+    for isRevokedBefore in [false, true] {
+      let permit = permits.issue(["host"], in: store)
+      #expect(flights.join("a", for: Flight.Outcome.self) == nil)
+      let waiting = try #require(flights.join("a", for: Flight.Outcome.self))
+      if isRevokedBefore { _ = permits.revoke("host") }
+      permits.add(Flight("a", in: flights), to: permit)
+      for flight in permits.revoke("host") { flight.complete(.abandoned) }
+      guard case .abandoned = try await waiting.outcome() else {
+        return #expect(Bool(false), "another outcome")
+      }
+    }
+  }
+
+  @Test func `a failure is that of all requests with the same fields`() async throws {
+    let gate = Gate()
+    let fixture = try Fixture(.behind(gate))
+    let asking = (0..<2).map { _ in Task { try await fixture.get("/a", [("User-Agent", "odd")]) } }
+    try await fixture.waiting(for: 1)
+    await gate.open()
+    for task in asking { await #expect(throws: Origin.Down.self) { try await task.value } }
+    #expect(fixture.origin.count == 1)
+  }
+
+  /// The origin varies by client. Its requests end at once, before all waiting clients have come to the next request.
+  @Test func `an origin that is down is asked twice, however many wait with fields of their own`()
+    async throws
+  {
+    for _ in 0..<10 {
+      let gate = Gate()
+      let fixture = try Fixture(.behind(gate))
+      let asking = (0..<20).map { number in
+        Task { try await fixture.get("/a", [("User-Agent", "\(number)")]) }
+      }
+      try await fixture.waiting(for: 19)
+      await gate.open()
+      for task in asking { await #expect(throws: Origin.Down.self) { try await task.value } }
+      #expect(fixture.origin.count == 2)
+      await #expect(throws: Origin.Down.self) { try await fixture.get("/a") }
+      #expect(fixture.origin.count == 3, "the error is not kept")
+    }
+  }
+
+  @Test func `whoever comes late to the second request finds its end, unless it was given up`()
+    async throws
+  {
+    let retry = Flight.Retry()
+    #expect(try await retry.outcome(under: "a") == nil)
+    retry.leading("a").complete(.abandoned)
+    #expect(try await retry.outcome(under: "a") == nil)
+    retry.leading("a").complete(.failed(Origin.Down(), [:], Flight.Retry()))
+    for _ in 0..<2 {
+      guard case .failed = try await retry.outcome(under: "a") else {
+        return #expect(Bool(false), "another outcome")
+      }
+    }
+  }
+
+  @Test func `whoever waits for the second request gets its response`() async throws {
+    let gate = Gate()
+    let fixture = try Fixture(
+      Origin { _, number in
+        await gate.wait()
+        if number == 1 { throw Origin.Down() }
+        return (response(200, Self.fresh), HTTPBody("fine"))
+      })
+    let first = Task { try await fixture.get("/a", [("User-Agent", "first")]) }
+    try await fixture.origin.wait(for: 1)
+    let asking = (0..<20).map { number in
+      Task { try await fixture.get("/a", [("User-Agent", "\(number)")]).body }
+    }
+    try await fixture.waiting(for: 20)
+    await gate.open()
+    await #expect(throws: Origin.Down.self) { try await first.value }
+    for task in asking { #expect(try await task.value == "fine") }
+    #expect(fixture.origin.count == 2)
+  }
+
+  @Test func `those whose flight fails get their stale responses, and ask twice`() async throws {
+    let stale = [("Cache-Control", "max-age=100, stale-if-error=1000"), ("ETag", "\"1\"")]
+    let fixture = try Fixture(.page(stale))
+    _ = try await fixture.get("/a")
+    fixture.clock.advance(by: .seconds(200))
+    let gate = Gate()
+    fixture.origin.become(.behind(gate))
+    let asking = (0..<20).map { number in
+      Task { try await fixture.get("/a", [("User-Agent", "\(number)")]) }
+    }
+    try await fixture.waiting(for: 19)
+    await gate.open()
+    for task in asking {
+      let answer = try await task.value
+      #expect(answer.body == "body" && answer.result.reason == .staleDisconnected)
+    }
+    #expect(fixture.origin.count == 3)
+  }
+}

@@ -54,6 +54,17 @@ final class Origin: HTTPTransport {
     }
   }
 
+  /// An origin whose responses vary by a field. The body and the tag are the value of that field.
+  static func varying(by name: String) -> Origin {
+    Origin { request, _ in
+      let value = request.headerFields[HTTPField.Name(name)!] ?? "none"
+      let fields: Pairs = [
+        ("Cache-Control", "max-age=100000"), ("Vary", name), ("ETag", "\"\(value)\""),
+      ]
+      return (response(200, fields), HTTPBody(value))
+    }
+  }
+
   /// An origin that answers with the path and the number of the request.
   static func echo(_ fields: Pairs = [("Cache-Control", "max-age=100")]) -> Origin {
     Origin { request, number in

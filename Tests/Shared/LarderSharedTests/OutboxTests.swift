@@ -81,8 +81,7 @@ import Testing
   }
 
   @Test func theOutboxIsBounded() async throws {
-    let machines = try await startMachines(1).machines
-    let machine = machines[0]
+    let machine = try await startMachines(1).machines[0]
     machine.link.cut()
     let outbox = machine.copies.outbox
     try await machine.store.commit { batch in

@@ -50,8 +50,7 @@ import Testing
 
   @Test(arguments: [LocalState.namespace, Outbox.namespace])
   func theTiersOwnNamespacesAreNotShared(name: String) async throws {
-    let machines = try await startMachines(1).machines
-    let machine = machines[0]
+    let machine = try await startMachines(1).machines[0]
     let cache = machine.store.cache(TextCodec(), in: name, shared: machine.shared)
     #expect(await code { try await cache.set("a", for: "a") } == .invalidArgument)
     #expect(await code { try await cache.clear() } == .invalidArgument)
@@ -70,8 +69,7 @@ import Testing
   }
 
   @Test func copiesOfAnotherApplicationAreNotTrusted() async throws {
-    let machines = try await startMachines(1).machines
-    let machine = machines[0]
+    let machine = try await startMachines(1).machines[0]
     let other = Shared(MemoryTier(application: "other", clock: ManualClock()))
     let copies = other.copies(of: machine.store)
     #expect(machine.standing == .confirmed)

@@ -43,21 +43,15 @@ import Testing
     #expect(address(action(SIGUSR2)) == own)
   }
 
-  @Test func `a place is where the terminal's cursor would be`() {
-    func place(_ text: String) -> [Int] {
-      let place = LineDisplay.Place(after: text.unicodeScalars, columns: 10)
-      return [place.row, place.column]
-    }
+  @Test(arguments: [
+    ("", [0, 0]), ("123456789", [0, 9]), ("1234567890", [1, 0]), ("12345678\u{65E5}", [1, 0]),
+    ("123456789\u{65E5}", [1, 2]), ("a\nb", [1, 1]), ("a\tb", [0, 9]), ("\u{3}", [0, 2]),
+    ("e\u{301}", [0, 1]),
+  ])
+  func `a place is where the terminal's cursor would be`(text: String, expected: [Int]) {
     Terminal.useUTF8Characters()
-    #expect(place("") == [0, 0])
-    #expect(place("123456789") == [0, 9])
-    #expect(place("1234567890") == [1, 0])
-    #expect(place("12345678\u{65E5}") == [1, 0])
-    #expect(place("123456789\u{65E5}") == [1, 2])
-    #expect(place("a\nb") == [1, 1])
-    #expect(place("a\tb") == [0, 9])
-    #expect(place("\u{3}") == [0, 2])
-    #expect(place("e\u{301}") == [0, 1])
+    let place = LineDisplay.Place(after: text.unicodeScalars, columns: 10)
+    #expect([place.row, place.column] == expected)
   }
 }
 
