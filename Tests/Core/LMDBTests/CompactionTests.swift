@@ -65,7 +65,7 @@ import Testing
     #expect(try Fixture.open(directory.store).value([7]) == [8])
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
     #expect(!names.contains("data.mdb.new"))
-    #expect(try mode(directory.store + "/data.mdb") == 0o600)
+    #expect(try permissions(of: directory.store + "/data.mdb") == 0o600)
   }
 
   @Test func `an empty environment, and one without commits, can be compacted`() throws {

@@ -17,8 +17,8 @@ import Testing
         "data.mdb", "lock.checkpoint", "lock.maps", "lock.mdb", "lock.open", "lock.opening",
         "lock.queue", "lock.readers", "lock.write",
       ])
-    for name in names { #expect(try mode(directory.store + "/" + name) == 0o600) }
-    #expect(try mode(directory.store) == 0o700)
+    for name in names { #expect(try permissions(of: directory.store + "/" + name) == 0o600) }
+    #expect(try permissions(of: directory.store) == 0o700)
     #expect(try peer.end() == 0)
   }
 

@@ -37,10 +37,6 @@ extension TemporaryDirectory {
   }
 }
 
-func mode(_ path: String) throws -> Int? {
-  try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-}
-
 func eventually(within limit: Duration = .seconds(120), _ condition: () throws -> Bool) rethrows
   -> Bool
 {

@@ -109,9 +109,9 @@ extension AccessTable {
   let fixture = StoreFixture()
 
   private var table: AccessTable { store.engine.access }
+  private var now: Int64 { clock.now.milliseconds / 60_000 }
 
   @Test func `a mark rises with each use up to a bound, and is lowered and forgotten`() throws {
-    let now = clock.now.milliseconds / 60_000
     #expect(table.stats(of: hash(1)) == AccessStats() && table.lastUse(of: hash(1)) == nil)
     for use in 1...5 as ClosedRange<UInt32> {
       table.touch(hash(1), in: now)
@@ -126,7 +126,6 @@ extension AccessTable {
   }
 
   @Test func `uses of the newest of the window change their time alone`() throws {
-    let now = clock.now.milliseconds / 60_000
     let id = NamespaceID(rawValue: 5)
     func use(_ number: Int, _ sequence: UInt64, _ id: NamespaceID) -> AccessStats {
       table.forget(hash(number))
@@ -157,7 +156,7 @@ extension AccessTable {
   }
 
   @Test func `the last use is known to the minute, and a lowered clock is no use`() throws {
-    let start = clock.now.milliseconds / 60_000
+    let start = now
     table.touch(hash(1), in: start + 90)
     table.lowerClock(of: hash(1))
     #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 90) * 60_000)
@@ -168,7 +167,7 @@ extension AccessTable {
   }
 
   @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
-    let start = clock.now.milliseconds / 60_000
+    let start = now
     // Ten tags in one bucket.
     let hashes = (1...10).map { UInt64($0) }
     for (index, hash) in hashes[..<8].enumerated() {
@@ -199,7 +198,6 @@ extension AccessTable {
   }
 
   @Test func `frequencies are halved a few words at a time, each once in a round`() throws {
-    let now = clock.now.milliseconds / 60_000
     for number in 0..<200 {
       table.setStats(AccessStats(frequency: 12, clock: 2), of: hash(number), in: now)
     }
@@ -222,7 +220,7 @@ extension AccessTable {
   @Test func `a table whose clock has come to its end goes on with a new one, and all it knows`()
     throws
   {
-    let start = clock.now.milliseconds / 60_000
+    let start = now
     table.touch(hash(1), in: start + 100)
     table.touch(hash(2), in: start + 50_000)
     table.putGhost(of: hash(3), stamp: 9, part: .window, frequency: 3)
@@ -234,12 +232,12 @@ extension AccessTable {
     #expect(long.milliseconds > (start + 100) * 60_000)
     #expect(long.milliseconds < (start + 31_000) * 60_000)
     #expect(table.takeGhost(of: hash(3))?.stamp == 9)
-    table.touch(hash(4), in: clock.now.milliseconds / 60_000)
-    #expect(table.lastUse(of: hash(4))?.milliseconds == clock.now.milliseconds / 60_000 * 60_000)
+    table.touch(hash(4), in: now)
+    #expect(table.lastUse(of: hash(4))?.milliseconds == now * 60_000)
   }
 
   @Test func `a table that grows goes on with all it knows`() throws {
-    let start = clock.now.milliseconds / 60_000
+    let start = now
     for number in 0..<200 {
       table.setStats(AccessStats(frequency: 5, clock: 2), of: hash(number), in: start + 7)
       table.putGhost(of: hash(1000 + number), stamp: 9, part: .main, frequency: 3)

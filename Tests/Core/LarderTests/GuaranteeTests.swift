@@ -66,32 +66,20 @@ import Testing
     #expect(try store.namespace("a").info()?.declared.limits.guaranteed == 500)
   }
 
-  private func put(_ key: String, in space: Store.Namespace, of owner: Owner? = nil) throws {
-    try space.set(
-      [UInt8](repeating: 1, count: 100), for: key, .with(owners: owner.map { [$0] } ?? []))
-  }
-
-  /// An article of 100 bytes with three images of 100 bytes.
-  private func putArticle(_ key: String, in store: Store) throws {
-    try put(key, in: store.namespace("articles"))
-    for index in 0..<3 {
-      try put(
-        "\(key)/\(index)", in: store.namespace("images"), of: Owner(Key(key), in: "articles"))
-    }
-  }
-
   @Test func `a namespace that is full does not evict what takes guaranteed bytes with it`() throws
   {
     try store.declare(Rules(limits: Limits(guaranteed: 300)), for: "images")
     try store.declare(Rules(limits: Limits(entries: 1), eviction: .fifo), for: "articles")
-    try putArticle("1", in: store)
-    let articles = store.namespace("articles")
+    let (articles, images) = (store.namespace("articles"), store.namespace("images"))
+    let bytes = [UInt8](repeating: 1, count: 100)
+    try articles.set(bytes, for: "1")
+    try images.fill(0..<3, with: bytes, .with(owners: [Owner(Key("1"), in: "articles")]))
     #expect(failure { try articles.set("x", for: "2") } == .full)
     #expect(
       failure { try store.declare(Rules(limits: Limits(entries: 0)), for: "articles") } == .full)
-    #expect(try store.namespace("images").count() == 3)
+    #expect(try images.count() == 3)
     // Removals, expiries, and writes of the namespace itself do not count as evictions by other namespaces.
     try store.declare(Rules(limits: Limits(entries: 2, guaranteed: 200)), for: "images")
-    #expect(try articles.count() == 0 && store.namespace("images").count() == 0)
+    #expect(try articles.count() == 0 && images.count() == 0)
   }
 }

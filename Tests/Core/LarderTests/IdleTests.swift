@@ -12,7 +12,10 @@ import Testing
   init() throws {
     let timer = ManualTimer()
     self.timer = timer
-    fixture = StoreFixture { $0.hooks.timer = timer.start }
+    fixture = StoreFixture {
+      $0.hooks.timer = timer.start
+      $0.hooks.chunksAbove = 10_000
+    }
     try store.declare(Rules(expires: .afterAccess(.seconds(1600))), for: "notes")
   }
 

@@ -22,13 +22,9 @@ import Testing
   @Test func `a new store is private to the user`() throws {
     try withStoreOnDisk { store, _ in
       try store.namespace("notes").set("v", for: "k")
-      let manager = FileManager.default
-      func mode(_ file: String) throws -> Int? {
-        try manager.attributesOfItem(atPath: file)[.posixPermissions] as? Int
-      }
-      #expect(try mode(store.path) == 0o700)
-      for file in try manager.contentsOfDirectory(atPath: store.path) {
-        #expect(try mode(store.path + "/" + file) == 0o600, "\(file)")
+      #expect(try permissions(of: store.path) == 0o700)
+      for file in try FileManager.default.contentsOfDirectory(atPath: store.path) {
+        #expect(try permissions(of: store.path + "/" + file) == 0o600, "\(file)")
       }
     }
   }
@@ -76,9 +72,18 @@ import Testing
       try transaction.put(newer.encoded, for: MetadataKey.format, in: .main)
     }
     try store.close()
-    let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
-    #expect(error?.code == .newerFormat)
-    #expect(error?.message.contains("format 6") == true && error?.hint != nil)
+    try expectRefusal(.newerFormat, "format 6")
+  }
+
+  private func expectRefusal(
+    _ code: LarderError.Code, _ words: String, _ options: Store.Options = .init()
+  ) throws {
+    let file = URL(fileURLWithPath: path + "/s/data.mdb")
+    let before = try Data(contentsOf: file)
+    let error = thrown { _ = try Store(at: path + "/s", options: options) }
+    #expect(error?.code == code)
+    #expect(error?.message.contains(words) == true && error?.hint != nil)
+    #expect(try Data(contentsOf: file) == before)
   }
 
   @Test func `format 1 is refused in words, and left alone`() throws {
@@ -88,12 +93,7 @@ import Testing
       try transaction.put(record, for: MetadataKey.format, in: .main)
     }
     try store.close()
-    let file = URL(fileURLWithPath: path + "/s/data.mdb")
-    let before = try Data(contentsOf: file)
-    let error = #expect(throws: LarderError.self) { try Store(at: path + "/s") }
-    #expect(error?.code == .cannotOpen)
-    #expect(error?.message.contains("format 1") == true && error?.hint != nil)
-    #expect(try Data(contentsOf: file) == before)
+    try expectRefusal(.cannotOpen, "format 1")
   }
 
   @Test func `format 3, which lacks a database, is refused in words, and left alone`() throws {
@@ -107,16 +107,8 @@ import Testing
       try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
     }
     old.close()
-    let file = URL(fileURLWithPath: path + "/s/data.mdb")
-    let before = try Data(contentsOf: file)
     for isReadOnly in [false, true] {
-      let options = Store.Options(readOnly: isReadOnly)
-      let error = #expect(throws: LarderError.self) {
-        try Store(at: path + "/s", options: options)
-      }
-      #expect(error?.code == .cannotOpen)
-      #expect(error?.message.contains("format 3") == true && error?.hint != nil)
-      #expect(try Data(contentsOf: file) == before)
+      try expectRefusal(.cannotOpen, "format 3", Store.Options(readOnly: isReadOnly))
     }
   }
 

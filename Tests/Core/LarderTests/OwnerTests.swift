@@ -9,16 +9,17 @@ struct OwnerTests: StoreSuite {
   private var articles: Store.Namespace { store.namespace("articles") }
   private var images: Store.Namespace { store.namespace("images") }
 
+  private func owned(by key: String) -> EntryAttributes {
+    .with(owners: [Owner(Key(key), in: "articles")])
+  }
+
   @Test(arguments: ["removed", "expired", "evicted", "invalidated"])
   func `what belongs to an entry leaves with it`(how: String) throws {
     try store.declare(Rules(limits: Limits(entries: 2), eviction: .fifo), for: "articles")
     try articles.set([1], for: "1", .with(expires: .after(.seconds(10)), tags: ["user"]))
-    for index in 0..<3 {
-      try images.set(
-        [1, 2, 3], for: "1/\(index)", .with(owners: [Owner(Key("1"), in: "articles")]))
-    }
+    try images.fill(0..<3, with: [1, 2, 3], owned(by: "1"))
     try images.set([4], for: "alone")
-    #expect(try images.entry(for: "1/0")!.owners == [Owner(Key("1"), in: "articles")])
+    #expect(try images.entry(for: 0)!.owners == [Owner(Key("1"), in: "articles")])
     switch how {
     case "removed": #expect(try articles.remove("1"))
     case "expired":
@@ -45,15 +46,14 @@ struct OwnerTests: StoreSuite {
     #expect(try !images.contains("shared"))
   }
 
-  private static let absent = [Owner(Key("1"), in: "articles")]
-
   @Test func `owners must be there, and nothing is changed where one is not`() throws {
-    #expect(failure { try images.set([1], for: "a", .with(owners: Self.absent)) } == .noSuchOwner)
+    let absent = owned(by: "1")
+    #expect(failure { try images.set([1], for: "a", absent) } == .noSuchOwner)
     let facts = try images.info()
     #expect(facts == nil)
     try images.set([1], for: "x")
     #expect(
-      failure { try store.write { _ = try $0.setOwners(Self.absent, of: "x", in: images) } }
+      failure { try store.write { _ = try $0.setOwners(absent.owners, of: "x", in: images) } }
         == .noSuchOwner)
     #expect(try images.entry(for: "x")!.owners == [])
   }
@@ -63,9 +63,7 @@ struct OwnerTests: StoreSuite {
     for article in 0..<4 {
       try articles.set("text", for: "\(article)")
       for index in 0..<3 {
-        try images.set(
-          [1], for: "\(article)/\(index)",
-          .with(owners: [Owner(Key("\(article)"), in: "articles")]))
+        try images.set([1], for: "\(article)/\(index)", owned(by: "\(article)"))
       }
     }
     #expect(try articles.keysByPages(of: 9).map(\.description) == ["2", "3"])
@@ -76,23 +74,20 @@ struct OwnerTests: StoreSuite {
     try store.declare(Rules(limits: Limits(entries: 2)), for: "images")
     try articles.set("text", for: "1")
     try articles.set("text", for: "2")
-    let first = Owner(Key("1"), in: "articles")
-    let second = Owner(Key("2"), in: "articles")
-    for index in 0..<2 { try images.set([1], for: "1/\(index)", .with(owners: [first])) }
-    #expect(failure { try images.set([1], for: "1/2", .with(owners: [first])) } == .full)
+    for index in 0..<2 { try images.set([1], for: "1/\(index)", owned(by: "1")) }
+    #expect(failure { try images.set([1], for: "1/2", owned(by: "1")) } == .full)
     try articles.pin("1")
-    #expect(failure { try images.set([1], for: "2/0", .with(owners: [second])) } == .full)
+    #expect(failure { try images.set([1], for: "2/0", owned(by: "2")) } == .full)
     #expect(try images.count() == 2 && articles.count() == 2)
     try articles.unpin("1")
-    try images.set([1], for: "2/0", .with(owners: [second]))
+    try images.set([1], for: "2/0", owned(by: "2"))
     #expect(try images.count() == 1 && articles.count() == 1)
   }
 
   @Test func `what belonged to cleared entries leaves when they are reclaimed`() throws {
     for article in 0..<100 {
       try articles.set("text", for: "\(article)")
-      try images.set(
-        [1], for: "\(article)", .with(owners: [Owner(Key("\(article)"), in: "articles")]))
+      try images.set([1], for: "\(article)", owned(by: "\(article)"))
     }
     try articles.clear()
     try articles.set("text", for: "5")

@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct Use: StoreSuite {
-  let fixture = StoreFixture()
+  let fixture = StoreFixture { $0.hooks.chunksAbove = 10_000 }
 
   private func mark(_ key: String, in notes: Store.Namespace) throws -> AccessStats {
     try notes.engine.access.stats(of: notes.place(of: key))
@@ -30,15 +30,13 @@ import Testing
   }
 
   @Test func `large values and those with long keys or in chunks are used alike`() throws {
-    try withNotes(chunksAbove: 10_000) { _, notes, _ in
-      for (key, count) in [
-        ("large", 5000), (String(repeating: "k", count: 300), 10), ("cut", 20_000),
-      ] {
-        try notes.set([UInt8](repeating: 1, count: count), for: key)
-        let before = try mark(key, in: notes)
-        #expect(try notes.bytes(key)?.count == count)
-        #expect(try mark(key, in: notes).frequency == before.frequency + 1)
-      }
+    for (key, count) in [
+      ("large", 5000), (String(repeating: "k", count: 300), 10), ("cut", 20_000),
+    ] {
+      try notes.set([UInt8](repeating: 1, count: count), for: key)
+      let before = try mark(key, in: notes)
+      #expect(try notes.bytes(key)?.count == count)
+      #expect(try mark(key, in: notes).frequency == before.frequency + 1)
     }
   }
 
@@ -57,19 +55,15 @@ import Testing
   }
 
   @Test func `what is not lent is not used: expired, stale and damaged entries`() throws {
-    try withNotes { store, notes, clock in
-      var rules = Rules()
-      rules.stale = .seconds(100)
-      try store.declare(rules, for: "notes")
-      try notes.set("v", for: "k", expires: .after(.seconds(100)))
-      let before = try mark("k", in: notes)
-      clock.advance(by: .seconds(150))
-      #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
-      clock.advance(by: .seconds(100))
+    try store.declare(Rules(stale: .seconds(100)), for: "notes")
+    try notes.set("v", for: "k", expires: .after(.seconds(100)))
+    var before = try mark("k", in: notes)
+    for seconds in [150, 100] {
+      clock.advance(by: .seconds(seconds))
       #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
     }
     try notes.set("v", for: "k")
-    let before = try mark("k", in: notes)
+    before = try mark("k", in: notes)
     try notes.tamper("k") { $0[$0.count - 1] ^= 1 }
     #expect(try notes.text("k") == nil && mark("k", in: notes) == before)
     try notes.remove("k")

@@ -31,6 +31,10 @@ package final class TemporaryDirectory: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
+package func permissions(of path: String) throws -> Int? {
+  try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+}
+
 package func makePrivateDirectory(_ path: String) throws {
   try FileManager.default.createDirectory(
     atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
