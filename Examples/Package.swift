@@ -19,15 +19,17 @@ let program: [Target.Dependency] = client + ["ExampleProgram", arguments]
 let testing: [Target.Dependency] =
   client + [larder("LarderURLSession"), larder("larder"), "ExampleTesting", "TestSupport"]
 
-/// An adapter: a library, a program over it, and their tests, in a folder of its own.
-func adapter(_ name: String, library: String, program target: String) -> [Target] {
-  [
+/// An adapter: a library, a program over it, such as `larder-lego`, and their tests, in a folder of its own.
+func adapter(_ name: String, library: String) -> [Target] {
+  let command = "larder-" + name.lowercased()
+  return [
     .target(name: library, dependencies: client, path: "\(name)/\(library)"),
     .executableTarget(
-      name: target, dependencies: program + [.target(name: library)], path: "\(name)/\(target)"),
+      name: command, dependencies: program + [.target(name: library)], path: "\(name)/Larder\(name)"
+    ),
     .testTarget(
       name: "\(name)Tests",
-      dependencies: testing + [.target(name: library), .target(name: target)],
+      dependencies: testing + [.target(name: library), .target(name: command)],
       path: "\(name)/Tests", plugins: ["PagePrograms"]),
   ]
 }
@@ -98,12 +100,6 @@ let documents: [Target] = [
 let package = Package(
   name: "larder-examples",
   platforms: [.macOS(.v15)],
-  products: [
-    .executable(name: "larder-lego", targets: ["LarderLego"]),
-    .executable(name: "larder-departures", targets: ["LarderDepartures"]),
-    .executable(name: "larder-articles", targets: ["LarderArticles"]),
-    .executable(name: "larder-catalog", targets: ["LarderCatalog"]),
-  ],
   dependencies: [
     .package(
       name: "larder", path: "..",
@@ -120,10 +116,10 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: support + programs + documents
-    + adapter("Lego", library: "LegoCache", program: "LarderLego")
-    + adapter("Departures", library: "Departures", program: "LarderDepartures")
-    + adapter("Articles", library: "Articles", program: "LarderArticles")
-    + adapter("Catalog", library: "Catalog", program: "LarderCatalog")
+    + adapter("Lego", library: "LegoCache")
+    + adapter("Departures", library: "Departures")
+    + adapter("Articles", library: "Articles")
+    + adapter("Catalog", library: "Catalog")
 )
 
 let strict: [SwiftSetting] = [

@@ -31,7 +31,7 @@ import ExampleTesting
   @Test func `every program has a row in the table and a run of its own`() throws {
     let manifest = try Repository.text("Examples/Package.swift")
     let runs = try Repository.text("Scripts/examples")
-    let programs = manifest.matches(of: /\.executable\(name: "(larder-\w+)"/).map { $0.1 }
+    let programs = manifest.matches(of: /adapter\("(\w+)"/).map { "larder-" + $0.1.lowercased() }
     #expect(programs.contains("larder-lego"))
     for program in programs {
       // A test of links checks that the page exists.
