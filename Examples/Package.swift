@@ -62,15 +62,6 @@ let programs: [Target] = [
   .executableTarget(name: "larder-rates", dependencies: program, path: "Rates"),
 ]
 
-/// The dependencies of programs with traits.
-let traits: [Target.Dependency] = [
-  larder("Larder"), larder("LarderCompression"), larder("LarderEncryption"), larder("LarderHTTP"),
-  larder("LarderHTTPTesting"), larder("LarderMonitoring"), larder("LarderTesting"),
-  larder("LarderTracing"), "TestSupport", httpTypes,
-  .product(name: "Crypto", package: "swift-crypto"),
-  .product(name: "Logging", package: "swift-log"),
-]
-
 /// The programs of the pages, which a plugin gives to the tests, and the tests of traits that need third-party packages.
 let documents: [Target] = [
   .executableTarget(name: "page-programs", path: "Documents/Generator"),
@@ -79,22 +70,22 @@ let documents: [Target] = [
     path: "Documents/Plugin"),
   .testTarget(
     name: "DocumentTests",
-    dependencies: traits + [
-      larder("LarderCodecs"), larder("LarderShared"), larder("LarderSharedTesting"),
-      larder("LarderURLSession"), larder("larder"), "quickstart", "weather",
-    ],
-    path: "Documents/Tests", plugins: ["PagePrograms"]),
-  .testTarget(
-    name: "TraitTests",
-    dependencies: traits + [
-      .product(name: "InMemoryLogging", package: "swift-log"),
+    dependencies: [
+      larder("Larder"), larder("LarderCodecs"), larder("LarderCompression"),
+      larder("LarderEncryption"), larder("LarderHTTP"), larder("LarderHTTPTesting"),
+      larder("LarderMonitoring"), larder("LarderShared"), larder("LarderSharedTesting"),
+      larder("LarderTesting"), larder("LarderTracing"), larder("LarderURLSession"),
+      larder("larder"), "quickstart", "weather", "TestSupport", httpTypes,
       .product(name: "CoreMetrics", package: "swift-metrics"),
+      .product(name: "Crypto", package: "swift-crypto"),
+      .product(name: "InMemoryLogging", package: "swift-log"),
       .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+      .product(name: "Logging", package: "swift-log"),
       .product(name: "MetricsTestKit", package: "swift-metrics"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "Tracing", package: "swift-distributed-tracing"),
     ],
-    path: "Traits"),
+    path: "Documents/Tests", plugins: ["PagePrograms"]),
 ]
 
 let package = Package(
