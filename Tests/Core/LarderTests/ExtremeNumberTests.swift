@@ -181,21 +181,12 @@ import Testing
   }
 
   @Test func `more transforms than an entry can name are refused`() throws {
-    struct Same: ValueTransform {
-      var id: TransformID
-      func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
-        bytes: [UInt8], parameters: [UInt8]
-      )? { (bytes.copied, []) }
-      func revert(
-        _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-      ) -> [UInt8] { bytes.copied }
-    }
     var options = Store.Options()
-    options.transforms = (100..<108).map { Same(id: TransformID(rawValue: $0)) }
+    options.transforms = (100..<108).map { PlainTransform(id: TransformID(rawValue: $0)) }
     let notes = try Store.temporary(options: options).namespace("notes")
     try notes.set("v", for: "k")
     #expect(try notes.text("k") == "v")
-    options.transforms.append(Same(id: TransformID(rawValue: 108)))
+    options.transforms.append(PlainTransform(id: TransformID(rawValue: 108)))
     #expect(failure { _ = try Store.temporary(options: options) } == .invalidArgument)
   }
 

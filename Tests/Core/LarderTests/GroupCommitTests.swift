@@ -29,17 +29,13 @@ struct GroupCommitTests: StoreSuite {
     store.engine.writes.queue.thread.suspend()
     defer { store.engine.writes.queue.thread.resume() }
     let holder = await LockHolder(store)
-    let ended = DispatchSemaphore(value: 0)
-    Thread.detachNewThread {
-      try? notes.set("v", for: "k")
-      ended.signal()
-    }
+    let write = inThread { try notes.set("v", for: "k") }
     // The write waits in the queue. After 100 ms the calling thread commits the queue itself.
     try await waitUntil {
       store.engine.writes.queue.waitingCount == 1 || store.engine.writes.queue.hasTaken
     }
     holder.letGo()
-    await ended.signalled()
+    try await write.value
     #expect(try notes.text("k") == "v")
     try store.close()
   }

@@ -137,12 +137,7 @@ import Testing
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<30 { group.addTask { try await notes.set("x", for: "\(number)") } }
         try await store.engine.writes.queue.waitForWaiting(30)
-        let closed = DispatchSemaphore(value: 0)
-        let outcomes = Outcomes()
-        Thread.detachNewThread {
-          outcomes.add(Result { try store.close() })
-          closed.signal()
-        }
+        let closing = inThread { try store.close() }
         try await waitUntil { store.engine.writes.queue.isClosed }
         do {
           try await notes.set("x", for: "late")
@@ -151,8 +146,7 @@ import Testing
           #expect(error.code == .closed)
         }
         try await group.waitForAll()
-        await closed.signalled()
-        try outcomes.check()
+        try await closing.value
       }
     }
     let again = try Store(at: path)
@@ -187,20 +181,14 @@ import Testing
   @Test func `a batch runs on its caller's thread, in a commit of its own`() async throws {
     let commits = Shared<Set<UInt64>>([])
     let own = Shared<UInt64>(0)
-    let ended = DispatchSemaphore(value: 0)
-    let outcomes = Outcomes()
     try await whileHeld(store, until: 20) {
-      Thread.detachNewThread {
+      let batch = inThread {
         let caller = Thread.current
-        outcomes.add(
-          Result {
-            try store.write { batch in
-              #expect(Thread.current == caller)
-              own.withLock { $0 = batch.session.transaction.id }
-              for key in 0..<20 { try batch.set("batch", for: "batch \(key)", in: notes) }
-            }
-          })
-        ended.signal()
+        try store.write { batch in
+          #expect(Thread.current == caller)
+          own.withLock { $0 = batch.session.transaction.id }
+          for key in 0..<20 { try batch.set("batch", for: "batch \(key)", in: notes) }
+        }
       }
       try await inTasks(20) { key in
         do {
@@ -215,9 +203,8 @@ import Testing
           #expect(key == 7)
         }
       }
-      await ended.signalled()
+      try await batch.value
     }
-    try outcomes.check()
     #expect(!commits.value.contains(own.value))
     #expect(try notes.count() == 39)
     for key in 0..<20 where key != 7 { #expect(try notes.text(key) == "group") }

@@ -49,6 +49,20 @@ func whileHeld(
   try await done
 }
 
+/// Starts `body` in a new thread. The task ends with the thread.
+func inThread(_ body: @escaping @Sendable () throws -> Void) -> Task<Void, any Error> {
+  let outcomes = Outcomes()
+  let ended = DispatchSemaphore(value: 0)
+  Thread.detachNewThread {
+    outcomes.add(Result { try body() })
+    ended.signal()
+  }
+  return Task {
+    await ended.signalled()
+    try outcomes.check()
+  }
+}
+
 extension WriteQueue {
   func waitForWaiting(_ count: Int) async throws {
     try await waitUntil { waitingCount >= count }

@@ -7,8 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct MemoryTests: StoreSuite {
-  let fixture = StoreFixture()
-
+  let fixture = StoreFixture { $0.hooks.chunksAbove = 2000 }
   let codec = CountingCodec()
 
   @Test func `a hit decodes nothing and looks nothing up`() throws {
@@ -141,17 +140,15 @@ import Testing
   }
 
   @Test func `large values in chunks are not put together to be compared`() throws {
-    try withStore(chunksAbove: 2000) { store, _ in
-      let notes = store.cache(codec, in: "notes")
-      let text = String(repeating: "x", count: 100_000)
-      try notes.set(text, for: "k")
-      for round in 0..<3 {
-        #expect(try notes.value(for: "k") == text)
-        try store.namespace("other").set("x", for: round)
-      }
-      #expect(codec.decoded == 1)
-      #expect(try notes.namespace.reads.hits == 3)
+    let notes = store.cache(codec, in: "notes")
+    let text = String(repeating: "x", count: 100_000)
+    try notes.set(text, for: "k")
+    for round in 0..<3 {
+      #expect(try notes.value(for: "k") == text)
+      try store.namespace("other").set("x", for: round)
     }
+    #expect(codec.decoded == 1)
+    #expect(try notes.namespace.reads.hits == 3)
   }
 
   @Test func `after closing nothing is given any more`() throws {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct StatisticsTests: StoreSuite {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }
-  let fixture = StoreFixture()
+  let fixture = StoreFixture { $0.hooks.chunksAbove = 2000 }
 
   @Test func `usage stands beside its limit, for namespaces and the store`() throws {
     try store.declare(
@@ -31,28 +31,26 @@ import Testing
   }
 
   @Test func `bytes that went are counted by the reason`() throws {
-    try withNotes(chunksAbove: 2000) { store, notes, clock in
-      func set(_ size: Int, _ key: Int, _ expires: Expiration = .never) throws {
-        try notes.set([UInt8](repeating: 1, count: size), for: key, expires: expires)
-      }
-      try set(10, 0)
-      try set(5000, 0)
-      try set(300, 0)
-      try set(70, 1, .after(.seconds(1)))
-      try set(4000, 2, .after(.seconds(1)))
-      try set(8, 3)
-      try notes.remove(3)
-      clock.advance(by: .seconds(1))
-      try store.purge()
-      try notes.clear()
-      let removals = try notes.removals
-      #expect(removals[.replaced] == 2 && removals.bytes(.replaced) == 5010)
-      #expect(removals[.expired] == 2 && removals.bytes(.expired) == 4070)
-      #expect(removals[.removed] == 1 && removals.bytes(.removed) == 8)
-      #expect(removals[.cleared] == 1 && removals.bytes(.cleared) == 300)
-      #expect(removals.evicted == 0 && removals.evictedBytes == 0)
-      #expect(try store.statistics().removals == removals)
+    func set(_ size: Int, _ key: Int, _ expires: Expiration = .never) throws {
+      try notes.set([UInt8](repeating: 1, count: size), for: key, expires: expires)
     }
+    try set(10, 0)
+    try set(5000, 0)
+    try set(300, 0)
+    try set(70, 1, .after(.seconds(1)))
+    try set(4000, 2, .after(.seconds(1)))
+    try set(8, 3)
+    try notes.remove(3)
+    clock.advance(by: .seconds(1))
+    try store.purge()
+    try notes.clear()
+    let removals = try notes.removals
+    #expect(removals[.replaced] == 2 && removals.bytes(.replaced) == 5010)
+    #expect(removals[.expired] == 2 && removals.bytes(.expired) == 4070)
+    #expect(removals[.removed] == 1 && removals.bytes(.removed) == 8)
+    #expect(removals[.cleared] == 1 && removals.bytes(.cleared) == 300)
+    #expect(removals.evicted == 0 && removals.evictedBytes == 0)
+    #expect(try store.statistics().removals == removals)
   }
 
   @Test func `a reset begins the counts anew and leaves everything else`() throws {

@@ -7,23 +7,13 @@ import Testing
 @testable import Larder
 
 @Suite struct TransformTests {
-  private struct Runs: ValueTransform {
-    var id = TransformID(rawValue: 201)
-    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
-      bytes: [UInt8], parameters: [UInt8]
-    )? {
-      guard bytes.count > 10, bytes.indices.allSatisfy({ bytes[$0] == bytes[0] }) else {
-        return nil
-      }
-      return ([bytes[0]], [])
-    }
-    func revert(
-      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-    ) throws -> [UInt8] {
+  private let runs = PlainTransform(
+    id: TransformID(rawValue: 201),
+    applied: { bytes in bytes.count > 10 && Set(bytes).count == 1 ? [bytes[0]] : nil },
+    reverted: { bytes, size in
       guard bytes.count == 1 else { throw LarderError(.damaged, "not a run") }
       return [UInt8](repeating: bytes[0], count: size)
-    }
-  }
+    })
 
   private func options(_ transforms: [any ValueTransform], chunksAbove: Int? = nil) -> Store.Options
   {
@@ -37,7 +27,7 @@ import Testing
   func `every way to read returns what was written, and the file does not hold it`(
     chunksAbove: Int?
   ) throws {
-    let options = options([Runs(), Veil()], chunksAbove: chunksAbove)
+    let options = options([runs, Veil()], chunksAbove: chunksAbove)
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     let long = String(repeating: "k", count: 400)
@@ -99,7 +89,7 @@ import Testing
   }
 
   @Test func `loads store and revalidate as without transforms`() async throws {
-    let store = try Store.temporary(options: options([Runs(), Veil()]))
+    let store = try Store.temporary(options: options([runs, Veil()]))
     let attributes = EntryAttributes.with(entityTag: Array("\"etag\"".utf8))
     let cache = store.cache(TextCodec(), in: "loaded", memory: .off)
     let load = LoadOptions(expires: .after(.hours(1)), waitsForCommit: true)

@@ -5,21 +5,6 @@ import Testing
 
 @testable import Larder
 
-private struct Refusal: ValueTransform {
-  let id = TransformID(rawValue: 201)
-
-  func apply(
-    _ bytes: Span<UInt8>, for context: TransformContext
-  ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
-    if bytes.count > 1 { throw LarderError(.invalidArgument, "too long") }
-    return nil
-  }
-
-  func revert(
-    _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-  ) throws -> [UInt8] { bytes.copied }
-}
-
 /// Entries whose value and metadata are encrypted, changed by a program that has no transform or the wrong key.
 @Suite struct TransformedEntryTests {
   private let directory = TemporaryDirectory()
@@ -123,7 +108,13 @@ private struct Refusal: ValueTransform {
   }
 
   @Test func `a transform that throws leaves no namespace and no version behind`() throws {
-    let store = try Store.temporary(options: Self.options(Refusal()))
+    let refusal = PlainTransform(
+      id: TransformID(rawValue: 201),
+      applied: { bytes in
+        if bytes.count > 1 { throw LarderError(.invalidArgument, "too long") }
+        return nil
+      })
+    let store = try Store.temporary(options: Self.options(refusal))
     let (made, notes) = (store.namespace("made"), store.namespace("notes"))
     let short: [UInt8] = [1]
     try notes.set(short, for: "a")
@@ -175,16 +166,9 @@ private struct Refusal: ValueTransform {
   @Test func `a compressed value keeps its mark when its metadata changes without compression`()
     throws
   {
-    struct Compressed: ValueTransform {
-      let id = TransformID.zstd
-      func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
-        bytes: [UInt8], parameters: [UInt8]
-      )? { (bytes.copied.reversed(), []) }
-      func revert(
-        _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-      ) -> [UInt8] { bytes.copied.reversed() }
-    }
-    var store = try Store(at: path, options: Self.options(Compressed()))
+    let compressed = PlainTransform(
+      id: .zstd, applied: { $0.reversed() }, reverted: { bytes, _ in bytes.reversed() })
+    var store = try Store(at: path, options: Self.options(compressed))
     try store.namespace("notes").set(Self.value, for: "k")
     try store.close()
     store = try Store(at: path, options: Self.options())
@@ -192,7 +176,7 @@ private struct Refusal: ValueTransform {
     #expect(try store.write { try $0.setMetadata([1], of: "k", in: notes) })
     #expect(try notes.entry(for: "k")?.metadata == [1])
     try store.close()
-    store = try Store(at: path, options: Self.options(Compressed()))
+    store = try Store(at: path, options: Self.options(compressed))
     #expect(try store.namespace("notes").bytes("k") == Self.value)
     #expect(try store.namespace("notes").entry(for: "k")?.metadata == [1])
     try store.close()

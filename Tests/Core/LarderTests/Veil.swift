@@ -2,6 +2,23 @@ import LarderSystem
 
 @testable import Larder
 
+/// A transform without parameters.
+struct PlainTransform: ValueTransform {
+  let id: TransformID
+  var applied: @Sendable ([UInt8]) throws -> [UInt8]? = { $0 }
+  var reverted: @Sendable (_ bytes: [UInt8], _ size: Int) throws -> [UInt8] = { bytes, _ in bytes }
+
+  func apply(
+    _ bytes: Span<UInt8>, for context: TransformContext
+  ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
+    try applied(bytes.copied).map { (bytes: $0, parameters: []) }
+  }
+
+  func revert(
+    _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+  ) throws -> [UInt8] { try reverted(bytes.copied, size) }
+}
+
 /// Hides bytes by a simple computation and seals them with a checksum of their place; for tests alone.
 struct Veil: ValueTransform {
   var id = TransformID(rawValue: 200)
