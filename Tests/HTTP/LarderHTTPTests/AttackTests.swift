@@ -199,10 +199,8 @@ struct AttackTests {
   {
     let fixture = try Fixture(
       Origin { request, number in
-        (
-          response(number == 1 ? code : 200, [("Cache-Control", "max-age=100, public")]),
-          HTTPBody("\(number)")
-        )
+        let status = number == 1 ? code : 200
+        return (response(status, [("Cache-Control", "max-age=100, public")]), HTTPBody("\(number)"))
       })
     #expect(try await fixture.get("/a", fields).result.response.status.code == code)
     let next = try await fixture.get("/a")

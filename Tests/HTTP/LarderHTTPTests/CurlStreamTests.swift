@@ -140,18 +140,15 @@
     @Test func `of a hundred requests 64 are under way at once, and the others wait`() async throws
     {
       let count = 100
-      let waiting = Mutex(0)
+      let waiting = Atomic(0)
       let most = Mutex(0)
       let gate = Gate()
       try await RawServer.run { connection in
         guard let head = await connection.head() else { return }
-        let now = waiting.withLock { waiting in
-          waiting += 1
-          return waiting
-        }
+        let now = waiting.add(1, ordering: .relaxed).newValue
         most.withLock { $0 = max($0, now) }
         await gate.wait()
-        waiting.withLock { $0 -= 1 }
+        waiting.subtract(1, ordering: .relaxed)
         let path = head.split(separator: " ")[1]
         try await connection.send(Self.start + "\(path.utf8.count)\r\n\r\n\(path)")
       } _: { authority in
@@ -163,7 +160,7 @@
               return try await body.bytes() == Array("/\(number)".utf8)
             }
           }
-          try await waitUntil { waiting.withLock { $0 } >= 64 }
+          try await waitUntil { waiting.load(ordering: .relaxed) >= 64 }
           // A cancelled waiter ends at once, and takes no place.
           let waiter = Task { try await transport.send(to: authority) }
           for _ in 0..<1000 { await Task.yield() }

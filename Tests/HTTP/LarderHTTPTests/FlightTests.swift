@@ -71,15 +71,12 @@ struct FlightTests {
 
   /// The policy's closure runs between the read of the store and the beginning of the exchange.
   @Test func `an exchange that ended just before is not repeated`() async throws {
-    let calls = Mutex(0)
+    let calls = Atomic(0)
     let action = Mutex<(@Sendable () throws -> Void)?>(nil)
     let failures = Mutex<[any Error]>([])
     let policy = HTTPCachePolicy(principal: { _ in
       // The first call comes before the read of the store, for the tags of the request.
-      let isBetween = calls.withLock { calls in
-        calls += 1
-        return calls == 2
-      }
+      let isBetween = calls.add(1, ordering: .relaxed).newValue == 2
       do {
         if isBetween { try action.withLock { $0 }?() }
       } catch {

@@ -47,19 +47,14 @@ struct LongBodyTests {
   @Test func `a body of more than 64 MB is stored while it comes, in bounded memory`() async throws
   {
     let (piece, count) = (1 << 16, 1_050)
-    let next = Mutex(0)
+    let next = Atomic(0)
     let fixture = try Fixture(
-      Origin { _, _ in
-        (
-          response(200, Self.fresh),
-          HTTPBody(next: {
-            next.withLock { next in
-              defer { next += 1 }
-              return next < count
-                ? [UInt8](repeating: UInt8(truncatingIfNeeded: next), count: piece) : nil
-            }
-          })
-        )
+      .giving(Self.fresh) {
+        HTTPBody(next: {
+          let number = next.add(1, ordering: .relaxed).oldValue
+          guard number < count else { return nil }
+          return [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: piece)
+        })
       })
     func read(_ body: HTTPBody) async throws -> Int {
       var (size, most) = (0, 0)

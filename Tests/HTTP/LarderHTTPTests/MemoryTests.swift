@@ -11,11 +11,12 @@ struct MemoryTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 
   /// A body in pieces of 10,000 bytes; the response announces its length or not.
-  private static func origin(_ bytes: [UInt8], isAnnounced: Bool) -> Origin {
-    Origin { _, _ in
-      let length = isAnnounced ? [("Content-Length", "\(bytes.count)")] : []
-      return (response(200, fresh + length), LongBodyTests.pieces(bytes, of: 10_000))
-    }
+  private static func origin(
+    _ bytes: [UInt8], isAnnounced: Bool,
+    _ meanwhile: @escaping @Sendable (Int) async throws -> Void = { _ in }
+  ) -> Origin {
+    let length = isAnnounced ? [("Content-Length", "\(bytes.count)")] : []
+    return .giving(fresh + length) { LongBodyTests.pieces(bytes, of: 10_000, meanwhile) }
   }
 
   @Test(arguments: [1, 65_535, 65_536, 65_537, 500_000], [true, false])
@@ -125,14 +126,8 @@ struct MemoryTests {
     let bytes = LongBodyTests.body(400_000)
     let taken = Mutex(0)
     let fixture = try Fixture(
-      Origin { _, _ in
-        let length = isAnnounced ? [("Content-Length", "\(bytes.count)")] : []
-        return (
-          response(200, Self.fresh + length),
-          LongBodyTests.pieces(bytes, of: 10_000) { offset in
-            taken.withLock { $0 = min(bytes.count, offset + 10_000) }
-          }
-        )
+      Self.origin(bytes, isAnnounced: isAnnounced) { offset in
+        taken.withLock { $0 = min(bytes.count, offset + 10_000) }
       }, policy: HTTPCachePolicy(bufferLimit: 50_000))
     let slow = try await fixture.cache.send(request())
     var pieces = slow.body.makeAsyncIterator()
