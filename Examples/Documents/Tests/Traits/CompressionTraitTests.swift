@@ -21,8 +21,7 @@ import Testing
       var random = SeededRNG(seed: 1)
       let noise = (0..<10_000).map { _ in UInt8(random.next(in: 0..<256)) }
       try notes.set(noise, for: "noise")
-      let found: String? = try notes.value(for: "long")
-      #expect(found == long)
+      #expect(try notes.value(for: "long") == long)
       #expect(try notes.value(for: "noise") == noise)
       let entry = try #require(try notes.entry(for: "long"))
       #expect(entry.size == long.utf8.count && entry.storedSize < 1_000)
@@ -47,10 +46,7 @@ import Testing
       #expect(training.withDictionary * 3 < training.compressed * 2)
       for index in 0..<600 { try boards.set(board(index), for: "\(index)") }
       #expect(try boards.info()!.bytes * 3 < before * 2)
-      for index in 0..<600 {
-        let text: String? = try boards.value(for: "\(index)")
-        #expect(text == board(index))
-      }
+      for index in 0..<600 { #expect(try boards.value(for: "\(index)") == board(index)) }
       // Another `ZstdCompression` reads the values with the dictionary in the store.
       let stored = try boards.entry(for: "7")
       #expect(stored?.transforms == [.zstd])
@@ -58,9 +54,8 @@ import Testing
       for index in 600..<1_200 { try boards.set(board(index) + " again", for: "\(index)") }
       _ = try compression.trainDictionary(for: boards, size: 8_192)
       try boards.set(board(3), for: "new")
-      let old: String? = try boards.value(for: "5")
-      let new: String? = try boards.value(for: "new")
-      #expect(old == board(5) && new == board(3))
+      #expect(try boards.value(for: "5") == board(5))
+      #expect(try boards.value(for: "new") == board(3))
     }
   }
 
