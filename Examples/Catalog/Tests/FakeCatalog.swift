@@ -29,9 +29,6 @@ final class FakeCatalog: Sendable {
     var refusal: Int?
     var refusesCursors = false
     var validators = Validators.tags
-    /// Changes by the number of the request, counted from 1. Each runs once, before that request is answered.
-    var changes: [Int: @Sendable (inout State) -> Void] = [:]
-    var count = 0
 
     /// The items of a tier in the catalog's order; of all tiers for nil.
     func listed(_ tier: String?) -> [Item] {
@@ -60,11 +57,7 @@ final class FakeCatalog: Sendable {
   }
 
   func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
-    let state = state.withLock { state in
-      state.count += 1
-      state.changes[state.count]?(&state)
-      return state
-    }
+    let state = change { $0 }
     guard ["Bearer one", "Bearer two"].contains(request.fields["authorization"]) else {
       return error(401, "UNAUTHORIZED", "Please sign in.")
     }

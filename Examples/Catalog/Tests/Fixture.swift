@@ -35,6 +35,14 @@ struct Fixture: TestFixture {
 
   func recover() { server.become { [fake] in fake.answer($0) } }
 
+  /// Runs `change` before each answer, with the number of the request, counted from 1.
+  func beforeAnswers(_ change: @escaping @Sendable (Int, inout FakeCatalog.State) -> Void) {
+    server.become { [fake, server] request in
+      fake.change { change(server.count, &$0) }
+      return fake.answer(request)
+    }
+  }
+
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
       let fixture = try Fixture(server)
