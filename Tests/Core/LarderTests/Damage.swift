@@ -77,6 +77,27 @@ extension Store.Namespace {
     return header
   }
 
+  /// The record of an entry with a changed header or changed fields, and with the checksum of the changed record.
+  func resealed(
+    _ key: some StoreKey, _ change: (inout EntryHeader, inout EntryFields) -> Void
+  ) throws -> [UInt8] {
+    let id = try id
+    let record = try record(key)
+    guard var header = EntryHeader(record.span),
+      var fields = EntryFields(record.span.extracting(header.fieldsRange))
+    else { throw LarderError(.damaged, "no entry") }
+    let value = Array(record[header.payloadStart...])
+    change(&header, &fields)
+    let encoded = fields.encoded()
+    header.fieldsCount = UInt32(encoded.count)
+    let keyHash = key.withKeyBytes { Checksum.keyHash(of: $0, in: id) }
+    return [UInt8](count: header.form.size + encoded.count + value.count) { bytes in
+      header.append(to: &bytes, header.form)
+      bytes.append(contentsOf: (encoded + value).span)
+      EntryHeader.seal(&bytes, keyHash: keyHash)
+    }
+  }
+
   func tamper(_ key: some StoreKey, _ change: (inout [UInt8]) -> Void) throws {
     var record = try record(key)
     let slot = try slot(key)

@@ -35,21 +35,11 @@ extension FaultTests {
   }
 
   private static func reseal(
-    _ key: String, _ transaction: inout WriteTransaction, _ notes: Store.Namespace,
-    _ change: (inout EntryHeader) -> Void
-  ) throws {
-    let (slot, record) = (try notes.slot(key), try notes.record(key))
-    let parsed = StoredEntry(entryKey: slot, record: record.span)
-    let entry = try #require(parsed)
-    var header = entry.header
-    change(&header)
-    let form = header.form
-    let rest = record.dropFirst(entry.header.size)
-    let keyHash = try #require(entry.keyHash)
-    try transaction.put(count: form.size + rest.count, for: slot.span, in: .entries) { bytes in
-      header.append(to: &bytes, form)
-      for byte in rest { bytes.append(byte) }
-      EntryHeader.seal(&bytes, keyHash: keyHash)
+    _ name: String, _ fault: Fault, _ change: @escaping @Sendable (inout EntryHeader) -> Void
+  ) -> Damage {
+    Damage(name, fault) { transaction, _, notes in
+      let record = try notes.resealed("k") { header, _ in change(&header) }
+      try transaction.put(record, for: try notes.slot("k"), in: .entries)
     }
   }
 
@@ -68,11 +58,9 @@ extension FaultTests {
     Damage("a key of two bytes", .shortKey([0, 1])) { transaction, _, _ in
       try transaction.put([1], for: [0, 1], in: .entries)
     },
-    Damage("a header that denies its tags", .contradictedTags) { transaction, _, notes in
-      try reseal("k", &transaction, notes) { $0.flags.remove(.tagged) }
-    },
-    Damage("an end that lies before the deadline", .lateDeadline) { transaction, _, notes in
-      try reseal("k", &transaction, notes) { $0.deadline = $0.staleUntil + 1 }
+    reseal("a header that denies its tags", .contradictedTags) { $0.flags.remove(.tagged) },
+    reseal("an end that lies before the deadline", .lateDeadline) {
+      $0.deadline = $0.staleUntil + 1
     },
     record("a lost chunk", like: .missingChunk, \.chunks),
   ]

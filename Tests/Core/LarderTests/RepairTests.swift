@@ -32,16 +32,7 @@ import Testing
   }
 
   private func marks(_ store: Store) throws -> Int {
-    let transaction = try store.engine.environment.beginRead()
-    var cursor = try transaction.cursor(in: .main)
-    var count = 0
-    let prefix = MetadataKey.repairs
-    var record = try cursor.seek(prefix.span)
-    while let found = record, found.key.starts(with: prefix.span) {
-      count += 1
-      record = try cursor.next()
-    }
-    return count
+    try store.keys { _ in .main }.count { $0.starts(with: MetadataKey.repairs) }
   }
 
   /// Removes the damaged entries that no write has found yet, so the store is sound afterwards.

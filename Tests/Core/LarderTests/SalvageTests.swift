@@ -188,7 +188,6 @@ import Testing
     try makeStore(path)
     let old = try Store(at: path, options: options)
     let notes = old.namespace("notes")
-    let id = try notes.id
     for (key, change) in [
       ("key-203", { (header: inout EntryHeader, fields: inout EntryFields) in fields.tags = [[]] }),
       (
@@ -199,22 +198,8 @@ import Testing
         }
       ),
     ] as [(String, (inout EntryHeader, inout EntryFields) -> Void)] {
-      let record = try notes.record(key)
-      guard var header = EntryHeader(record.span),
-        var fields = EntryFields(record.span.extracting(header.fieldsRange))
-      else { throw LarderError(.damaged, "no entry") }
-      let value = Array(record[header.payloadStart...])
-      change(&header, &fields)
-      let encoded = fields.encoded()
-      header.fieldsCount = UInt32(encoded.count)
-      let size = header.form.size + encoded.count + value.count
-      let changed = [UInt8](count: size) { bytes in
-        header.append(to: &bytes, header.form)
-        bytes.append(contentsOf: (encoded + value).span)
-        EntryHeader.seal(&bytes, keyHash: Checksum.keyHash(of: Array(key.utf8).span, in: id))
-      }
-      let slot = try notes.slot(key)
-      try old.tamper { transaction, _ in try transaction.put(changed, for: slot, in: .entries) }
+      let changed = try notes.resealed(key, change)
+      try notes.tamper(key) { $0 = changed }
     }
     try old.close()
     let salvage = try Store.salvage(from: path, to: target, options: options)

@@ -5,22 +5,19 @@ import Testing
 
 @Suite(.settling) struct LoadCommitTests: StoreSuite {
   let fixture = StoreFixture()
+  private let directory = TemporaryDirectory()
   private let origin = Origin()
 
   @Test(.timeLimit(.minutes(20)))
   func `a child that was forked while a loaded value waited fails at once`() throws {
-    try withTemporaryDirectory { path in
-      let peer = try PeerProcess("fork-while-loading", path + "/store", saying: "ended 0")
-      #expect(Set([peer.line(), peer.line()]) == ["parent done", "closed"])
-    }
+    let peer = try PeerProcess("fork-while-loading", directory.path + "/store", saying: "ended 0")
+    #expect(Set([peer.line(), peer.line()]) == ["parent done", "closed"])
   }
 
   @Test(.timeLimit(.minutes(20)))
   func `no child waits for a lock that a thread of the parent holds`() throws {
-    try withTemporaryDirectory { path in
-      let peer = try PeerProcess("fork-beside-threads", path + "/store", ["100"])
-      #expect(peer.line() == "failures [:]")
-    }
+    let peer = try PeerProcess("fork-beside-threads", directory.path + "/store", ["100"])
+    #expect(peer.line() == "failures [:]")
   }
 
   @Test func `a value is returned while another writer holds the lock, and committed after it`()
@@ -67,8 +64,7 @@ import Testing
       #expect(try boards.value(for: key) == loaded.value)
     }
     writer.letGo()
-    try await boards.settle()
-    #expect(try boards.value(for: "again") == "load 57")
+    #expect(try await boards.settled("again") == "load 57")
     #expect(try boards.namespace.text("again") == "load 57")
     let versions = try (0..<60).filter { $0 % 3 != 0 }.map {
       try #require(try boards.entry(for: "\($0)")).version
@@ -113,8 +109,7 @@ import Testing
     writer.letGo()
     _ = try await later.value
     #expect(try boards.value(for: "thun") == (how == "set" ? "set" : nil))
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == (how == "set" ? "set" : nil))
+    #expect(try await boards.settled() == (how == "set" ? "set" : nil))
     let next = try await boards.value(for: "thun") { "next" }
     #expect(next == (how == "set" ? "set" : "next"))
   }

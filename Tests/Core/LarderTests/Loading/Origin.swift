@@ -116,6 +116,13 @@ extension Larder.Cache {
   func settle() async throws { try await namespace.store.settle() }
 }
 
+extension Larder.Cache<String> {
+  func settled(_ key: String = "thun") async throws -> String? {
+    try await settle()
+    return try value(for: key)
+  }
+}
+
 extension Store {
   fileprivate func settle() async throws {
     try await waitUntil { engine.loads.running.count == 0 }

@@ -24,8 +24,7 @@ extension RemovedDuringLoadTests {
     #expect(try boards.value(for: "thun") == nil)
     try writer.endInput()
     #expect(writer.line() == "done")
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == nil)
+    #expect(try await boards.settled() == nil)
     try store.close()
   }
 
@@ -60,8 +59,7 @@ extension RemovedDuringLoadTests {
     origin.open()
     #expect(try await mine.value.value == "load 1")
     #expect(try await later.value.value == (waits ? "theirs" : "load 2"))
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == (waits ? "theirs" : "load 2"))
+    #expect(try await boards.settled() == (waits ? "theirs" : "load 2"))
     try store.close()
   }
 
@@ -106,11 +104,9 @@ extension RemovedDuringLoadTests {
     try await boards.remove("thun")
     origin.open()
     _ = try await first.value
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == nil)
+    #expect(try await boards.settled() == nil)
     for _ in 1...3 { _ = try await origin.ask(boards) }
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") != nil)
+    #expect(try await boards.settled() != nil)
   }
 
   @Test func `without the file a load is given and not stored`() async throws {
@@ -128,8 +124,7 @@ extension RemovedDuringLoadTests {
     #expect(try other.ask("remove boards thun") == "done")
     origin.open()
     #expect(try await first.value.isCommitted == false)
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == nil)
+    #expect(try await boards.settled() == nil)
   }
 
   @Test(.timeLimit(.minutes(30)))

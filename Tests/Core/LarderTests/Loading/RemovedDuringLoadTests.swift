@@ -73,8 +73,7 @@ import Testing
     let loaded = try await first.value
     #expect(loaded.value == "load 1" && loaded.source == .loaded && !loaded.isCommitted)
     #expect(try await second.value.value == "load 2")
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == "load 2")
+    #expect(try await boards.settled() == "load 2")
   }
 
   @Test(arguments: RemovalKind.allCases, [RequestPolicy.standard, .reload])
@@ -87,8 +86,7 @@ import Testing
     try await remove(how)
     origin.open()
     #expect(try await first.value.value == "load 1")
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == nil && boards.entry(for: "thun") == nil)
+    #expect(try await boards.settled() == nil && boards.entry(for: "thun") == nil)
     options.owners = []
     options.waitsForCommit = true
     let next = try await origin.ask(boards, options)
@@ -113,8 +111,7 @@ import Testing
     let second = try await origin.startHeld(boards, options)
     origin.open()
     #expect(try await second.value.value == "load 2")
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == "load 2")
+    #expect(try await boards.settled() == "load 2")
   }
 
   @Test(arguments: [RemovalKind.tag, .owner])
@@ -138,8 +135,7 @@ import Testing
     origin.open()
     #expect(try await first.value == "load 1")
     for caller in later { #expect(try await caller.value == "load 2") }
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == "load 2")
+    #expect(try await boards.settled() == "load 2")
   }
 
   @Test func `another removal stops no load`() async throws {
@@ -153,7 +149,6 @@ import Testing
     origin.open()
     #expect(try await first.value.isCommitted)
     #expect(try await second.value.value == "load 1")
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == "load 1")
+    #expect(try await boards.settled() == "load 1")
   }
 }

@@ -27,8 +27,7 @@ import Testing
     #expect(error?.code == .timedOut && origin.cancelled == 0)
     origin.open()
     #expect(try await tasks[isFirst ? 1 : 0].value.value == "load 1")
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == "load 1" && origin.loads == 1)
+    #expect(try await boards.settled() == "load 1" && origin.loads == 1)
   }
 
   @Test func `a caller that waits for a refresh does not get its time limit`() async throws {
@@ -76,8 +75,7 @@ import Testing
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     origin.open()
     #expect(try await second.value.value == "load 1")
-    try await boards.settle()
-    #expect(try boards.value(for: "thun") == "load 1" && origin.loads == 1)
+    #expect(try await boards.settled() == "load 1" && origin.loads == 1)
   }
 
   @Test func `a load that goes on has the time of a refresh`() async throws {
