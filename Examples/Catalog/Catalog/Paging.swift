@@ -46,18 +46,17 @@ public struct CatalogListing: Sendable {
 }
 
 extension Catalog {
-  /// The whole catalog, in one version.
+  /// The catalog in one version. One task of all processes reads at a time, and the next task finds the pages in the store.
+  ///
+  /// A task reads during the load of the record, which has a lease; a sign-out during the load wins, so nothing is stored.
   ///
   /// - Parameters:
   ///   - limit: funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.
   ///   - isFresh: whether the service validates every page, fresh or not.
-  public func all(limit: Int = 50, isFresh: Bool = false) async throws -> CatalogListing {
-    try await listing(.max, limit: limit, isFresh: isFresh)
-  }
-
-  /// The first pages of the catalog. One task of all processes reads at a time, and the next task finds the pages in the store.
-  /// A task reads during the load of the record, which has a lease; a sign-out during the load wins, so nothing is stored.
-  func listing(_ count: Int, limit: Int, isFresh: Bool) async throws -> CatalogListing {
+  ///   - count: the number of pages from the first on.
+  public func all(
+    limit: Int = 50, isFresh: Bool = false, pages count: Int = .max
+  ) async throws -> CatalogListing {
     guard limit >= 1 else {
       throw LarderError(.invalidArgument, "a page of \(limit) funnels is not possible")
     }
@@ -131,7 +130,7 @@ public actor CatalogReader {
   /// Increases when pages that were read before have changed: the list must be shown again.
   public private(set) var generation = 0
 
-  /// - Parameter limit: as in ``Catalog/all(limit:isFresh:)``.
+  /// - Parameter limit: as in ``Catalog/all(limit:isFresh:pages:)``.
   public init(_ catalog: Catalog, limit: Int = 50) { (self.catalog, self.limit) = (catalog, limit) }
 
   public var contents: CatalogContents { listing.contents }
@@ -150,7 +149,7 @@ public actor CatalogReader {
   public func refresh() async throws { try await read(max(1, pageCount), isFresh: true) }
 
   private func read(_ count: Int, isFresh: Bool) async throws {
-    let next = try await catalog.listing(count, limit: limit, isFresh: isFresh)
+    let next = try await catalog.all(limit: limit, isFresh: isFresh, pages: count)
     if !next.versions.starts(with: listing.versions) { generation += 1 }
     listing = next
   }
@@ -161,7 +160,7 @@ public actor CatalogReader {
     let (count, pages) = (contents.funnels.count, pageCount)
     guard count > 0, (index + 1) * 5 >= count * 4, listing.hasMore, ahead == nil else { return }
     ahead = Task(priority: .utility) { [catalog, limit] in
-      _ = try await catalog.listing(pages + 1, limit: limit, isFresh: false)
+      _ = try await catalog.all(limit: limit, pages: pages + 1)
     }
   }
 

@@ -227,19 +227,16 @@ import Testing
     #expect(calls.count == 3 && calls.reports.count == 3)
   }
 
-  @Test func `hostile targets and fields`() async throws {
+  @Test func `each host has its own responses, and an impossible host does no harm`() async throws {
     try await withServer(calls) { request, _ in
       text(request.uri.path, "max-age=60")
     } test: { client, _, _ in
-      for path in ["/%00", "/a%2F..%2Fb", "/q?q=%ff", "/" + String(repeating: "x", count: 8_000)] {
-        let answer = try await client.send(path)
-        #expect(try await client.send(path).text == answer.text)
+      for _ in 0..<2 {
+        for host in ["one.example", "two.example"] {
+          #expect(try await client.send("/a%2F..%2Fb", "GET", ["Host": host]).status == 200)
+        }
       }
-      #expect(calls.count == 4)
-      // Responses of one host are separate from those of another host.
-      _ = try await client.send("/a", "GET", ["Host": "one.example"])
-      _ = try await client.send("/a", "GET", ["Host": "two.example"])
-      #expect(calls.count == 6)
+      #expect(calls.count == 2)
       for host in ["a/b", "user@a", "", "a b"] {
         let answer = try await client.send("/a", "GET", ["Host": host])
         #expect(answer.status == 200 || answer.status == 400)
