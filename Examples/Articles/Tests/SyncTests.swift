@@ -13,7 +13,7 @@ import ExampleTesting
     let found = try await Programs.all[0].run(
       Programs(
         store: fixture.store, token: FakeReadeck.token,
-        transport: LocalTransport(to: fixture.server, over: URLSessionTransport())))
+        transport: LocalTransport(to: fixture.server)))
     #expect(await (found["run"] as? SyncRun)?.result().stored == 3)
     #expect(found["report"] as? OutboxReport == OutboxReport(sent: 1))
     #expect(try await reader.unread().bookmarks.count == 2)

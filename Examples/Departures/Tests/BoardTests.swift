@@ -3,7 +3,7 @@ import ExampleTesting
 @testable import Departures
 
 /// Boards of a station and a day. Tests of `LarderHTTP` cover a request that is not answered within 15 s.
-@Suite(.checkedStores) struct BoardTests {
+@Suite(.fixture(TestedStores.self)) struct BoardTests {
   private let fixture: Fixture
   init() throws { fixture = try Fixture() }
 

@@ -3,7 +3,7 @@ import ExampleTesting
 @testable import Departures
 
 /// Weather, water, ships, sun and maps, and how long each is stored.
-@Suite(.checkedStores) struct LakeTests {
+@Suite(.fixture(TestedStores.self)) struct LakeTests {
   private let lake = Lake.known[0]
   private let simulated = Lake.known[2]
   private let fixture: Fixture

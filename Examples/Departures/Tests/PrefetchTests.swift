@@ -5,7 +5,7 @@ import ExampleTesting
 /// Fetches of favourites ahead of use, at the start of an app and when it goes to the background, and the widget, for which
 /// the app writes the next departures. Tests of Larder cover the progress of a prefetch, its cancellation, and a load that
 /// fails and stops no other.
-@Suite(.checkedStores) struct PrefetchTests {
+@Suite(.fixture(TestedStores.self)) struct PrefetchTests {
   private let fixture: Fixture
   private var cache: DeparturesCache { fixture.cache }
   private var services: FakeServices { fixture.services }

@@ -5,7 +5,7 @@ import ExampleTesting
 /// The requests that the cache spares in a recorded week of an app. Each line of `Sample/week.txt` has the time of opening, the
 /// minutes, the landing that was shown, and whether the map was shown. Each line of `Sample/delays.txt` has a landing and the
 /// time in which its next boats were late, so that a board was right only for a minute.
-@Suite(.checkedStores) struct RecordedWeekTests {
+@Suite(.fixture(TestedStores.self)) struct RecordedWeekTests {
   private typealias Session = (start: Timestamp, minutes: Int, station: String, hasMap: Bool)
 
   private static func rows(_ file: String) throws -> [[String]] {

@@ -21,7 +21,7 @@ import ExampleTesting
     let found = try await Programs.all[0].run(
       Programs(
         path: fixture.folder.path + "/page", key: "4f5e6d7c",
-        transport: LocalTransport(to: fixture.server, over: URLSessionTransport())))
+        transport: LocalTransport(to: fixture.server)))
     let lego = try #require(found["lego"] as? LegoClient)
     let brick = found["brick"] as? CacheResult<Part>
     let bricks = found["bricks"] as? CacheResult<LegoPage<Part>>

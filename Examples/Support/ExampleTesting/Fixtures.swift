@@ -54,7 +54,7 @@ extension Trait {
 }
 
 /// The stores that a test made, which are checked and closed after the test: ``Store/tested(clock:)`` makes a store for a
-/// suite with the trait `.checkedStores`.
+/// suite with the trait `.fixture(TestedStores.self)`.
 public typealias TestedStores = Lines<Store>
 
 extension TestedStores: TestFixture {
@@ -65,10 +65,6 @@ extension TestedStores: TestFixture {
       do { try store.finish() } catch let error as LarderError where error.code == .closed {}
     }
   }
-}
-
-extension Trait where Self == FixtureTrait<TestedStores> {
-  public static var checkedStores: Self { FixtureTrait() }
 }
 
 extension Store {

@@ -2,6 +2,7 @@ import Foundation
 public import HTTPTypes
 public import LarderHTTP
 public import LarderHTTPTesting
+import LarderURLSession
 import Service
 import TestSupport
 
@@ -46,11 +47,9 @@ extension LocalServer.Answer {
 /// Sends requests to any host to a server of the test.
 public struct LocalTransport: HTTPTransport {
   private let server: LocalServer
-  private let base: any HTTPTransport
+  private let base = URLSessionTransport()
 
-  public init(to server: LocalServer, over base: any HTTPTransport) {
-    (self.server, self.base) = (server, base)
-  }
+  public init(to server: LocalServer) { self.server = server }
 
   public func send(
     _ request: HTTPRequest, body: HTTPBody,

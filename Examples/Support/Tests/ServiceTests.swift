@@ -5,7 +5,7 @@ struct Thing: Codable, Equatable { var name: String }
 
 /// The service of all adapters. Tests of `LarderHTTP` cover waits, time limits, login pages and the kinds of failures; tests of
 /// the catalog cover answers from the cache and their removal.
-@Suite(.checkedStores) struct ServiceTests {
+@Suite(.fixture(TestedStores.self)) struct ServiceTests {
   private func service(at base: String) throws -> Service {
     let cache = HTTPCache(in: try Store.tested().namespace("http"), over: URLSessionTransport())
     var service = Service(at: base, over: cache)
