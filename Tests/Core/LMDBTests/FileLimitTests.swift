@@ -9,11 +9,13 @@ import Testing
 
   private static let limit = 4 << 20
   private func open(
-    mapSize: Int = 64 << 20, lockTimeout: Duration = .seconds(10)
+    limit: Int? = nil, mapSize: Int = 64 << 20, lockTimeout: Duration = .seconds(10)
   ) throws -> Environment {
-    try Fixture.open(
+    let environment = try Fixture.open(
       directory.store,
       Fixture.options(mapSize: mapSize, lockTimeout: lockTimeout, durability: .temporary))
+    if let limit { environment.setFileLimit(limit) }
+    return environment
   }
 
   /// Stores values of `size` bytes until no room is left, and returns how many it stored.
@@ -47,8 +49,7 @@ import Testing
   }
 
   @Test func `is used to the last page but one, and never passed`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit)
     try fill(environment)
     #expect(environment.fileSize <= Self.limit)
     #expect(environment.fileSize >= Self.limit - 16 * 4096)
@@ -72,8 +73,7 @@ import Testing
   }
 
   @Test func `holds for two processes that write at once`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit)
     let arguments = ["\(Self.limit)", "1", "\(seed)", "300"]
     let peer = try PeerProcess("churn-in-limit", directory.store, arguments, saying: "open")
     try peer.tell("go")
@@ -108,8 +108,7 @@ import Testing
   }
 
   @Test func `does not outlive the environment's end in this process`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit)
     try fill(environment)
     environment.close()
     environment.setFileLimit(nil)
@@ -158,8 +157,7 @@ import Testing
   }
 
   @Test func `a raised limit does not wait for a long read`() throws {
-    let environment = try open(mapSize: 16 << 20)
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit, mapSize: 16 << 20)
     try environment.store([0])
     do {
       let read = try environment.beginRead()
@@ -179,8 +177,7 @@ import Testing
   }
 
   @Test func `a writer with a limit follows a process that has none`() throws {
-    let environment = try open(mapSize: 16 << 20)
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit, mapSize: 16 << 20)
     let peer = try PeerProcess("grow", directory.store, ["120"], saying: "grown")
     #expect(failure { try environment.store([120]) } == .mapFull)
     try environment.set(Fixture.bytes(0), [1])
@@ -189,8 +186,7 @@ import Testing
   }
 
   @Test func `a reader reads all that a process without the limit wrote`() throws {
-    let environment = try open(mapSize: 16 << 20)
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit, mapSize: 16 << 20)
     let peer = try PeerProcess("grow", directory.store, ["120"], saying: "grown")
     #expect(environment.info.mapSize == Self.limit)
     #expect(try environment.isWhole(0..<120))

@@ -36,8 +36,7 @@ extension `Pages that a write can count on` {
   }
 
   @Test func `one that is promised is found, and one that is not is not there`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit)
     var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 60_000)
     var random = SeededRNG(seed: UInt64(seed))
     var outcomes = [false: 0, true: 0]
@@ -64,8 +63,7 @@ extension `Pages that a write can count on` {
   }
 
   @Test func `one is there even after up to as many single pages as were allowed for`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit)
     var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 40_000)
     var random = SeededRNG(seed: UInt64(seed))
     var promises = 0

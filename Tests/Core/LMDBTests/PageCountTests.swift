@@ -9,8 +9,11 @@ import Testing
 
   static let limit = 4 << 20
 
-  func open(_ name: String = "") throws -> Environment {
-    try Fixture.open(directory.store + name, Fixture.options(durability: .temporary))
+  func open(_ name: String = "", limit: Int? = nil) throws -> Environment {
+    let options = Fixture.options(durability: .temporary)
+    let environment = try Fixture.open(directory.store + name, options)
+    if let limit { environment.setFileLimit(limit) }
+    return environment
   }
 
   /// Runs `body` in a write and takes its changes back.
@@ -27,8 +30,7 @@ import Testing
   }
 
   @Test func `those in use and the free ones are all pages of the file`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit)
     var churn = Churn(environment, limit: Self.limit, seed: seed)
     let second = environment.databases[0]
     for round in 0..<60 {
@@ -48,8 +50,7 @@ import Testing
   }
 
   @Test func `a write takes as many as are available, and no more`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit)
     var churn = Churn(environment, limit: Self.limit, seed: seed, largest: 30_000)
     var random = SeededRNG(seed: UInt64(seed))
     var ofLists = 0
@@ -171,8 +172,7 @@ import Testing
   }
 
   @Test func `a smaller limit than the map's counts fewer pages behind the last one`() throws {
-    let environment = try open()
-    environment.setFileLimit(Self.limit)
+    let environment = try open(limit: Self.limit)
     try environment.set([1], [1])
     try attempt(environment) { transaction in
       let pages = environment.info.pages

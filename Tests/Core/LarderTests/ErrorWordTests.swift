@@ -9,11 +9,7 @@ import Testing
   let directory = TemporaryDirectory()
   var path: String { directory.path + "/s" }
 
-  init() throws {
-    let store = try Store(at: path)
-    try store.namespace("notes").set("v", for: "k")
-    try store.close()
-  }
+  init() throws { try Store.leave(at: path) }
 
   private var hasty: Store.Options {
     var options = Store.Options(

@@ -59,17 +59,11 @@ import Testing
 
   @Test func `a store that others have made stays, at the place and under names like it`() throws {
     for name in ["new.new", "new.unfinished"] {
-      let store = try Store(at: directory.path + "/" + name)
-      try store.namespace("notes").set("own", for: "k")
-      try store.close()
+      try Store.leave("own", at: directory.path + "/" + name)
     }
     #expect(
       failure {
-        try Store.making(at: path, Store.Options()) { _ in
-          let other = try Store(at: path)
-          try other.namespace("notes").set("own", for: "k")
-          try other.close()
-        }
+        try Store.making(at: path, Store.Options()) { _ in try Store.leave("own", at: path) }
       } == .exists)
     #expect(try names == ["new", "new.new", "new.unfinished"])
     for name in try names {
@@ -80,11 +74,7 @@ import Testing
   }
 
   @Test func `a compact copy leaves a store with a name like that of its place alone`() throws {
-    for name in ["old", "copy.new"] {
-      let store = try Store(at: directory.path + "/" + name)
-      try store.namespace("notes").set(name, for: "k")
-      try store.close()
-    }
+    for name in ["old", "copy.new"] { try Store.leave(name, at: directory.path + "/" + name) }
     let old = try Store(at: directory.path + "/old")
     _ = try old.copyCompacted(to: directory.path + "/copy")
     #expect(try names == ["copy", "copy.new", "old"])

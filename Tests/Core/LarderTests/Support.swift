@@ -45,6 +45,16 @@ func withStoreOnDisk(
 }
 
 extension Store {
+  /// Stores `text` under the key `k` of the namespace `notes`, and closes the store.
+  static func leave(
+    _ text: String = "v", at path: String, _ options: Options = Options(),
+    expires: Expiration? = nil
+  ) throws {
+    let store = try Store(at: path, options: options)
+    try store.namespace("notes").set(text, for: "k", expires: expires)
+    try store.close()
+  }
+
   func verifyAndClose(
     _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {

@@ -71,12 +71,8 @@ import Testing
   }
 
   @Test func `a handle that only reads changes nothing`() throws {
-    let store = try Store(at: path, options: BufferedStore.options(0))
-    try store.namespace("notes").set("text", for: "k")
-    try store.close()
-    var options = BufferedStore.options()
-    options.readOnly = true
-    let reader = try Store(at: path, options: options)
+    try Store.leave("text", at: path, BufferedStore.options(0))
+    let reader = try Store(at: path, options: BufferedStore.options(readOnly: true))
     #expect(try reader.namespace("notes").text("k") == "text")
     #expect(try reader.statistics().format == 4)
     try reader.close()
@@ -111,16 +107,12 @@ import Testing
   }
 
   @Test func `the entries of other data are not shown`() throws {
-    let store = try Store(at: path, options: BufferedStore.options())
-    try store.namespace("notes").set("old", for: "k")
-    try store.close()
+    try Store.leave("old", at: path, BufferedStore.options())
     try FileManager.default.copyItem(atPath: path + "/data.mdb", toPath: directory.path + "/copy")
     try BufferedStore.leaveByKill(path)
     try FileManager.default.removeItem(atPath: path + "/data.mdb")
     try FileManager.default.moveItem(atPath: directory.path + "/copy", toPath: path + "/data.mdb")
-    var readOnly = BufferedStore.options()
-    readOnly.readOnly = true
-    let reader = try Store(at: path, options: readOnly)
+    let reader = try Store(at: path, options: BufferedStore.options(readOnly: true))
     #expect(try reader.namespaces().map(\.name) == ["notes"])
     #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
     #expect(try reader.namespace("notes").text("k") == "old")
@@ -164,9 +156,9 @@ import Testing
     try BufferedStore.leaveByKill(path)
     // The file has a second link, so another user could change it.
     try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory.path + "/link")
-    var readOnly = BufferedStore.options()
-    readOnly.readOnly = true
-    #expect(failure { try Store(at: path, options: readOnly).close() } == .cannotOpen)
+    #expect(
+      failure { try Store(at: path, options: BufferedStore.options(readOnly: true)).close() }
+        == .cannotOpen)
     try FileManager.default.removeItem(atPath: directory.path + "/link")
     let store = try Store(at: path, options: BufferedStore.options())
     #expect(try store.namespace("numbers-0").count() >= 20)

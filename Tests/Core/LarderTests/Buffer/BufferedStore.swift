@@ -6,8 +6,11 @@ import Testing
 
 /// Stores whose single writes are appended to the write buffer.
 enum BufferedStore {
-  static func options(_ size: Int = 256 << 10, _ durability: Durability? = nil) -> Store.Options {
-    var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
+  static func options(
+    _ size: Int = 256 << 10, _ durability: Durability? = nil, readOnly: Bool = false
+  ) -> Store.Options {
+    var options = Store.Options(
+      readOnly: readOnly, durability: durability, checkpointInterval: .seconds(3600))
     options.writeBuffer = size
     return options
   }

@@ -122,9 +122,7 @@ import TestSupport
     ) throws {
       try withTemporaryDirectory { directory in
         let path = directory + "/store"
-        let store = try Store(at: path, options: Store.Options(durability: level))
-        try store.namespace("notes").set("of the application", for: "first")
-        try store.close()
+        try Store.leave("of the application", at: path, Store.Options(durability: level))
         var disk = PowerDisk(initial: try PowerStage.files(of: path))
         let writing = try shell(path, ["-e", "set @notes second 'of the shell'"])
         for event in writing.trace.events { disk.apply(event) }
@@ -140,7 +138,7 @@ import TestSupport
         try PowerStage.place(image, directory + "/image")
         let left = try Store(at: directory + "/image", options: PowerWork.options(boot: 2))
         #expect(left.durability == level)
-        #expect(try left.namespace("notes").text("first") == "of the application")
+        #expect(try left.namespace("notes").text("k") == "of the application")
         #expect(try left.namespace("notes").text("second") == "of the shell")
         try left.verifyAndClose()
       }
