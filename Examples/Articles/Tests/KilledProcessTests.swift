@@ -7,7 +7,7 @@ import ExampleTesting
   /// The number of requests that are answered before the process is killed in the next request.
   @Test(arguments: [0, 1, 2, 3, 6, 9, 10, 14, 19, 24, 30])
   func `a killed sync goes on where it was, whenever it was killed`(count: Int) async throws {
-    let program = try TestedProgram("larder-articles", store: "articles")
+    let program = TestedProgram("larder-articles")
     defer { withExtendedLifetime(program) {} }
     let path = program.store
     let readeck = FakeReadeck()

@@ -2,10 +2,8 @@ import ExampleTesting
 
 @Suite(.fixture(Fixture.self)) struct ProgramTests {
   private let fixture = Fixture.current
-  private let program: TestedProgram
+  private let program = TestedProgram("larder-articles", store: "my articles")
   private let ferry = "Kx7QmZ3vT9sLw2RbY5nHd1"
-
-  init() throws { program = try TestedProgram("larder-articles", store: "my articles") }
 
   @Test func `recorded articles are listed and opened, and errors have their codes`() async throws {
     try await program.check(

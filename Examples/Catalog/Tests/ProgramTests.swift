@@ -5,9 +5,7 @@ import ExampleTesting
 /// The built program, tested from outside, over the recording in the repository.
 @Suite(.fixture(Fixture.self)) struct ProgramTests {
   private let fixture = Fixture.current
-  private let program: TestedProgram
-
-  init() throws { program = try TestedProgram("larder-catalog", store: "my catalog") }
+  private let program = TestedProgram("larder-catalog", store: "my catalog")
 
   @Test func `the recorded catalog is read by pages, then from the store`() async throws {
     try await program.check(Repository.text("Examples/Catalog/Sample/commands.txt"))

@@ -102,7 +102,7 @@ import ExampleTesting
 
   @Test(.timeLimit(.minutes(20)))
   func `app and widget are two processes on one store`() async throws {
-    let program = try TestedProgram("larder-departures", store: "store")
+    let program = TestedProgram("larder-departures")
     #expect(try await program.run("board 8503651 --offline").code == 0)
     let widget = Process.silent([
       ProgramFixture.programs + "/larder-departures", "widget", "8503651", "--rows", "1",

@@ -4,8 +4,7 @@ import ExampleTesting
 
 /// The built program, tested from outside, over the recording in the repository.
 @Suite struct ProgramTests {
-  private let program: TestedProgram
-  init() throws { program = try TestedProgram("larder-departures", store: "my store") }
+  private let program = TestedProgram("larder-departures", store: "my store")
 
   @Test func `commands print the source and the age, and wait for newer data`() async throws {
     try await program.check(Repository.text("Examples/Departures/Sample/commands.txt"))

@@ -4,8 +4,7 @@ import ExampleTesting
 
 /// The built program, tested from outside: its output on both streams, and its exit code.
 @Suite struct ProgramTests {
-  private let program: TestedProgram
-  init() throws { program = try TestedProgram("larder-lego", store: "my store") }
+  private let program = TestedProgram("larder-lego", store: "my store")
 
   @Test func `all kinds, lists, several keys, and errors with their codes`() async throws {
     try await program.check(Repository.text("Examples/Lego/Sample/commands.txt"))

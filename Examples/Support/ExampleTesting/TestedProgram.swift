@@ -4,12 +4,11 @@ public import Testing
 
 /// A built program with a store in a temporary folder.
 public struct TestedProgram: Sendable {
-  private let folder: TemporaryDirectory
+  private let folder = TemporaryDirectory()
   public let store: String
   private let name: String
 
-  public init(_ name: String, store: String) throws {
-    folder = TemporaryDirectory()
+  public init(_ name: String, store: String = "store") {
     self.name = name
     self.store = folder.path + "/" + store
   }

@@ -21,7 +21,6 @@ import ExampleTesting
 
     var testDescription: String { folder }
     var name: String { "larder-" + folder.lowercased() }
-    var tested: TestedProgram { get throws { try TestedProgram(name, store: "store") } }
 
     static let all = [
       Program(
@@ -68,7 +67,7 @@ import ExampleTesting
     let logged = try await run(program.looked + " --log")
     #expect([": disk, ", ": hit, "].contains { logged.error.contains($0) }, "\(logged)")
     // A store name with a blank is quoted in the output.
-    let tested = try TestedProgram(program.name, store: "my store")
+    let tested = TestedProgram(program.name, store: "my store")
     let suggestions = try await tested.run(program.command).suggestions
     #expect(suggestions.count >= 2)
     for line in suggestions {
@@ -80,7 +79,7 @@ import ExampleTesting
   /// Tests of Larder cover the eviction that these rules refuse.
   @Test(arguments: Program.all.filter { !$0.userData.isEmpty })
   func `what belongs to the user is never evicted`(program: Program) async throws {
-    let tested = try program.tested
+    let tested = TestedProgram(program.name)
     for command in [program.command, program.choice] { try await tested.check(command) }
     let store = try Store(at: tested.store)
     for name in program.userData {
@@ -94,7 +93,7 @@ import ExampleTesting
   func `a refusal is exit code 5, with a hint where there is one`(program: Program, status: Int)
     async throws
   {
-    let tested = try program.tested
+    let tested = TestedProgram(program.name)
     try await LocalServer.run { server in
       server.become { _ in .init(status, text: #"{"message": "no"}"#) }
       let outcome = try await tested.run("\(program.asks) \(server.base)")
@@ -110,7 +109,7 @@ import ExampleTesting
 
   @Test(arguments: Program.all)
   func `six processes at once ask for each page once`(program: Program) async throws {
-    let tested = try program.tested
+    let tested = TestedProgram(program.name)
     try await LocalServer.run { server in
       // The server answers only after each process has opened the store and is about to ask.
       let seen = Mutex(Set<Int>())
@@ -141,7 +140,7 @@ import ExampleTesting
   func `a misbehaving server is an error in words`(program: Program, fault: ServerFault)
     async throws
   {
-    let tested = try program.tested
+    let tested = TestedProgram(program.name)
     let outcome = try await fault.serve { try await tested.run("\(program.asks) \($0)") }
     #expect([1, 4].contains(outcome.code), "\(outcome)")
     #expect(!outcome.error.isEmpty && !outcome.error.contains("DecodingError"), "\(outcome)")
@@ -163,8 +162,8 @@ import ExampleTesting
 
   @Test func `a server that breaks off within its header fields ends no program`() async throws {
     try await RawServer.run(answer: Array("HTTP/1.1 200 OK\r\nContent-Le".utf8)) { authority in
-      let program = try TestedProgram("larder-departures", store: "store")
-      try await program.check("board 1 --base http://\(authority) = 4 | ! ^error: the ")
+      try await TestedProgram("larder-departures").check(
+        "board 1 --base http://\(authority) = 4 | ! ^error: the ")
     }
   }
 }
