@@ -74,7 +74,9 @@ struct FetchEntity: AsyncParsableCommand {
         guard let found else {
           throw Failure(.noSuchKey, "there is no \(kind.singular) \(key)")
         }
-        try Output.write(Output.json(found.value))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+        try Output.write(String(decoding: try encoder.encode(found.value), as: UTF8.self))
         let name = "@" + client.namespace(of: kind).name
         try options.place.show(
           ["\(kind.singular) \(key): \(found.words)"],

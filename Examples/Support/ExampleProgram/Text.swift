@@ -29,12 +29,6 @@ public enum Output {
       throw Failure(.failed, "standard output cannot be written: \(error.localizedDescription)")
     }
   }
-
-  public static func json(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
-  }
 }
 
 extension Int {
