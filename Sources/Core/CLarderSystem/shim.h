@@ -24,13 +24,14 @@
 #include <sys/vfs.h>
 #endif
 
-// Swift cannot use errno (a macro) nor open and fcntl (variadic).
+// Swift can use neither errno, which is a macro, nor open and fcntl, which are variadic.
 static inline int larder_errno(void) { return errno; }
 static inline int larder_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 static inline int larder_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
 // Record locks on single bytes of a file. The system releases the locks of a process when the process ends or closes any
-// descriptor of the file; a forked child has no locks. The result is -1 with EAGAIN or EACCES if another process has the lock.
+// descriptor of the file. A forked child inherits no locks. If another process has the lock, the result is -1, with EAGAIN or
+// EACCES in errno.
 static inline int larder_lock_byte(int descriptor, off_t byte) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
   return fcntl(descriptor, F_SETLK, &lock);
@@ -41,23 +42,23 @@ static inline int larder_unlock_byte(int descriptor, off_t byte) {
   return fcntl(descriptor, F_SETLK, &lock);
 }
 
-// Whether another process has locked one of `count` bytes from `start` on; a `count` of 0 means all bytes from there. 1 means
-// yes, 0 no, -1 an error in errno.
+// Whether another process has locked one of `count` bytes from `start` on; a `count` of 0 means all bytes from `start` on. The
+// result is 1 for yes, 0 for no, and -1 for an error in errno.
 static inline int larder_is_locked(int descriptor, off_t start, off_t count) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
   if (fcntl(descriptor, F_GETLK, &lock) != 0) return -1;
   return lock.l_type != F_UNLCK;
 }
 
-// Duplicates a descriptor; the new descriptor is not a standard descriptor.
+// Duplicates a descriptor. The new number is at least 3, so the new descriptor is not a standard descriptor.
 static inline int larder_duplicate_above_standard(int descriptor) {
   return fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
 }
 
 static inline int larder_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
-// Allocates the file's blocks up to `length`: a write to a mapped hole on a full disk would raise SIGBUS. Signals wait: on some
-// file systems each signal makes the call fail with EINTR and undoes all work of the call.
+// Allocates the file's blocks up to `length`: on a full disk, a write through a map to a missing block raises SIGBUS. Signals
+// are blocked meanwhile, because on some file systems a signal makes the call fail with EINTR and undoes its work.
 static inline int larder_allocate(int descriptor, off_t length) {
 #ifdef __APPLE__
   fstore_t store = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = length};
@@ -73,7 +74,7 @@ static inline int larder_allocate(int descriptor, off_t length) {
 #endif
 }
 
-// macOS flushes the disk's own cache only for F_FULLFSYNC.
+// On macOS, only F_FULLFSYNC also flushes the cache inside the disk.
 static inline int larder_sync(int descriptor) {
 #ifdef __APPLE__
   return fcntl(descriptor, F_FULLFSYNC);
@@ -82,8 +83,8 @@ static inline int larder_sync(int descriptor) {
 #endif
 }
 
-// Ignores SIGXFSZ unless the program handles it. The signal would end a process that writes beyond its limit of file sizes;
-// without the signal the write fails with EFBIG.
+// Makes the process ignore SIGXFSZ, if the program does not handle this signal. The signal would end a process that writes
+// beyond its limit of file sizes. When the signal is ignored, the write fails with EFBIG instead.
 static inline void larder_ignore_file_size_signal(void) {
   struct sigaction action;
   if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);
@@ -95,7 +96,7 @@ static inline uint64_t larder_file_size_limit(void) {
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (uint64_t)limit.rlim_cur : UINT64_MAX;
 }
 
-// In C `flock` is both a type and a function; Swift imports only one of them.
+// Swift imports only one of two C declarations with the same name, and `flock` is both a type and a function.
 static inline int larder_flock(int descriptor, int operation) { return flock(descriptor, operation); }
 
 // Swift does not import MAP_FAILED, which is a cast. Both functions return NULL and set errno on failure.
@@ -118,17 +119,17 @@ static inline int larder_check_address_space(size_t length) {
   return 0;
 }
 
-// Checks the rights of the effective user, as open does; access(2) checks those of the real user.
+// Checks the rights of the effective user, as open does; access(2) would check the rights of the real user.
 static inline int larder_access(const char *path, int mode) {
   return faccessat(AT_FDCWD, path, mode, AT_EACCESS);
 }
 
 #ifndef __APPLE__
-// The headers declare syncfs only under _GNU_SOURCE, which would change other declarations that Swift has already imported.
+// The C headers declare syncfs only with _GNU_SOURCE, and that would change other declarations that Swift has already imported.
 int syncfs(int descriptor);
 #endif
 
-// Flushes the whole file system that holds `within`, for a directory that cannot be opened and synced.
+// Flushes the whole file system that holds `within`. Callers use it for a directory that the process may not open.
 static inline int larder_sync_file_system(int within) {
 #ifdef __APPLE__
   (void)within;
@@ -139,7 +140,7 @@ static inline int larder_sync_file_system(int within) {
 #endif
 }
 
-// Starts fetching a cache line; never faults.
+// Starts loading a cache line. An invalid address causes no error.
 static inline void larder_prefetch(const void *address) { __builtin_prefetch(address); }
 
 // Initializes a condition variable whose timeouts ignore changes of the system's clock.
@@ -171,7 +172,7 @@ static inline int larder_cond_wait_until(pthread_cond_t *condition, pthread_mute
 #endif
 }
 
-// The name of a running thread; "" if it has none. The C library declares the function only for GNU sources.
+// Writes the name of a running thread, "" if it has none. The headers declare pthread_getname_np only with _GNU_SOURCE.
 #ifndef __APPLE__
 extern int pthread_getname_np(pthread_t thread, char *name, size_t size);
 #endif

@@ -1,6 +1,7 @@
 import CLarderSystem
 
-/// An `errno` value in one word, so throwing on the read path stays cheap. The LMDB target adds negative codes and all texts.
+/// An `errno` value. It is one number, so throwing it is fast on the read path. The LMDB target adds negative codes and all
+/// texts.
 @usableFromInline package struct SystemError: Error, Equatable {
   @usableFromInline package let code: Int32
 
@@ -9,7 +10,7 @@ import CLarderSystem
   package static var last: SystemError { SystemError(code: larder_errno()) }
 
   package static let diskFull = SystemError(code: ENOSPC)
-  /// The file would be larger than the process may make files (`ulimit -f`).
+  /// The file would exceed the largest file size that is allowed for the process (`ulimit -f`).
   package static let fileTooLarge = SystemError(code: EFBIG)
   package static let inputOutput = SystemError(code: EIO)
 
@@ -23,7 +24,7 @@ package func check(_ result: Int32) throws(SystemError) {
   if result != 0 { throw SystemError(code: result) }
 }
 
-/// Repeats a call that a signal interrupts and turns -1 into the error in `errno`.
+/// Repeats a call as long as signals interrupt it. If the result is -1, throws the error in `errno`.
 @discardableResult
 package func checkErrno<Result: FixedWidthInteger>(
   _ call: () -> Result

@@ -1,5 +1,5 @@
-/// A string that equals another string only if both have the same bytes, like the names and tags in a store. Swift's own
-/// strings are also equal if Unicode treats them as the same text: an accented letter can have one scalar or two.
+/// A string that equals another string only if both have the same bytes; the store compares names and tags like this. Swift's
+/// own strings are also equal if they are the same text in Unicode: an accented letter can have one scalar or two.
 package struct ExactString: Hashable, Sendable {
   package let string: String
 
@@ -9,7 +9,7 @@ package struct ExactString: Hashable, Sendable {
   @inlinable
   package static func == (left: ExactString, right: ExactString) -> Bool {
     let (left, right) = (left.string.utf8, right.string.utf8)
-    // Each write compares some names. With spans, one call compares all bytes of two names.
+    // Each write compares names, so the comparison must be fast: one call compares all bytes of two spans.
     let isEqual = unsafe left.withContiguousStorageIfAvailable { left in
       unsafe right.withContiguousStorageIfAvailable { right in
         unsafe left.span.elementsEqual(right.span)
@@ -18,7 +18,7 @@ package struct ExactString: Hashable, Sendable {
     return (isEqual ?? nil) ?? left.elementsEqual(right)
   }
 
-  // Strings with the same bytes have the same hash.
+  // Strings with the same bytes have the same hash, so the string's own hash agrees with this `==`.
   @inlinable
   package func hash(into hasher: inout Hasher) { hasher.combine(string) }
 }

@@ -1,6 +1,7 @@
 import CLarderSystem
 
-/// Integers in arrays of bytes: little-endian in records, big-endian in keys, whose bytes then have the order of the numbers.
+/// Integers in arrays of bytes. Records use little-endian numbers. Keys use big-endian numbers: LMDB compares keys byte by
+/// byte, so the keys have the order of the numbers.
 extension [UInt8] {
   @inlinable
   package mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
@@ -41,7 +42,7 @@ extension [UInt8] {
   /// Makes an array of exactly `count` bytes, which `fill` writes; `count` must be small enough for the stack.
   @inlinable @inline(__always)
   package init(count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
-    // The optimizer specializes this copy better than an array whose memory starts uninitialized.
+    // `fill` writes to the stack and the bytes are copied: the optimizer specializes this better than an uninitialized array.
     self = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       fill(&output)
@@ -53,14 +54,14 @@ extension [UInt8] {
 }
 
 extension UInt64 {
-  /// The big-endian number of at most 8 `bytes`.
+  /// The number whose big-endian bytes are `bytes`, at most 8 bytes.
   package init(bigEndianBytes bytes: some Sequence<UInt8>) {
     self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 
 extension Span<UInt8> {
-  /// Little-endian. All eight bytes must lie within the span.
+  /// The little-endian number at `offset`. All eight bytes must lie within the span.
   @inlinable @inline(__always)
   package func word(at offset: Int) -> UInt64 {
     precondition(offset >= 0 && offset <= count &- 8)
@@ -69,7 +70,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// Little-endian. All four bytes must lie within the span.
+  /// The little-endian number at `offset`. All four bytes must lie within the span.
   @inlinable @inline(__always)
   package func halfWord(at offset: Int) -> UInt32 {
     precondition(offset >= 0 && offset <= count &- 4)
@@ -78,7 +79,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// All bytes of the number must lie within the span.
+  /// The big-endian number at `offset`. All its bytes must lie within the span.
   @inlinable
   package func bigEndian<Number: FixedWidthInteger>(
     at offset: Int, as type: Number.Type = Number.self
@@ -88,7 +89,7 @@ extension Span<UInt8> {
     return number
   }
 
-  /// The address of the first byte, for tests that prove that nothing is copied.
+  /// The address of the first byte. Tests compare addresses to prove that nothing is copied.
   package var address: UInt {
     unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
   }
@@ -113,7 +114,7 @@ extension Span<UInt8> {
 }
 
 extension OutputSpan<UInt8> {
-  /// Little-endian.
+  /// Appends the eight bytes of `word` in little-endian order.
   @inlinable @inline(__always)
   package mutating func append(word: UInt64) {
     precondition(freeCapacity >= 8)
@@ -124,7 +125,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends a number as keys have it: the order of the bytes is the order of the numbers.
+  /// Appends a number in the form that keys use: the bytes of two such numbers compare like the numbers.
   @inlinable @inline(__always)
   package mutating func append(bigEndian number: UInt64) { append(word: number.byteSwapped) }
 
@@ -138,7 +139,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Little-endian.
+  /// Appends the four bytes of `halfWord` in little-endian order.
   @inlinable @inline(__always)
   package mutating func append(halfWord: UInt32) { append(bigEndian: halfWord.byteSwapped) }
 
@@ -154,7 +155,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Replaces eight bytes that have been written already by a little-endian word.
+  /// Overwrites eight bytes, which were appended before, with `word` in little-endian order.
   @inlinable @inline(__always)
   package mutating func replaceWord(at offset: Int, with word: UInt64) {
     precondition(offset >= 0 && offset <= count &- 8)
@@ -165,7 +166,7 @@ extension OutputSpan<UInt8> {
   }
 }
 
-/// Calls `body` with `count` bytes on the stack, which `fill` writes. `count` must be small enough for the stack.
+/// Calls `body` with `count` bytes of stack memory, after `fill` has written them. `count` must be small enough for the stack.
 @inlinable @inline(__always)
 package func withStackBytes<Success, Failure: Error>(
   _ count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void,

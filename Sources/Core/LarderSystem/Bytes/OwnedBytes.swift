@@ -45,7 +45,7 @@ extension OwnedBytes {
       }
       var offset = 0
       while offset < count {
-        // The last word may overlap the previous word.
+        // The last word of eight bytes may overlap the previous word, so no smaller rest needs a comparison of its own.
         let at = min(offset, count &- 8)
         if unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
           != other.loadUnaligned(fromByteOffset: at, as: UInt64.self)
@@ -60,7 +60,7 @@ extension OwnedBytes {
 }
 
 extension Data {
-  /// A copy of the bytes, without an array in between.
+  /// Copies the bytes directly, without an array between the span and the data.
   package init(copying bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
   }

@@ -1,6 +1,6 @@
 package import CLarderSystem
 
-/// An open file: closed when the value goes out of scope, and never inherited by another program.
+/// An open file. The file is closed when the value goes out of scope, and no program that this process starts inherits it.
 package struct FileDescriptor: ~Copyable, Sendable {
   package let number: Int32
 
@@ -8,14 +8,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
     number = try checkErrno { unsafe larder_open(path, flags | O_CLOEXEC, 0o600) }
   }
 
-  /// Opens the file at `path` for reading; nil if that fails. Opening a pipe does not wait for a writer of the pipe.
+  /// Opens the file at `path` for reading; nil if that fails. For a pipe, the call does not wait until a process writes to it.
   package static func reading(_ path: String) -> FileDescriptor? {
     try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
   }
 
   deinit { close(number) }
 
-  /// The caller must close the descriptor.
+  /// Returns the number of the descriptor. The caller must close the descriptor.
   package consuming func release() -> Int32 {
     let number = number
     discard self
@@ -56,7 +56,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     if written != bytes.count { throw .inputOutput }
   }
 
-  /// Allocates blocks for the whole file up to `length`, so that a write through a map cannot raise SIGBUS.
+  /// Allocates disk blocks for the file up to `length`. On a full disk, a write through a map to a missing block raises SIGBUS.
   package func allocate(_ length: Int) throws(SystemError) {
     try check(larder_allocate(number, off_t(length)))
   }
@@ -72,12 +72,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
 /// The descriptors 0 to 2 of a process: standard input, output and error.
 package enum StandardDescriptors {
-  /// Opens `/dev/null` for each standard descriptor that the parent process has closed: otherwise a file would get that
-  /// number, and a message to standard error would overwrite the file. Reading standard input and writing to standard output
-  /// then fail as before. Programs call this function first; opening a store repeats the call.
+  /// Opens `/dev/null` for each standard descriptor that the parent process has closed. Otherwise a file of the store could get
+  /// that number, and a message to standard error would overwrite the file. Reading standard input and writing to standard
+  /// output still fail, as before this call. Programs call this function first; opening a store calls it again.
   package static func claim() throws(SystemError) {
     for number in Int32(0)...2 where larder_is_open(number) == 0 {
-      // The system gives the lowest free number, and all lower numbers are in use.
+      // The system gives the lowest free number. This number is free, and the loop has filled all lower numbers.
       let mode = [O_WRONLY, O_RDONLY, O_RDWR][Int(number)]
       let opened = try checkErrno { unsafe larder_open("/dev/null", mode, 0) }
       if opened > 2 { close(opened) }

@@ -1,19 +1,19 @@
 import CLarderSystem
 import Synchronization
 
-/// A lock on a whole file, exclusive or shared, that the system releases when the process ends.
+/// A lock on a whole file, exclusive or shared. The system releases the lock when the process ends.
 ///
-/// The lock uses `flock`: the system drops POSIX record locks when the process closes any descriptor of the file, and macOS
-/// has no record locks of an open file. `flock` does not separate the threads of a process: callers need a lock of their own.
+/// The lock uses `flock`: the system drops POSIX record locks when the process closes any descriptor of the file, and macOS has
+/// no record locks of an open file. `flock` does not separate the threads of a process: callers need another lock for that.
 package struct FileLock: Sendable {
   let descriptors: ForkGuard
-  /// Nil for a lock without a file, which is always free.
+  /// The file's index in `descriptors`; nil for a lock without a file. A lock without a file is always free.
   private let index: Int?
-  /// The error of a wait that ends without the lock.
+  /// The error that ``wait(lockTimeout:)`` throws when the time is over.
   private let busy: SystemError
 
-  /// Opens the lock file; `descriptors` closes the file. A writing process creates the file if necessary. For a process that
-  /// may only read, a lock without a file is always free: such a process relies on the file system being read-only.
+  /// Opens the lock file; `descriptors` later closes the file. A process that may write creates a missing file. If a process
+  /// may only read and the file is missing, the lock is always free: the caller must know that the file system is read-only.
   package init(
     opening path: String, readOnly: Bool = false, in descriptors: ForkGuard,
     busy: SystemError = .busy
@@ -37,7 +37,7 @@ package struct FileLock: Sendable {
   /// The descriptor of the lock file; -1 in a forked child, and for a lock without a file.
   var descriptor: Int32 { index.map { descriptors.descriptor($0) } ?? -1 }
 
-  /// False if the lock is not free.
+  /// Takes the lock without waiting; false if the lock is not free.
   package func take(shared: Bool = false) throws(SystemError) -> Bool {
     if index == nil { return true }
     let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
@@ -49,7 +49,7 @@ package struct FileLock: Sendable {
     }
   }
 
-  /// Whether the lock file was deleted, so that other processes lock another file; one system call.
+  /// Whether the lock file was deleted, so that other processes lock a new file and both locks succeed. Makes one system call.
   package var isDeleted: Bool { index != nil && FileStatus.of(descriptor)?.st_nlink == 0 }
 
   /// Whether the lock file is still at `path`.
@@ -57,7 +57,7 @@ package struct FileLock: Sendable {
     index == nil || FileStatus.isFile(descriptor, at: path)
   }
 
-  /// Polls every 20 us at first and every 1 ms at the end. When the time is over, throws the error that names this lock.
+  /// Tries to take the lock every 20 us at first and every 1 ms at the end. When the time is over, throws this lock's error.
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if try take() { return }
     let deadline = ContinuousClock.now + lockTimeout
@@ -71,7 +71,7 @@ package struct FileLock: Sendable {
   }
 
   package func release() {
-    // A network file system may interrupt even this call; without the repetition the lock would stay.
+    // On a network file system a signal may interrupt even this call. Without another try the process would keep the lock.
     while larder_flock(descriptor, LOCK_UN) == -1, larder_errno() == EINTR {}
   }
 }
@@ -97,17 +97,19 @@ package final class GuardedFileLock: Sendable {
 
 /// A file lock that waiting processes get in the order of their requests.
 ///
-/// `lock` alone excludes; `queue` only orders the waiting processes. A waiting process locks the byte of `queue` whose offset
-/// is its time of arrival, and takes `lock` when no process holds an earlier byte. The system releases both locks of a killed
-/// process, and a damaged queue cannot make two processes own `lock`. Callers let one thread of a process wait at a time.
+/// Only `lock` excludes other processes; `queue` orders the waiting processes. A waiting process locks the byte of `queue`
+/// whose offset is its time of arrival, and takes `lock` when no byte at a smaller offset is locked. The system releases both
+/// locks of a killed process. A damaged queue cannot make two processes own `lock`. Only one thread of a process may wait at a
+/// time.
 package struct QueuedFileLock: Sendable {
   private let lock: FileLock
   private let queue: FileLock
 
-  /// Microseconds between two tries of the first process in the queue, and between two looks of the other processes.
+  /// Microseconds between two tries of the first process to take `lock`, and between two checks of the queue by other
+  /// processes.
   private static let firstDelay: UInt32 = 50
   private static let otherDelay: UInt32 = 150
-  /// Milliseconds after which the other processes pass a first process that does not take the free lock: it has stopped.
+  /// If the first process leaves the free lock for this number of milliseconds, it was stopped, and other processes pass it.
   private static let longestWait: Int64 = 30
 
   package init(_ lock: FileLock, queue: FileLock) {
@@ -131,7 +133,7 @@ package struct QueuedFileLock: Sendable {
 
   package func release() { lock.release() }
 
-  /// Nil if the system grants no record lock. Then the process waits without a place.
+  /// Locks a byte of the queue; nil if the system grants no record lock. The process then waits without a place in the queue.
   private func enterQueue() -> off_t? {
     var place = off_t(SystemTime.monotonicMicroseconds)
     for _ in 0..<64 {
@@ -155,7 +157,7 @@ package struct QueuedFileLock: Sendable {
     }
   }
 
-  /// Looks every 10 ms. True once the process in front has left the lock free for too long: then this process has the lock.
+  /// Tests the lock every 10 ms. If the process in front has left the lock free for too long, takes the lock and returns true.
   private func isAbandoned(since freeSince: inout Int64?) throws(SystemError) -> Bool {
     let now = SystemTime.monotonicMilliseconds
     if now % 10 != 0 { return false }

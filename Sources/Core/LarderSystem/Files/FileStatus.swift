@@ -2,14 +2,14 @@ package import CLarderSystem
 
 /// The status of files, by path or by descriptor, and actions on directories.
 package enum FileStatus {
-  /// From `lstat`; nil if the call fails, as without a file at `path`.
+  /// The result of `lstat`; nil if the call fails, for example because there is no file at `path`.
   package static func of(_ path: String) -> stat? {
     var status = stat()
-    // Passing the string itself would copy it into an array.
+    // `withCString` lends the bytes of the string; passing the string itself would copy it into an array.
     return unsafe path.withCString { unsafe lstat($0, &status) } == 0 ? status : nil
   }
 
-  /// From `fstat`; nil if the call fails.
+  /// The result of `fstat`; nil if the call fails.
   package static func of(_ descriptor: Int32) -> stat? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? status : nil
@@ -20,7 +20,7 @@ package enum FileStatus {
     return FileIdentity(open) == FileIdentity(named)
   }
 
-  /// The first symbolic link on the way to `path` whose target does not exist; nil without such a link.
+  /// The first symbolic link among the parts of `path` whose target does not exist; nil if there is no such link.
   package static func danglingLink(on path: String) -> DanglingLink? {
     var end = path.startIndex
     while end < path.endIndex {
@@ -46,12 +46,12 @@ package enum FileStatus {
     return String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Does nothing without a file.
+  /// Removes the file at `path`; does nothing if there is no file.
   package static func remove(_ path: String) throws(SystemError) {
     if of(path) != nil { try checkErrno { unsafe unlink(path) } }
   }
 
-  /// In bytes, on the file system of `path` or of its nearest existing parent directory; nil if the system does not tell.
+  /// The free bytes on the file system of `path` or of its nearest existing parent directory; nil if the system does not tell.
   package static func freeSpace(at path: String) -> Int? {
     var place = path
     while of(place) == nil, let slash = place.lastIndex(of: "/"), slash != place.startIndex {
@@ -64,13 +64,13 @@ package enum FileStatus {
     return overflow ? .max : Int(clamping: bytes)
   }
 
-  /// Flushes changes of a directory's entries to the disk.
+  /// Flushes the list of a directory's files to the disk, so that a new or renamed file is still there after a power failure.
   package static func syncDirectory(_ path: String) throws(SystemError) {
     let directory = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
     try checkErrno { fsync(directory.number) }
   }
 
-  /// Flushes the entry of `directory` in its parent directory, even if the process may not open the parent.
+  /// Flushes the name of `directory` in its parent directory to the disk, even if the process may not open the parent.
   package static func syncParent(of directory: String) throws(SystemError) {
     do throws(SystemError) {
       try syncDirectory(directory + "/..")

@@ -3,9 +3,9 @@ public import Synchronization
 
 /// The phase and the lock files of one open store.
 ///
-/// LMDB in a forked child would free the parent's reader slots and share its write lock. So the child's handler marks the
-/// store as forked and closes the lock files, which would keep the parent's locks. A child of a process with threads may call
-/// few functions: the handler only stores to atomics and closes descriptors.
+/// If a forked child used LMDB, it would free the parent's reader slots and share the parent's write lock. So a fork handler
+/// marks the store as forked in the child and closes its lock files, because an open lock file would keep the parent's locks.
+/// Such a handler may call only few functions: it only stores to atomics and closes descriptors.
 @safe package final class ForkGuard: Sendable {
   package nonisolated(unsafe) let state: UnsafeMutablePointer<ForkState>
   nonisolated(unsafe) private let descriptors: UnsafeMutablePointer<Atomic<Int32>>
@@ -32,7 +32,7 @@ public import Synchronization
 
   package var isForked: Bool { unsafe state.pointee.current == ForkState.forked }
 
-  /// Returns the file's index. The end of this object closes the file, and a forked child closes it, too.
+  /// Takes over a file and returns its index. The file is closed in a forked child, and when this object is deinitialized.
   func adopt(_ file: consuming FileDescriptor) -> Int {
     let index = count.add(1, ordering: .relaxed).oldValue
     precondition(index < Self.capacity)
@@ -40,13 +40,13 @@ public import Synchronization
     return index
   }
 
-  /// -1 in a forked child.
+  /// The descriptor of the file with this index; -1 in a forked child.
   func descriptor(_ index: Int) -> Int32 {
     precondition(index >= 0 && index < Self.capacity)
     return unsafe descriptors[index].load(ordering: .relaxed)
   }
 
-  /// Called in a forked child.
+  /// Marks the store as forked and closes its lock files. Only the handler in a forked child calls this function.
   func disown() {
     unsafe state.pointee.phase.store(ForkState.forked, ordering: .relaxed)
     closeDescriptors()
@@ -64,20 +64,20 @@ public import Synchronization
 @usableFromInline package struct ForkState: ~Copyable {
   @inlinable package static var open: UInt32 { 0 }
   package static let closed: UInt32 = 1
-  /// LMDB has released everything.
+  /// The store is closed, and LMDB has released its files, memory and locks.
   package static let released: UInt32 = 2
   /// A forked child inherited the store and must not use it.
   package static let forked: UInt32 = 3
-  /// LMDB cannot continue until the store is opened again.
+  /// After an error LMDB cannot continue. The store works only after it is closed and opened again.
   package static let broken: UInt32 = 4
-  /// Like ``broken``, after the disk refused written pages.
+  /// Like ``broken``; the error was that the disk refused pages that had been written.
   package static let unsynced: UInt32 = 5
 
   @usableFromInline package let phase = Atomic<UInt32>(ForkState.closed)
 
   package var current: UInt32 { phase.load(ordering: .acquiring) }
 
-  /// - Returns: false if the phase was not `old`.
+  /// - Returns: false if the phase was not `old` and therefore stays.
   package func change(_ old: UInt32, to new: UInt32) -> Bool {
     phase.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
   }

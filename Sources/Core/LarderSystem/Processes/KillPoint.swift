@@ -2,7 +2,7 @@
   import CLarderSystem
   import Synchronization
 
-  /// Trials kill the process at numbered points: `LARDER_KILL_POINT=4:17` when it passes point 4 for the 17th time.
+  /// Lets a test of crashes kill the process at a numbered point: `LARDER_KILL_POINT=4:17` means the 17th time at point 4.
   package enum KillPoint {
     private static let chosen: (point: Int, count: Int) = {
       guard let text = unsafe getenv("LARDER_KILL_POINT") else { return (0, 0) }

@@ -2,8 +2,8 @@ import CLarderSystem
 
 /// Finds the processes that hold a lock on a file, for messages.
 package enum LockHolders {
-  /// The processes that hold a lock on the file, without this process and the processes of other containers. A process that
-  /// locks a file of another disk with the same inode number may be in the result. Empty on macOS.
+  /// The processes that hold a lock on the file. The result omits this process and the processes of other containers. It may
+  /// contain a process that locks a file of another disk, if that file has the same inode number. Always empty on macOS.
   package static func processes(holding path: String) -> [Int32] {
     guard let status = FileStatus.of(path) else { return [] }
     #if canImport(Darwin)
@@ -13,7 +13,7 @@ package enum LockHolders {
     #endif
   }
 
-  /// With the name if the system tells the name: `1234 (larder)`.
+  /// The number and the name of a process, such as `1234 (larder)`; only the number if the system does not tell the name.
   package static func description(of process: Int32) -> String {
     guard let name = text(of: "/proc/\(process)/comm")?.split(separator: "\n").first else {
       return "\(process)"
@@ -22,7 +22,7 @@ package enum LockHolders {
   }
 
   #if !canImport(Darwin)
-    /// A line is `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`: 1234 is the process, 5678 the inode.
+    /// A line of the file is `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`. Here 1234 is the process and 5678 the inode.
     private static func holders(of inode: ino_t) -> [Int32] {
       guard let lines = text(of: "/proc/locks")?.split(separator: "\n") else { return [] }
       let found = lines.compactMap { line -> Int32? in
@@ -37,7 +37,8 @@ package enum LockHolders {
     }
   #endif
 
-  /// The text of a file in `/proc`, whose size reads as 0. Nil without a readable file: the message then only lacks the text.
+  /// The text of a file in `/proc`, whose size reads as 0. Nil if the file cannot be read: the message then only lacks the
+  /// text.
   private static func text(of path: String) -> String? {
     let bytes = try? FileDescriptor(opening: path, O_RDONLY).contents(at: 0, count: 1 << 18)
     return bytes.map { String(decoding: $0, as: UTF8.self) }

@@ -1,8 +1,8 @@
 import CLarderSystem
 import Synchronization
 
-/// All fork guards of the process. A thread holds the lock only during one call of `update` or `exclusively`, or while it
-/// forks. So no other thread of the parent holds the lock at a fork, and the child can release the lock.
+/// All fork guards of the process. A thread holds the lock of the table only during a call of `update` or `exclusively`, or
+/// while that thread forks. So when a thread forks, no other thread holds the lock, and the child can release the lock.
 @safe package final class ProcessTable: @unchecked Sendable {
   @safe struct Contents {
     nonisolated(unsafe) var guards: [Unmanaged<ForkGuard>] = unsafe []
@@ -33,7 +33,7 @@ import Synchronization
     update { _ in body() }
   }
 
-  /// Runs in a forked child.
+  /// Disowns the stores of the parent. The fork handler calls this function in the child.
   private func disownAll() {
     for index in unsafe contents.guards.indices {
       unsafe contents.guards[index]._withUnsafeGuaranteedRef { $0.disown() }
@@ -42,12 +42,12 @@ import Synchronization
   }
 }
 
-/// Actions at the end of the process, by `exit` or by a return from `main`. A killed process runs no action.
+/// Actions that run when the process ends by `exit` or by a return from `main`. A killed process runs no action.
 package enum ProcessExit {
   private static let actions = Mutex<[@Sendable () -> Void]>([])
   private static let registration: Void = { _ = atexit { ProcessExit.run() } }()
 
-  /// On the thread that ends the process, while other threads may still run.
+  /// Adds an action. It runs on the thread that ends the process, while other threads may still run.
   package static func add(_ action: @escaping @Sendable () -> Void) {
     actions.withLock { $0.append(action) }
     registration

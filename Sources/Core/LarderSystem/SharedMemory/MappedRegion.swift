@@ -1,7 +1,7 @@
 import CLarderSystem
 public import Synchronization
 
-/// One mapping of a file of words: a header, then the words.
+/// One memory map of a file: a header, then 32-bit words.
 ///
 ///     byte   0  mark: "larder", 0, the file's kind
 ///            8  layout (u32), 0

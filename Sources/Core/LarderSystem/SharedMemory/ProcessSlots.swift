@@ -1,9 +1,11 @@
 import CLarderSystem
 import Synchronization
 
-/// The number of this process among the processes that have a directory open. Others can tell whether the process lives.
+/// The number of this process among the processes that have a directory open. With it, others can test whether the process
+/// lives.
 ///
-/// The process locks a byte of a file until the process ends or closes any descriptor of the file: it opens the file once.
+/// The process locks the byte of a file whose offset is the number. The system releases the lock when the process ends, but
+/// also when the process closes any descriptor of the file. So the process opens the file only once.
 package final class ProcessSlots: Sendable {
   package static let name = "lock.slots"
   static let most = 0xFFFF
@@ -14,7 +16,7 @@ package final class ProcessSlots: Sendable {
   private static let all = Mutex<[FileIdentity: Known]>([:])
 
   private let file: FileDescriptor
-  /// From 1 to ``most``.
+  /// The number of this process, from 1 to ``most``.
   let own: Int
 
   private init?(_ file: consuming FileDescriptor) {
@@ -25,7 +27,7 @@ package final class ProcessSlots: Sendable {
     own = free
   }
 
-  /// Nil if the file cannot be opened, or if all numbers are taken.
+  /// The object for `directory`; nil if the file cannot be opened, or if all numbers are taken.
   package static func shared(in directory: String) -> ProcessSlots? {
     let path = directory + "/" + name
     return all.withLock { all in
@@ -33,7 +35,7 @@ package final class ProcessSlots: Sendable {
         return known
       }
       all = all.filter { $1.slots != nil }
-      // After an error the process works without the write buffer, the only user of the number.
+      // After an error the process has no number and does not use the write buffer. Nothing else needs the number.
       guard let file = try? FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW),
         let status = file.status
       else { return nil }

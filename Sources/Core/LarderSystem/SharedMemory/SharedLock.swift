@@ -1,13 +1,14 @@
 import Synchronization
 
-/// A lock in a word of a table. Threads and processes hold it for a few hundred nanoseconds.
+/// A lock between threads and processes, in one word of a shared table. An owner holds the lock for a few hundred nanoseconds.
 ///
-/// The upper 48 bits of the word rise with each owner. The low 16 bits are the slot of the process that owns the lock, or 0 if
-/// the lock is free. So a waiter can tell a killed owner from a slow owner, and takes the lock of a killed owner.
+/// The upper 48 bits of the word count the owners. The lower 16 bits are the number of the owner's process (``ProcessSlots``),
+/// or 0 if the lock is free. After a long wait, a thread tests whether that process lives, and takes the lock of a killed
+/// process.
 package final class SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int
-  /// One thread waits at a time. The others sleep here, so that the owner gets a processor.
+  /// In each process, only one thread at a time polls the word. The other threads sleep in this mutex and use no processor.
   private let turn = Mutex(())
 
   private static let slotMask: UInt64 = 0xFFFF
@@ -20,7 +21,7 @@ package final class SharedLock: Sendable {
 
   private var slot: UInt64 { UInt64(slots.own) }
 
-  /// Releases the lock if an earlier process with this slot was killed while it owned the lock.
+  /// Releases the lock if a killed process that had the same number (slot) still owns it.
   package func recover(_ view: borrowing SharedTable.View) {
     let word = view.acquire(place)
     guard view.isWritable else { return }
@@ -29,7 +30,7 @@ package final class SharedLock: Sendable {
     }
   }
 
-  /// Runs `body` with the lock; nil if the lock does not become free in time, or if the table may not be written.
+  /// Runs `body` with the lock. Nil if the lock is not free within `timeout`, or if the table may not be written.
   @inline(__always)
   package func withLock<Result, Failure: Error>(
     _ view: borrowing SharedTable.View, waitingAtMost timeout: Duration,
@@ -40,7 +41,7 @@ package final class SharedLock: Sendable {
     return try body(view)
   }
 
-  /// The word of the new owner; nil after `timeout`.
+  /// Takes the lock and returns its word with the new owner; nil after `timeout`.
   @inline(__always)
   private func take(_ view: borrowing SharedTable.View, _ timeout: Duration) -> UInt64? {
     let word = view.acquire(place)

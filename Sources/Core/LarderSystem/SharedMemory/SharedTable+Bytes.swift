@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Bytes in consecutive 64-bit words; zeros fill the rest of the last word. Other processes may change the words meanwhile, so
-/// each word is copied once and atomically, and the caller needs a checksum.
+/// Bytes in consecutive 64-bit words; zeros fill the rest of the last word. Each word is copied once and atomically, but other
+/// processes may change words during the copy. So the caller needs a checksum to detect a mixture of old and new words.
 extension SharedTable.View {
   package static func wideCount(ofBytes count: Int) -> Int { (count + 7) / 8 }
 

@@ -2,11 +2,11 @@ import CLarderSystem
 import Synchronization
 
 extension SharedTable {
-  /// A slow disk takes a second to allocate the file, and a stopped process must not block others for ever.
+  /// The longest wait for others. A slow disk allocates a file in one second; a stopped process must not block others for ever.
   private static let openingTimeout = Duration.seconds(2)
 
-  /// Maps the file for reading and writing. Without a usable file, makes a file with `count` words, all 0; `prepare` fills it
-  /// before other processes can see it. False if the file can neither be mapped nor made; the current map stays.
+  /// Maps the file for reading and writing. If there is no usable file, makes a file with `count` words, all 0; `prepare` fills
+  /// it before other processes can see it. Returns false if the file can be neither mapped nor made, and keeps the current map.
   @discardableResult
   package func open(
     making count: Int, prepare: (borrowing View) -> Void = { _ in }
@@ -28,7 +28,7 @@ extension SharedTable {
     }
   }
 
-  /// Maps a usable file for reading and writing; never makes a file. False without such a file; the current map stays.
+  /// Maps a usable file for reading and writing; never makes a file. If there is none, returns false and keeps the current map.
   @discardableResult
   package func openExisting() -> Bool { openExisting(writable: true) }
 
@@ -46,7 +46,7 @@ extension SharedTable {
   /// From now on, accepts only a file with the current number of words.
   package func keepCount() { keptCount.store(view.count, ordering: .relaxed) }
 
-  /// Whether the file is of another store or format, or not a private file of the store's owner. Throws if it is unreadable.
+  /// Whether the file belongs to another store or format, or is not private to the store's owner. Throws if reading fails.
   package func isForeign() throws(SystemError) -> Bool {
     let file = try FileDescriptor(
       opening: path(format.file.rawValue), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -56,11 +56,11 @@ extension SharedTable {
     return format.count(header: header, size: Int(status.st_size)) == nil
   }
 
-  /// The error of ``open(making:prepare:)``.
+  /// The reason why ``open(making:prepare:)`` could not make the file.
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 
-  /// Replaces the file that is mapped for writing by a file with `count` words; `fill` copies the old words. Concurrent writes
-  /// to the old file are lost. False if no current file is mapped, another process replaces it, or a system call fails.
+  /// Replaces the file by a new file with `count` words; `fill` copies the old words. Concurrent writes to the old file are
+  /// lost. False if the current file is not mapped for writing, if another process replaces it, or if a system call fails.
   @discardableResult
   package func replace(count: Int, _ fill: (borrowing View, borrowing View) -> Void) -> Bool {
     precondition(count > 0 && count % 2 == 0 && format.accepts(count))
@@ -80,7 +80,7 @@ extension SharedTable {
   /// Returns the map to use after another process replaced the file.
   @inline(never) @usableFromInline
   func remap(_ region: UnsafeMutablePointer<MappedRegion>) -> UnsafeMutablePointer<MappedRegion> {
-    // If another thread holds the lock, this call uses the old words.
+    // If another thread holds the lock, this call does not wait but returns the old map, which is still valid memory.
     maps.withLockIfAvailable { maps in
       let last = unsafe maps.all.last!
       guard unsafe last.pointee.isSuperseded else { return }
@@ -125,7 +125,7 @@ extension SharedTable {
 
   private func path(_ name: String) -> String { directory + "/" + name }
 
-  /// Nil unless the current file is usable. Tolerates `tries` replacements of the file during the call.
+  /// Maps the current file; nil if the file is not usable. Tolerates `tries` replacements of the file during the call.
   private func find(writable: Bool, tries: Int = 64) -> UnsafeMutablePointer<MappedRegion>? {
     do throws(SystemError) {
       let flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK
@@ -141,7 +141,8 @@ extension SharedTable {
           header: try file.contents(at: 0, count: format.header(count: 0).count), size: size),
         case let kept = keptCount.load(ordering: .relaxed), kept == 0 || kept == count
       else { return nil }
-      // The blocks exist before the map is written: a write to a mapped hole on a full disk raises SIGBUS.
+      // The missing blocks are allocated before the map is written: on a full disk, a write to a page without a block raises
+      // SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {
         try file.allocate(Int(status.st_size))
       }
@@ -151,14 +152,14 @@ extension SharedTable {
     }
   }
 
-  /// A regular file with one link that belongs to the directory's owner and that only the owner may use.
+  /// Whether the file is regular, has one link, belongs to the owner of the directory, and is closed to all other users.
   private func isOurs(_ status: stat) -> Bool {
     let isFile = status.isRegularFile && status.st_nlink == 1
     guard let directory = FileStatus.of(directory) else { return false }
     return isFile && status.st_uid == directory.st_uid && status.st_mode & 0o077 == 0
   }
 
-  /// The current file, of any store or layout, if its header begins with the mark of this kind of file.
+  /// The file that is replaced, of any store or layout. Nil if its header does not begin with the mark of this kind of file.
   private func predecessor() -> FileDescriptor? {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
     guard let file = try? FileDescriptor(opening: path(format.file.rawValue), flags),
@@ -185,8 +186,8 @@ extension SharedTable {
       do throws(SystemError) {
         let before = predecessor()
         try checkErrno { unsafe rename(unfinished, path(format.file.rawValue)) }
-        // Other processes use the old file until they see this mark. Without the mark, also after an error, they use the old
-        // file until they close.
+        // Other processes use the old file until they see this mark. If writing the mark fails, they use the old file until
+        // they close the store.
         if let before {
           try before.write(MappedRegion.superseded, at: MappedRegion.supersededOffset)
         }

@@ -1,22 +1,22 @@
 import CLarderSystem
 public import Synchronization
 
-/// A file with a fixed number of words beside the data, which processes share through memory without locks.
+/// A file of 32-bit words in the store's directory. Processes map the file and use the words together without locks.
 ///
-/// The words may be lost, old or damaged, and the store works without them. The words of all files but `buffer` are hints.
-/// ``View/count`` is 0 without a file: the disk is full, or a read-only store has no file.
+/// The words may be lost, outdated or damaged, and the store still works. Except in the file `buffer`, the words are only
+/// hints. If there is no file, ``View/count`` is 0: the disk is full, or the store is read-only and has no file.
 ///
-/// The number of words changes only when a new file replaces the old file, whose header then has a flag. All maps stay until
-/// the last reference to this object is released, so a view never refers to unmapped memory.
+/// The number of words changes only when a new file replaces the old file; a flag in the old header then tells other processes.
+/// All maps stay until this object is deinitialized, so a view never refers to unmapped memory.
 @safe public final class SharedTable: Sendable {
-  /// The file and the contents that this build and this store accept.
+  /// Says which file and which contents this build and this store accept.
   package struct Format: Sendable {
     let file: MappedFile
-    /// Increases when the meaning of the words changes.
+    /// A number for the meaning of the words. It increases when the meaning changes.
     let layout: UInt32
     /// The store's 16-byte identity; a file of another store is not used.
     let store: [UInt8]
-    /// For a number of words.
+    /// Whether a file may have this number of words.
     let accepts: @Sendable (Int) -> Bool
 
     package init(
@@ -35,14 +35,14 @@ public import Synchronization
   let directory: String
   /// Excludes other processes and threads while a file is made or replaced.
   let replacing: GuardedFileLock
-  /// Keeps `phase` allocated.
+  /// Keeps the memory of `phase` allocated.
   let owner: ForkGuard
-  /// The phase of the store. A child that was forked during a read must not write.
+  /// The phase of the store. A view reads the phase, because a child that was forked during a read must not write.
   @usableFromInline nonisolated(unsafe) let phase: UnsafeMutablePointer<ForkState>
   @usableFromInline nonisolated(unsafe) let current: Atomic<UnsafeMutablePointer<MappedRegion>>
   /// The number of words that a file must have; 0 if the file may have any number that the format accepts.
   let keptCount = Atomic(0)
-  /// 0 if no call has failed.
+  /// The `errno` of the last call that failed; 0 if no call has failed.
   let failureCode = Atomic<Int32>(0)
   /// The last map is the current map.
   let maps: Mutex<Maps>
@@ -51,7 +51,7 @@ public import Synchronization
     nonisolated(unsafe) var all: [UnsafeMutablePointer<MappedRegion>]
   }
 
-  /// Maps nothing yet; see ``open(making:prepare:)`` and ``openForReading()``.
+  /// Maps no file yet; see ``open(making:prepare:)`` and ``openForReading()``.
   package init(
     _ format: Format, in directory: String, replacing: GuardedFileLock, owner: ForkGuard
   ) {
@@ -66,14 +66,14 @@ public import Synchronization
   }
 
   deinit {
-    // In a forked child another thread of the parent may have held the lock at the fork.
+    // In a forked child this lock may be locked for ever, by a thread of the parent that the child does not have.
     if owner.isForked { return }
     maps.withLock { maps in
       while let region = unsafe maps.all.popLast() { unsafe MappedRegion.release(region) }
     }
   }
 
-  /// The current words. Costs three atomic loads; take a new view for each use.
+  /// The current words. Getting a view takes three atomic loads. Get a new view for each use, because the file may be replaced.
   @inlinable public var view: View {
     @inline(__always) @_lifetime(borrow self) get {
       var region = unsafe current.load(ordering: .acquiring)
@@ -90,8 +90,9 @@ public import Synchronization
 extension SharedTable {
   /// The words, valid for the lifetime of the table.
   ///
-  /// A word is used as 32 bits, or two words together as 64: index `i` of ``wide(_:)`` means the words `2 i` and `2 i + 1`. New
-  /// words are 0. Accesses are relaxed, except those of notes, `acquire`, `release` and `exchange`. Each index is checked.
+  /// A word has 32 bits. Two words together form a 64-bit word: index `i` of ``wide(_:)`` means the words `2 i` and `2 i + 1`.
+  /// Words of a new file are 0. Accesses have relaxed order, except notes, `acquire`, `release` and `exchange`. Each index is
+  /// checked.
   @safe public struct View: ~Escapable {
     @usableFromInline let words: UnsafeMutablePointer<UInt32>
     /// The number of 32-bit words, always even; 0 if there is no file.
@@ -152,7 +153,7 @@ extension SharedTable {
       unsafe atomic(index).pointee.store(value, ordering: .releasing)
     }
 
-    /// Compares and exchanges, acquiring and releasing; returns false if the value was not `expected`.
+    /// If the value is `expected`, replaces it by `desired` with acquiring and releasing order; otherwise returns false.
     @inlinable public func exchange(_ expected: UInt64, for desired: UInt64, at index: Int) -> Bool
     {
       precondition(isWritable)
@@ -161,7 +162,7 @@ extension SharedTable {
       ).exchanged
     }
 
-    /// The number of 64-bit words in the header for the owner's use. A replacement file has such words of its own.
+    /// The number of notes: 64-bit words in the header for the owner of the table. A replacement file has its own notes.
     public static var noteCount: Int { 8 }
 
     @inlinable @inline(__always)
@@ -195,11 +196,11 @@ package enum MappedFile: String, CaseIterable, Sendable {
   case access
   /// Recent changes, for subscriptions.
   case changes
-  /// Loads under way.
+  /// Loads that are running.
   case leases
   /// Recent changes of the shared tier.
   case shared
-  /// Recent removals, for loads that began earlier.
+  /// Recent removals. A load that began before a removal does not store its value.
   case removals
   /// Written entries that are not committed yet.
   case buffer

@@ -1,8 +1,8 @@
 import CLarderSystem
 public import Synchronization
 
-/// A fixed number of values, each with its own lock. The distance of two values is a multiple of 128 bytes, so threads that use
-/// different values do not share a cache line. Access needs no reference counting.
+/// A fixed number of values, each with its own lock. The addresses of two values differ by a multiple of 128 bytes, so threads
+/// that use different values do not share a cache line. Access needs no reference counting.
 ///
 /// The type is public because the compiler does not specialize a package type across modules.
 @safe public final class LockStripes<Value>: Sendable {
@@ -37,11 +37,12 @@ public import Synchronization
   }
 }
 
-/// Counters in stripes of one cache line, for increments without waiting. A lock of the caller, such as a reader slot, protects
-/// each of the first 16 stripes, so a plain load and store is exact there. Stripe 17 is atomic, for callers without a lock.
+/// Counters that threads increment without waiting. A stripe is one copy of all counters, in one cache line. For stripes 0 to
+/// 15 the caller holds a lock, such as a reader slot, so a plain load and store loses no increment. The last stripe is atomic,
+/// for callers without a lock.
 @safe package final class StripedCounters: Sendable {
   @inlinable package static var capacity: Int { 8 }
-  /// The stripe without a lock.
+  /// The index of the stripe for callers without a lock.
   @inlinable package static var shared: Int { 16 }
   @usableFromInline nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -86,7 +87,7 @@ public import Synchronization
   }
 }
 
-/// 64-bit words that threads use without a lock, as a cache; 0 at first, and only touched pages use memory.
+/// 64-bit words that threads use without a lock, as a cache. New words are 0. A page takes memory only after its first use.
 @safe package final class AtomicWords: Sendable {
   /// 0 if the system refused the memory; then every word reads as 0.
   package let count: Int

@@ -10,7 +10,7 @@ package var threadIdentity: UInt64 {
   #endif
 }
 
-/// For messages: the identity, and the name if the thread, which must run, has a name.
+/// The identity of a running thread, and its name if it has a name, for messages.
 package func threadDescription(of identity: UInt64) -> String {
   unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
     unsafe buffer.initialize(repeating: 0)
@@ -20,12 +20,12 @@ package func threadDescription(of identity: UInt64) -> String {
   }
 }
 
-/// For a retry of something that another thread or process finishes soon.
+/// Sleeps before another try, when another thread or process will soon finish its work.
 package func backOff(microseconds: UInt32 = 50) {
   usleep(microseconds)
 }
 
-/// Whether the caller runs in a task. Other tasks of the process need the thread of a task.
+/// Whether the caller runs in a task. If so, waiting blocks a thread that other tasks of the process need.
 package var isInTask: Bool {
   unsafe withUnsafeCurrentTask { task in unsafe task != nil }
 }

@@ -1,8 +1,8 @@
 import CLarderSystem
 
-/// A thread that runs one task at the requested times. The thread exists from ``init(_:)`` on, so it works in a process that
-/// later runs out of threads or descriptors. A forked child does not have the thread and must call no method. The owner and the
-/// thread share this object, so it lives until both have ended.
+/// A thread that runs one task at requested times. ``init(_:)`` starts the thread, so the timer works even if the process later
+/// runs out of threads or descriptors. A forked child does not have the thread and must call no method. The owner and the
+/// thread share this object, which lives until the owner has released it and the thread has ended.
 @safe package final class TimerThread: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -27,7 +27,7 @@ import CLarderSystem
     unsafe condition.deallocate()
   }
 
-  /// Runs the task after `milliseconds`, or earlier if an earlier run is already requested.
+  /// Runs the task after `milliseconds`. If an earlier run is already requested, the task runs only at that earlier time.
   package func schedule(in milliseconds: Int64) {
     let time = SystemTime.monotonicMilliseconds + milliseconds
     unsafe pthread_mutex_lock(mutex)
@@ -37,7 +37,7 @@ import CLarderSystem
     unsafe pthread_cond_signal(condition)
   }
 
-  /// Ends the thread after the current run of the task; does not wait for that end.
+  /// Tells the thread to end after the current run of the task. Does not wait until the thread has ended.
   package func stop() {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }

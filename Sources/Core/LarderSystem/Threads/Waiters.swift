@@ -2,8 +2,9 @@ import Synchronization
 
 /// Tasks that wait until they are resumed or cancelled.
 ///
-/// The owner keeps their condition under its own lock or in an atomic. `wait` asks for the condition once the task counts as
-/// waiting. So an owner that changes the condition and then resumes the tasks misses no task.
+/// The owner of this object keeps the condition for which the tasks wait, under its own lock or in an atomic. `wait` first
+/// marks the task as waiting and then checks the condition. So an owner that first changes the condition and then resumes the
+/// tasks resumes every waiting task.
 package final class Waiters<Outcome: Sendable>: Sendable {
   private struct Waiter {
     var until: Int64
@@ -13,12 +14,12 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   private struct State {
     var next: UInt64 = 0
     var waiting: [UInt64: Waiter] = [:]
-    /// Before they waited.
+    /// The numbers of the tasks that were cancelled before they waited.
     var cancelled: Set<UInt64> = []
   }
 
   private let state = Mutex(State())
-  /// False only if no task waits: ``resume(with:at:)`` then needs no lock.
+  /// False only if no task waits, and then ``resume(with:at:)`` needs no lock.
   private let isAwaited = Atomic(false)
 
   package init() {}
@@ -28,9 +29,9 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   /// Waits until the task is resumed, and returns the outcome; nil if the task was cancelled.
   ///
   /// - Parameters:
-  ///   - until: the least moment of a ``resume(with:at:)`` that resumes this task.
-  ///   - outcome: asked under the lock of this object; the task does not wait if the result is not nil.
-  ///   - onCancel: called when the task is cancelled; if the task is waiting, the call comes before the task resumes.
+  ///   - until: a ``resume(with:at:)`` resumes this task only with this moment or a later moment.
+  ///   - outcome: called under the lock of this object; if the result is not nil, the task does not wait.
+  ///   - onCancel: called when the task is cancelled, before a waiting task resumes.
   package func wait(
     until: Int64 = .min, unless outcome: () -> Outcome?, onCancel: @Sendable () -> Void = {}
   ) async -> Outcome? {
@@ -74,7 +75,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
     for waiter in resumed.values { waiter.continuation.resume(returning: outcome) }
   }
 
-  /// Resumes the task that came first. If no task waits, calls `otherwise` under the lock of this object.
+  /// Resumes the task that has waited longest. If no task waits, calls `otherwise` under the lock of this object.
   package func resumeFirst(with outcome: Outcome, otherwise: () -> Void) {
     let first = state.withLock { state -> Waiter? in
       guard let number = state.waiting.keys.min() else {

@@ -1,13 +1,14 @@
 import CLarderSystem
 import Synchronization
 
-/// A lock between the threads of a process, in the order of their requests. A thread enters only a lock that it does not own.
+/// A lock between the threads of a process, which get it in the order of their requests. The owner must not enter the lock
+/// again.
 @safe package final class WriterLock: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
-  /// The identity of the thread that owns the lock; 0 without an owner. Only changed with `mutex` held.
+  /// The identity of the thread that owns the lock; 0 if no thread owns it. Changed only while `mutex` is held.
   private let owner = Atomic<UInt64>(0)
-  // The fields below are only used with `mutex` held.
+  // The fields below are used only while `mutex` is held.
 
   /// The tickets of the waiting threads, in the order of arrival.
   private var waiting: [UInt64] = []
@@ -22,7 +23,7 @@ import Synchronization
   }
 
   deinit {
-    // The condition is not destroyed: in a forked child that call would wait for the waiting threads of the parent.
+    // `pthread_cond_destroy` is not called: in a forked child it would wait for the waiting threads of the parent.
     unsafe mutex.deallocate()
     unsafe condition.deallocate()
   }
@@ -31,13 +32,13 @@ import Synchronization
 
   package func enter() { _ = enter(nil, perOwner: false) }
 
-  /// Returns whether the calling thread now owns the lock.
+  /// Waits for the lock, at most for `lockTimeout`. Returns whether the calling thread now owns the lock.
   package func enter(lockTimeout: Duration) -> Bool {
     enter(lockTimeout.waitMilliseconds, perOwner: false)
   }
 
-  /// Like ``enter(lockTimeout:)``, but waits while the owners change. Gives up when one owner keeps the lock for
-  /// `ownerTimeout`: that owner may be waiting for the calling thread.
+  /// Like ``enter(lockTimeout:)``, but the time begins again with each new owner. Returns false if one owner keeps the lock for
+  /// `ownerTimeout`, because that owner may be waiting for the calling thread.
   package func enter(ownerTimeout: Duration) -> Bool {
     enter(ownerTimeout.waitMilliseconds, perOwner: true)
   }
@@ -48,13 +49,13 @@ import Synchronization
   /// The owner and the calling thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
     unsafe pthread_mutex_lock(mutex)
-    // The owner cannot end meanwhile: it needs the mutex to leave.
+    // The owner needs the mutex to leave the lock. So its thread cannot end while its name is read.
     defer { unsafe pthread_mutex_unlock(mutex) }
     let holder = isFree ? "no thread" : threadDescription(of: owner.load(ordering: .relaxed))
     return "\(holder) has it, and \(threadDescription(of: threadIdentity)) waits for it"
   }
 
-  /// - Parameter most: the longest wait in milliseconds, in all or for each owner; nil waits without end.
+  /// - Parameter most: the longest wait in milliseconds, in total or for each owner; nil means no limit.
   private func enter(_ most: Int64?, perOwner: Bool) -> Bool {
     precondition(!isMine, "the thread owns the lock already")
     unsafe pthread_mutex_lock(mutex)
@@ -72,7 +73,7 @@ import Synchronization
       }
       if let end, SystemTime.monotonicMilliseconds >= end {
         waiting.removeAll { $0 == ticket }
-        // The next thread in `waiting` may be the first now.
+        // The removed thread may have been the first, so the next thread in `waiting` must check whether it is the first now.
         unsafe pthread_cond_broadcast(condition)
         return false
       }

@@ -1,6 +1,7 @@
 import CLarderSystem
 
-/// Identifies one boot of the machine. Written but unsynced data stays readable until the next boot.
+/// Identifies one boot of the machine. Until the next boot, data that is written but not yet flushed to the disk stays
+/// readable.
 package struct BootIdentity: Equatable, Sendable {
   package let high: UInt64
   package let low: UInt64

@@ -9,9 +9,9 @@ package struct CalendarDate: Hashable, Sendable {
   /// The day that wall clocks show `wall` seconds after 1970-01-01 00:00.
   package init(wall: Int64) { number = wall.floored(by: Self.secondsPerDay) }
 
-  /// - Precondition: the month is 1 to 12. A day outside the month falls into an earlier or later month.
+  /// - Precondition: the month is 1 to 12. A day outside the month means a day of an earlier or later month.
   package init(year: Int64, month: Int64, day: Int64) {
-    // The years begin in March, so that the leap day is the last day of a year; 400 years have 146,097 days.
+    // In this calculation a year begins in March, so that the leap day is its last day; 400 years have 146,097 days.
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted.floored(by: 400)
     let yearOfEra = shifted - era * 400
@@ -36,7 +36,7 @@ package struct CalendarDate: Hashable, Sendable {
     )
   }
 
-  /// 0 is Sunday.
+  /// The day of the week; 0 is Sunday.
   package var weekday: Int64 { (number + 4) - (number + 4).floored(by: 7) * 7 }
 
   package static func isLeap(_ year: Int64) -> Bool {

@@ -1,8 +1,8 @@
 import CLarderSystem
 
-/// Without a system call where the platform allows that.
+/// Reads the clocks of the system, without a system call where the platform allows that.
 package enum SystemTime {
-  /// Milliseconds since 1970, up to one scheduler tick (4 ms, at most 10) behind; a call takes about 3 ns.
+  /// Milliseconds since 1970. The value is up to one scheduler tick (4 ms, at most 10 ms) too low. A call takes about 3 ns.
   @inline(__always)
   package static var coarseMilliseconds: Int64 {
     #if canImport(Darwin)
@@ -19,7 +19,7 @@ package enum SystemTime {
   /// Milliseconds since an arbitrary time in this boot; never goes back.
   package static var monotonicMilliseconds: Int64 { read(CLOCK_MONOTONIC) }
 
-  /// Like ``monotonicMilliseconds``, but up to one scheduler tick (4 ms, at most 10) behind; a call takes about 3 ns.
+  /// Like ``monotonicMilliseconds``, but up to one scheduler tick (4 ms, at most 10 ms) too low. A call takes about 3 ns.
   @inline(__always)
   package static var coarseMonotonicMilliseconds: Int64 {
     #if canImport(Darwin)
@@ -45,7 +45,7 @@ package enum SystemTime {
 }
 
 extension Duration {
-  /// This duration, limited to 140,000 million years before or after now: sums of a few such durations do not overflow.
+  /// This duration, limited to about 140,000 million years of either sign: sums of a few such durations do not overflow.
   package var bounded: Duration {
     let longest = Duration.seconds(Int64(1) << 62)
     return min(max(self, .zero - longest), longest)
@@ -62,7 +62,7 @@ extension Duration {
     return Int64(clamping: rest > 0 ? whole + 1 : whole)
   }
 
-  /// Whole milliseconds for waiting, at most about a thousand years: sums of a few such numbers do not overflow.
+  /// Whole milliseconds for waiting, limited to about a thousand years, so that sums of a few such numbers do not overflow.
   package var waitMilliseconds: Int64 {
     let longest = Int64(1) << 45
     return Int64(min(max(self / .milliseconds(1), -Double(longest)), Double(longest)))
