@@ -63,22 +63,11 @@ import Testing
 
   @Test func `threads get the writer lock in the order in which they asked for it`() throws {
     let environment = try Fixture.open(directory.store)
-    let counter = Fixture.bytes(0)
     try inThreads(4) { _ in
-      var waits: [Int] = []
-      for _ in 0..<50 {
-        let before = try environment.value(counter).map { Fixture.number($0.span) } ?? 0
-        let after = try environment.write(waitingAtMost: .seconds(60)) { transaction in
-          let count = try transaction.copy(counter).map { Fixture.number($0.span) } ?? 0
-          try transaction.put(Fixture.bytes(count + 1).span, for: counter.span, in: .main)
-          usleep(500)
-          return count
-        }
-        waits.append(after - before)
-      }
+      let waits = try environment.queueUp(50, lasting: 500)
       #expect(waits.sorted()[25] <= 4, "\(waits)")
     }
-    #expect(try environment.value(counter) == Fixture.bytes(200))
+    #expect(try environment.value(Fixture.bytes(0)) == Fixture.bytes(200))
   }
 
   @Test func `opening one store does not wait for the opening of another`() throws {

@@ -70,8 +70,7 @@ import Testing
     #expect(refusal()?.message.contains("this process") == true)
     try store.close()
     let peers = try (0..<2).map { _ in
-      let peer = try PeerProcess("commands", path + "/s", saying: "open")
-      return peer
+      try PeerProcess("commands", path + "/s", saying: "open")
     }
     let names = peers.map(\.identifier).sorted().map(String.init).joined(separator: ", ")
     #expect(refusal()?.code == .busy)

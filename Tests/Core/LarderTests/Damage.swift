@@ -18,6 +18,10 @@ extension Store {
     try engine.environment.write { transaction in try body(&transaction, engine.indexes) }
   }
 
+  func plant(_ record: [UInt8], for key: [UInt8], in database: Database = .main) throws {
+    try tamper { transaction, _ in try transaction.put(record, for: key, in: database) }
+  }
+
   /// The record of the store's state. It must be intact.
   var state: StoreState {
     get throws { try #require(try engine.beginRead().state(engine.seal)) }
@@ -26,9 +30,7 @@ extension Store {
   func tamperState(_ change: (inout StoreState) -> Void) throws {
     var state = try state
     change(&state)
-    try tamper { transaction, _ in
-      try transaction.put(state.record(seal: engine.seal), for: MetadataKey.state, in: .main)
-    }
+    try plant(state.record(seal: engine.seal), for: MetadataKey.state)
   }
 
   /// Runs `body` like a process that is killed before the commit of the batch, or after the commit and before what follows it.
@@ -102,7 +104,7 @@ extension Store.Namespace {
     var record = try record(key)
     let slot = try slot(key)
     change(&record)
-    try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries) }
+    try store.plant(record, for: slot, in: .entries)
   }
 }
 

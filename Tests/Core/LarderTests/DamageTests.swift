@@ -76,10 +76,7 @@ import Testing
         try notes.slot("stranger"), try store.namespace("other").slot("stranger"),
         try notes.slot(Self.longKey + "stranger"),
       ]
-      for slot in slots {
-        try store.tamper { transaction, _ in try transaction.put(record, for: slot, in: .entries)
-        }
-      }
+      for slot in slots { try store.plant(record, for: slot, in: .entries) }
       #expect(try notes.bytes("stranger") == nil, "\(key)")
       #expect(try store.namespace("other").bytes("stranger") == nil, "\(key)")
       #expect(try notes.bytes(Self.longKey + "stranger") == nil, "\(key)")
@@ -116,12 +113,10 @@ import Testing
         nil, [], Array(chunk.dropLast()), chunk + [0], chunk.map { $0 ^ 1 },
       ]
       for change in changes {
-        try store.tamper { transaction, _ in
-          if let change {
-            try transaction.put(change, for: key, in: chunks)
-          } else {
-            try transaction.remove(key, from: chunks)
-          }
+        if let change {
+          try store.plant(change, for: key, in: chunks)
+        } else {
+          try store.tamper { transaction, _ in try transaction.remove(key, from: chunks) }
         }
         #expect(try notes.bytes("chunked") == nil)
         #expect(try store.faults.contains(.damagedChunks))
@@ -129,7 +124,7 @@ import Testing
           #expect(entry.key != Key("chunked"))
           return true
         }
-        try store.tamper { transaction, _ in try transaction.put(chunk, for: key, in: chunks) }
+        try store.plant(chunk, for: key, in: chunks)
       }
     }
     #expect(try notes.bytes("chunked") == values["chunked"])
@@ -181,7 +176,7 @@ import Testing
     for place in 0..<record.count {
       var damaged = record
       damaged[place] ^= 4
-      try store.tamper { transaction, _ in try transaction.put(damaged, for: key, in: .main) }
+      try store.plant(damaged, for: key)
       try store.tamperState { $0.generation += 1 }
       #expect(try bad.text("k") == nil)
       #expect(failure { try bad.set("w", for: "k") } == .damaged)
@@ -189,7 +184,7 @@ import Testing
       #expect(try good.text("k") == "w\(place)")
       #expect(try store.faults.contains(.metadata))
     }
-    try store.tamper { transaction, _ in try transaction.put(record, for: key, in: .main) }
+    try store.plant(record, for: key)
     try store.tamperState { $0.generation += 1 }
     #expect(try bad.text("k") == "v")
   }

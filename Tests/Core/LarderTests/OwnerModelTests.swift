@@ -12,11 +12,7 @@ import Testing
     let (seed, steps) = (Int(TestSettings.seed), 1_500 * TestSettings.trials)
     try withStore { store, clock in
       var run = OwnerRun(store: store, clock: clock, seed: seed)
-      do {
-        for _ in 0..<steps { try run.step() }
-      } catch {
-        Issue.record("LARDER_SEED=\(seed), step \(run.steps): \(error)")
-      }
+      run.run(steps)
       #expect(run.written > steps / 8 && run.refused > steps / 50)
     }
   }
@@ -37,7 +33,7 @@ struct OwnerRun {
   let clock: ManualClock?
   private var isAlone: Bool { clock != nil }
   private var random: SeededRNG
-  private(set) var steps = 0
+  private var steps = 0
   private(set) var written = 0
   private(set) var refused = 0
   private let names = ["a", "b", "c"]
@@ -55,7 +51,15 @@ struct OwnerRun {
     var isSettled = true
   }
 
-  mutating func step() throws {
+  mutating func run(_ count: Int) {
+    do {
+      for _ in 0..<count { try step() }
+    } catch {
+      Issue.record("LARDER_SEED=\(random.seed), step \(steps): \(error)")
+    }
+  }
+
+  private mutating func step() throws {
     steps += 1
     let before = try entries()
     var what = ""

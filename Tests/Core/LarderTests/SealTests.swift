@@ -49,12 +49,12 @@ import Testing
         try transaction.value(for: recordKey, in: .main)?.copied
       })
     for place in stride(from: 0, to: record.count, by: record.count < 40 ? 1 : 7) {
-      try store.tamper { transaction, _ in
-        let present = try transaction.value(for: recordKey, in: .main)?.copied
-        var damaged = try #require(present)
-        damaged[place] ^= 0x10
-        try transaction.put(damaged, for: recordKey, in: .main)
+      let present = try store.engine.environment.write { transaction in
+        try transaction.value(for: recordKey, in: .main)?.copied
       }
+      var damaged = try #require(present)
+      damaged[place] ^= 0x10
+      try store.plant(damaged, for: recordKey)
       #expect(try notes.bytes(7) == [7], "a read goes on, \(place)")
       #expect(try store.faults.isEmpty == false, "\(place)")
       try check(store, notes)
@@ -85,7 +85,7 @@ import Testing
 
   @Test func `a limit holds after the counters were damaged`() throws {
     let key = MetadataKey.counters(try notes.id)
-    try store.tamper { transaction, _ in try transaction.put([1], for: key, in: .main) }
+    try store.plant([1], for: key)
     for number in 100..<200 { try notes.set([1], for: number) }
     #expect(try notes.count() == 50)
     for pinned in stride(from: 0, to: 20, by: 5) { #expect(try notes.contains(pinned)) }
@@ -93,10 +93,7 @@ import Testing
 
   @Test func `damage to state and counters at once loses nothing`() throws {
     let id = try notes.id
-    try store.tamper { transaction, _ in
-      try transaction.put([9], for: MetadataKey.state, in: .main)
-      try transaction.put([9], for: MetadataKey.counters(id), in: .main)
-    }
+    for key in [MetadataKey.state, MetadataKey.counters(id)] { try store.plant([9], for: key) }
     #expect(try notes.bytes(7) == [7])
     try notes.set([1], for: "new")
     #expect(try store.verify().faults == [])
@@ -106,9 +103,7 @@ import Testing
   }
 
   @Test func `a store whose state is damaged is purged all the same`() throws {
-    try store.tamper { transaction, _ in
-      try transaction.put([1, 2, 3], for: MetadataKey.state, in: .main)
-    }
+    try store.plant([1, 2, 3], for: MetadataKey.state)
     try store.purge()
     #expect(try store.state.nextDue != 0 && store.verify().faults == [])
     clock.advance(by: .hours(2))
@@ -122,7 +117,7 @@ import Testing
       try notes.set("v", for: "k")
       let record = store.engine.seal.seal([], for: MetadataKey.garbage(try notes.id))
       let key = MetadataKey.garbage(try boards.id)
-      try store.tamper { transaction, _ in try transaction.put(record, for: key, in: .main) }
+      try store.plant(record, for: key)
       try store.tamperState { $0.garbage += 1 }
       #expect(try store.faults.contains(.metadata))
       try store.purge()
@@ -142,9 +137,7 @@ import Testing
       let record = counters.record(of: id, seal: seal)
       let read = NamespaceCounters(record.span, of: id, seal: seal)
       #expect(read == nil)
-      try store.tamper { transaction, _ in
-        try transaction.put(record, for: MetadataKey.counters(id), in: .main)
-      }
+      try store.plant(record, for: MetadataKey.counters(id))
       try notes.set([1], for: "k")
       #expect(try store.verify().faults == [])
     }

@@ -165,7 +165,7 @@ import Testing
       let hash = Checksum.keyHash(of: Array(key.utf8).span, in: slot.span.namespaceID)
       let checksum = EntryHeader.checksum(of: record.span, keyHash: hash)
       for byte in 0..<8 { record[byte] = UInt8(truncatingIfNeeded: checksum >> UInt64(8 * byte)) }
-      try store.tamper { lmdb, _ in try lmdb.put(record, for: slot, in: .entries) }
+      try store.plant(record, for: slot, in: .entries)
     }
     let record = try notes.record("a")
     try write(record, to: notes.slot("a"), key: "a")

@@ -108,11 +108,8 @@ import Testing
       (String(repeating: "n", count: 255), NamespaceRecord.RuleSet()), ("a b", .init()),
       ("other", rules),
     ] {
-      try store.tamper { transaction, _ in
-        try transaction.put(
-          NamespaceRecord(id: id, created: 0, rules: rules).record(name: name, seal: seal),
-          for: MetadataKey.namespace(name), in: .main)
-      }
+      let record = NamespaceRecord(id: id, created: 0, rules: rules)
+      try store.plant(record.record(name: name, seal: seal), for: MetadataKey.namespace(name))
       #expect(failure { try store.invalidate(tag: "tag") } == .damaged)
       try store.tamper { transaction, _ in
         try transaction.remove(MetadataKey.namespace(name), from: .main)
@@ -125,9 +122,7 @@ import Testing
   @Test func `verify reports limits that cannot be read`() throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     try store.namespace("notes").set("v", for: "k")
-    try store.tamper { transaction, _ in
-      try transaction.put([1, 2, 3], for: MetadataKey.settings, in: .main)
-    }
+    try store.plant([1, 2, 3], for: MetadataKey.settings)
     #expect(try store.faults == [.metadata])
   }
 
@@ -135,9 +130,7 @@ import Testing
   func `a store whose record says that it was made with the largest limit has none`() throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let record = StoreSettings.record(defaultDisk: .max, seal: store.engine.seal)
-    try store.tamper { transaction, _ in
-      try transaction.put(record, for: MetadataKey.settings, in: .main)
-    }
+    try store.plant(record, for: MetadataKey.settings)
     try store.tamperState { $0.generation += 1 }
     #expect(try store.limits().effective.disk == nil)
     try store.namespace("notes").set("v", for: "k")

@@ -57,6 +57,21 @@ extension Environment {
   package func value(_ key: [UInt8], in database: Database = .main) throws(LMDBError) -> [UInt8]? {
     try beginRead().copy(key, in: database)
   }
+
+  /// Makes writes that count up and last `microseconds` each. Returns for how many other writes each of them has waited.
+  package func queueUp(_ writes: Int, lasting microseconds: UInt32) throws -> [Int] {
+    let counter = Fixture.bytes(0)
+    return try (0..<writes).map { _ in
+      let before = try value(counter).map { Fixture.number($0.span) } ?? 0
+      let after = try write(waitingAtMost: .seconds(60)) { transaction in
+        let count = try transaction.copy(counter).map { Fixture.number($0.span) } ?? 0
+        try transaction.put(Fixture.bytes(count + 1).span, for: counter.span, in: .main)
+        usleep(microseconds)
+        return count
+      }
+      return after - before
+    }
+  }
 }
 
 extension ReadTransaction {

@@ -70,20 +70,9 @@ extension Peer {
   /// Makes as many writes as the argument says, each of a millisecond, and prints for how many other writes each has waited.
   func queueUp() throws {
     let environment = try Fixture.open(store)
-    let counter = Fixture.bytes(0)
     Peer.say("open")
     waitForInput()
-    var waits: [Int] = []
-    for _ in 0..<argument(0) {
-      let before = try environment.value(counter).map { Fixture.number($0.span) } ?? 0
-      let after = try environment.write { transaction in
-        let count = try transaction.copy(counter).map { Fixture.number($0.span) } ?? 0
-        try transaction.put(Fixture.bytes(count + 1).span, for: counter.span, in: .main)
-        usleep(1000)
-        return count
-      }
-      waits.append(after - before)
-    }
+    let waits = try environment.queueUp(argument(0), lasting: 1000)
     Peer.say(waits.map(String.init).joined(separator: " "))
     environment.close()
   }
