@@ -19,9 +19,6 @@ struct ListedPage: Sendable {
   var reply: Reply
   /// The number of pages before this one.
   var index: Int
-
-  /// Whether the service sent or confirmed the page just now.
-  var isAsked: Bool { !reply.isHit && !reply.isStale }
 }
 
 /// The pages of one version of the catalog, from the first on.
@@ -41,7 +38,8 @@ public struct CatalogListing: Sendable {
     if record.starts(with: versions) { return true }
     let known = !record.isEmpty && versions.starts(with: record) ? record.count : 0
     let ids = pages.flatMap(\.contents.funnels).map(\.id)
-    return pages.dropFirst(known).allSatisfy(\.isAsked) && Set(ids).count == ids.count
+    return pages.dropFirst(known).allSatisfy { !$0.reply.isHit && !$0.reply.isStale }
+      && Set(ids).count == ids.count
   }
 }
 
