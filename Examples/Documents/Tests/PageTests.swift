@@ -1,6 +1,5 @@
 import Foundation
 import LarderHTTPTesting
-import Synchronization
 import TestSupport
 import Testing
 
@@ -41,18 +40,17 @@ import Testing
   }
 
   @Test func `the sessions of the tutorial are what the programs answer`() async throws {
-    let folder = Mutex("")
+    let fixture = ProgramFixture()
     try await LocalServer.run { server in
       server.become { request in
-        let file = URL(fileURLWithPath: folder.withLock { $0 } + request.path)
+        let file = URL(fileURLWithPath: fixture.home.path + "/service" + request.path)
         guard let data = try? Data(contentsOf: file) else { return .init(404) }
         return .init(200, ["Content-Type": "application/json"], body: data)
       }
       // Runs outside the threads of tasks: a command waits for the server, which needs such a thread.
       let faults = try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread {
-          continuation.resume(
-            with: Result { try Self.faults(server.base) { path in folder.withLock { $0 = path } } })
+          continuation.resume(with: Result { try Self.faults(server.base, in: fixture) })
         }
       }
       #expect(faults.isEmpty, "\(faults)")
@@ -60,10 +58,8 @@ import Testing
   }
 
   /// The commands whose answers differ from the page.
-  private static func faults(_ base: String, serve: (String) -> Void) throws -> [String] {
+  private static func faults(_ base: String, in fixture: ProgramFixture) throws -> [String] {
     let page = try Repository.text("Docs/Learn/Tutorial.md")
-    let fixture = ProgramFixture()
-    serve(fixture.home.path + "/service")
     var faults: [String] = []
     _ = try fixture.answer(to: "mkdir service")
     for line in page.split(separator: "\n") where line.hasPrefix("    echo ") {

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A directory for commands of a shell, with the built programs in the path.
-package final class ProgramFixture {
+package final class ProgramFixture: Sendable {
   package let home = TemporaryDirectory()
 
   package init() {}
