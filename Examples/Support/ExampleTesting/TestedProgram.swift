@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+package import TestSupport
 public import Testing
 
 /// A built program with a store in a temporary folder.
@@ -62,17 +62,17 @@ public struct Outcome: Sendable {
   public var output: String
   public var error: String
 
-  /// Runs a shell command line with the built programs in the PATH: `larder my.larder -e keys`.
-  public init(line: String) async throws {
+  /// Runs a shell command line with the built programs in the PATH, in the directory of a fixture: `larder my.larder -e keys`.
+  package init(line: String, in fixture: ProgramFixture = ProgramFixture()) async throws {
     self = try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread {
-        continuation.resume(with: Result { try Outcome(ofShell: line) })
+        continuation.resume(with: Result { try Outcome(ofShell: line, in: fixture) })
       }
     }
   }
 
-  private init(ofShell line: String) throws {
-    (code, output, error) = try ProgramFixture().run(line)
+  private init(ofShell line: String, in fixture: ProgramFixture) throws {
+    (code, output, error) = try fixture.run(line)
   }
 
   /// The last lines of the output, which call `larder`.

@@ -6,7 +6,7 @@ import ExampleTesting
   init() throws { page = try Repository.text("Examples/README.md") }
 
   @Test func `it answers what the page says it does, and asks once`() async throws {
-    let folder = TemporaryDirectory()
+    let fixture = ProgramFixture()
     let known = ["/2026-01-05": "0.9312", "/2026-01-06": "0.9298"]
     try await LocalServer.run { server in
       server.become { request in
@@ -14,7 +14,7 @@ import ExampleTesting
         return .init(200, text: #"{"base": "EUR", "rates": {"CHF": \#(rate)}}"#)
       }
       func run(_ line: some StringProtocol) async throws -> Outcome {
-        try await Outcome(line: "cd '\(folder.path)'; \(line)")
+        try await Outcome(line: String(line), in: fixture)
       }
       let step = try #require(Transcript(document: page).steps.first)
       let command = step.command.replacing("https://rates.example", with: server.base)

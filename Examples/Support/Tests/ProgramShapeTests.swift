@@ -51,14 +51,14 @@ import ExampleTesting
   func `version, help, a default store, codes, hits in the log, and closing lines that work`(
     program: Program
   ) async throws {
-    let folder = TemporaryDirectory()
+    let fixture = ProgramFixture()
     func run(_ line: String) async throws -> Outcome {
-      try await Outcome(line: "cd '\(folder.path)' && \(program.name) \(line)")
+      try await Outcome(line: "\(program.name) \(line)", in: fixture)
     }
     #expect(try await run("--version").output == "1.0-dev\n")
     #expect(try await run("--help").output.contains("SUBCOMMANDS"))
     #expect(try await run("frobnicate").code == 2)
-    try folder.write("text", to: "file")
+    try fixture.home.write("text", to: "file")
     let closed = try await run(program.command + " --store file")
     #expect(closed.code == 3 && closed.output == "" && closed.error.contains("\nhint: "))
     let outcome = try await run(program.command)
@@ -152,10 +152,9 @@ import ExampleTesting
   func `the session on the page works`(program: Program) async throws {
     let page = Transcript(document: try Repository.text("Examples/\(program.folder)/README.md"))
     #expect(!page.steps.isEmpty)
-    let folder = TemporaryDirectory()
-    defer { withExtendedLifetime(folder) {} }
+    let fixture = ProgramFixture()
     for step in page.steps {
-      let outcome = try await Outcome(line: "cd '\(folder.path)'; \(step.command)")
+      let outcome = try await Outcome(line: step.command, in: fixture)
       #expect(outcome.code == 0 && step.accepts(outcome.output), "\(step.command): \(outcome)")
     }
   }
