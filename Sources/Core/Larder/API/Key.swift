@@ -7,7 +7,7 @@ import LarderSystem
   public import Foundation
 #endif
 
-/// A value whose bytes can be a key: 1 to 65,536 bytes, compared byte by byte and never normalised.
+/// A type whose values can be keys: 1 to 65,536 bytes, which Larder compares byte by byte and never normalises.
 ///
 /// | type | bytes |
 /// | --- | --- |
@@ -18,13 +18,14 @@ import LarderSystem
 /// | `Data`, `[UInt8]`, ``Key`` | the same bytes |
 /// | a type with a raw value that is a key | the bytes of the raw value |
 ///
-/// An integer key is a first byte and 8 big-endian bytes. UTF-8 never uses this first byte, so no string has an equal key. It
-/// is 0xF6 for a negative number, in two's complement, and 0xF7 for any other number. Equal numbers of different widths are
-/// equal keys, and the keys have the order of the numbers. Numbers of more than 64 bits have 0xF5 or 0xF8 and 16 bytes.
+/// An integer key has a first byte, and 8 big-endian bytes in two's complement. The first byte is 0xF6 for a negative number
+/// and 0xF7 for any other number. UTF-8 never contains these bytes, so no string has an equal key. Equal numbers of different
+/// integer types are equal keys. A number that needs more than 64 bits has 0xF5 (negative) or 0xF8, and then 16 bytes.
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
-/// Listings are in key order, byte by byte. A key of over 250 bytes may have any place among keys with its first 238 bytes.
+/// Listings are in the order of the keys, byte by byte. Among keys with the same first 238 bytes, the place of a key of more
+/// than 250 bytes is undefined.
 ///
 /// With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
 /// ``LarderError/Code/invalidArgument``.
@@ -52,7 +53,7 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvert
   /// The key with these bytes, without a copy.
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The key as text; nil unless its bytes are UTF-8.
+  /// The key as text; nil if the bytes are not UTF-8.
   public var string: String? { String(validating: bytes, as: UTF8.self) }
 
   /// The number of an integer key of 9 bytes; nil for other bytes, and for a number that does not fit in an `Int`.
@@ -63,7 +64,7 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvert
     return bytes[0] == IntegerKey.natural ? Int(exactly: word) : Int(Int64(bitPattern: word))
   }
 
-  /// Compares the bytes in order, which is the order of listings.
+  /// Compares the keys byte by byte. Listings use this order.
   public static func < (left: Key, right: Key) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
@@ -135,7 +136,7 @@ extension UUID: StoreKey {
 }
 
 extension URL: StoreKey {
-  /// Calls `body` with the UTF-8 of the absolute string. Nothing is normalised: two spellings are two keys.
+  /// Calls `body` with the UTF-8 of the absolute string. Normalises nothing, so two spellings of a URL are two keys.
   public func withKeyBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -152,7 +153,7 @@ extension StoreKey where Self: RawRepresentable, RawValue: StoreKey {
   }
 }
 
-/// The first bytes of integer keys. UTF-8 contains no such byte.
+/// The first bytes of integer keys. UTF-8 contains no such byte, so no string has the bytes of an integer key.
 private enum IntegerKey {
   static let wideNegative: UInt8 = 0xF5
   static let negative: UInt8 = 0xF6

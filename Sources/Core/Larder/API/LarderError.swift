@@ -10,19 +10,19 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: String, Sendable {
     /// No store is at the path.
     case notFound
-    /// The permissions, the owner, links or the file system do not allow the store to be opened.
+    /// The store cannot be opened because of its permissions, its owner, a link, or its file system.
     case cannotOpen
     /// The files at the path are not a Larder store.
     case foreign
     /// A later version of Larder wrote the store.
     case newerFormat
-    /// The file is damaged or cut short.
+    /// The file is damaged or truncated.
     case damaged
-    /// The machine stopped before the store was closed; the store must be opened for writing once.
+    /// The machine stopped before the store was closed. Open the store for writing once, which recovers the store.
     case needsRecovery
-    /// Another process keeps a lock for too long, or a write of another thread does not end.
+    /// Another process holds a lock for too long, or a write of another thread takes too long.
     case busy
-    /// The disk is full, or a limit is reached and nothing may be evicted.
+    /// The disk is full, or a limit is reached and no entry may be evicted.
     case full
     /// The system or LMDB failed.
     case failed
@@ -42,9 +42,9 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case timedOut
     /// A load asked for its own key, directly or through the load of another key.
     case loadCycle
-    /// A page cursor is malformed or of another namespace.
+    /// A page cursor is malformed, or belongs to another namespace.
     case badCursor
-    /// A key, name, rule or argument is impossible.
+    /// A key, name, rule or argument is not valid.
     case invalidArgument
     /// A value could not be encoded.
     case unencodable
@@ -56,13 +56,13 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case insideWrite
     /// The store was closed.
     case closed
-    /// The store was opened before the process was forked.
+    /// The process is a forked child, and its parent process opened the store.
     case forked
-    /// The shared tier cannot be reached or refused the request: nothing was changed there.
+    /// The shared tier refused the request, or a connection to the shared tier failed. The shared tier changed nothing.
     case unreachable
-    /// The shared tier did not answer in time: the change may or may not have been made there.
+    /// The shared tier did not answer in time. The shared tier may have made the change.
     case unanswered
-    /// A removal has taken effect on this machine. The store keeps the removal until the shared tier can be reached.
+    /// A removal took effect on this machine, but not in the shared tier. The store keeps the removal for a later attempt.
     case pending
   }
 
@@ -73,7 +73,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A remedy for the user, or nil.
   public let hint: String?
 
-  /// An error with a message, which is cut after 10,000 Unicode scalars, and an optional remedy.
+  /// Makes an error. Of a message, at most the first 10,000 Unicode scalars are kept.
   public init(_ code: Code, _ message: String, hint: String? = nil) {
     self.code = code
     self.message =
@@ -83,7 +83,8 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     self.hint = hint
   }
 
-  /// The Unicode scalars after which a message is cut: a message may quote an argument of any length. Every path is shorter.
+  /// The most Unicode scalars of a message; the rest is cut, because a message may quote a long argument. Every path is
+  /// shorter.
   private static let longestMessage = 10_000
 
   /// The message, and the remedy in parentheses.
@@ -148,7 +149,7 @@ extension StoreEngine {
     }
   }
 
-  /// Runs `body`, which calls no code of the user, and throws its error as the library's error.
+  /// Runs `body`, which must not call code of the user. Throws an error of `body` as a `LarderError`.
   @inline(__always)
   func typed<Result: ~Copyable>(_ body: () throws -> Result) throws(LarderError) -> Result {
     do {

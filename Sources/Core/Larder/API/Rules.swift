@@ -1,15 +1,15 @@
 import LarderSystem
 
-/// The rules of a namespace. The store keeps them, so every process and the shell obey them.
+/// The rules of a namespace. The store keeps the rules, so every process and the shell obey the rules.
 public struct Rules: Hashable, Sendable, Codable {
   /// The time for which an entry stays fresh if its write sets no expiration (soft lifetime).
   public var expires: Expiration
-  /// How long after its expiry an entry may be served stale (hard lifetime); zero by default.
+  /// How long after its expiry a load may return an entry (stale window); zero by default.
   public var stale: Duration
-  /// The largest part of ``expires``, 0 to 1, by which a lifetime is shortened at random: at 0.1, an hour becomes 54 to 60
-  /// minutes. So entries that were written together do not expire together. It applies to ``Expiration/after(_:)`` only.
+  /// The largest part of ``expires``, 0 to 1, by which the store shortens a lifetime at random: at 0.1, an hour becomes 54 to
+  /// 60 minutes. So entries of one moment do not expire at the same time. The jitter applies to ``Expiration/after(_:)`` only.
   ///
-  /// The random part depends only on the key and the entry's version. A lifetime that a write sets is not shortened.
+  /// The random part depends only on the key and the entry's version. The store does not shorten a lifetime that a write sets.
   public var jitter: Double
   /// The limits of the namespace.
   public var limits: Limits
@@ -17,15 +17,15 @@ public struct Rules: Hashable, Sendable, Codable {
   public var eviction: Eviction
   /// When the store is full, entries of a lower priority are evicted first.
   public var priority: Priority
-  /// The largest value accepted, in bytes; 64 MB by default, at most 1 GiB.
+  /// The size in bytes of the largest value that the store accepts; 64 MB by default, at most 1 GiB.
   public var largestValue: Int
-  /// The version of the rules; 0 by default. A declaration with a lower version than the declared rules does nothing, so an
-  /// older build does not undo the declaration of a newer build. Of equal versions the last declaration holds.
+  /// The version of the rules; 0 by default. The store ignores a declaration with a lower version than the declared rules, so
+  /// an older build of a program does not undo the declaration of a newer build. Of equal versions the last declaration holds.
   public var version: Int
 
-  /// Rules for data of the user that no service can deliver again: such data never expire and are never evicted.
+  /// Rules for data of the user that no service can deliver again. Entries never expire, and no limit evicts an entry.
   ///
-  /// ``Store/verify()`` warns if an operator's overrides nevertheless let the store remove them.
+  /// ``Store/verify()`` warns if an operator's overrides let the store remove entries nevertheless.
   public static let userData = Rules(expires: .never, eviction: .refuse, priority: .high)
 
   package static let defaultLargestValue = Int.megabytes(64)
@@ -65,7 +65,7 @@ public struct Rules: Hashable, Sendable, Codable {
     version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 0
   }
 
-  /// Encodes rules; a rule with its default is left out, except ``expires``.
+  /// Encodes rules. Omits each rule that has its default value, except ``expires``.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(expires, forKey: .expires)
@@ -80,7 +80,7 @@ public struct Rules: Hashable, Sendable, Codable {
     if version != 0 { try container.encode(version, forKey: .version) }
   }
 
-  /// The rules with times in whole milliseconds, as the store keeps them. So rules with finer times equal the stored rules.
+  /// The rules with times in whole milliseconds, which the store keeps. So rules with finer times equal the stored rules.
   var inMilliseconds: Rules {
     var rules = self
     rules.expires = expires.inMilliseconds
@@ -93,7 +93,7 @@ public struct Rules: Hashable, Sendable, Codable {
     try expires.validate()
   }
 
-  /// Refuses numbers that no machine accepts. Does not check a time zone: this machine alone may lack the zone.
+  /// Refuses numbers that are impossible on every machine. Does not check the time zone, which only this machine may lack.
   func validateNumbers() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw LarderError(
@@ -113,7 +113,7 @@ public struct Rules: Hashable, Sendable, Codable {
     }
   }
 
-  /// An operator's rules in place of declared rules; nil leaves the declared rule.
+  /// An operator's rules, which replace declared rules. Nil leaves the declared rule in force.
   public struct Overrides: Hashable, Sendable, Codable {
     /// The value in place of ``Rules/expires``.
     public var expires: Expiration?
@@ -125,7 +125,7 @@ public struct Rules: Hashable, Sendable, Codable {
     private var staleMilliseconds: Int64?
     /// The value in place of ``Rules/jitter``.
     public var jitter: Double?
-    /// The values in place of ``Rules/limits``, limit by limit; ``Limits/unlimited`` lifts a limit that code declared.
+    /// The values in place of ``Rules/limits``. Nil keeps a declared limit, and ``Limits/unlimited`` removes a declared limit.
     public var limits: Limits?
     /// The value in place of ``Rules/eviction``.
     public var eviction: Eviction?
@@ -134,7 +134,7 @@ public struct Rules: Hashable, Sendable, Codable {
     /// The value in place of ``Rules/largestValue``.
     public var largestValue: Int?
 
-    /// Overrides; a rule without a value stays as declared.
+    /// Makes overrides. A rule without a value stays as declared.
     public init(
       expires: Expiration? = nil, stale: Duration? = nil, jitter: Double? = nil,
       limits: Limits? = nil, eviction: Eviction? = nil, priority: Priority? = nil,

@@ -14,41 +14,41 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
   /// The time `milliseconds` after 1970-01-01 00:00 UTC.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// The millisecond nearest to `date`, so that a conversion to ``date`` and back gives the same time. A date outside the years
-  /// +-292 million becomes the nearest possible time. A lifetime with a date that is not a number throws.
+  /// The millisecond nearest to `date`, so a time that is converted to ``date`` and back stays equal. A date more than 292
+  /// million years from 1970 becomes the nearest possible time. A write throws if its lifetime has a date that is not a number.
   public init(_ date: Date) {
     let seconds = date.timeIntervalSince1970
     milliseconds =
       seconds.isNaN ? Self.notADate.milliseconds : Int64(saturating: (seconds * 1000).rounded())
   }
 
-  /// Stands for a date that is not a number. No entry can expire at this time, so a lifetime with it throws.
+  /// The time of a date that is not a number. No entry can expire at this time, so a write with such a lifetime throws.
   static let notADate = Timestamp(milliseconds: .min + 1)
 
   /// The time as a `Date`.
   public var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-  /// The time `duration` later, clamped to 64 bits of milliseconds.
+  /// The time `duration` after this time, clamped to 64 bits of milliseconds.
   public func advanced(by duration: Duration) -> Timestamp {
     let (sum, overflow) = milliseconds.addingReportingOverflow(duration.roundedUpMilliseconds)
     return Timestamp(milliseconds: overflow ? (duration < .zero ? .min : .max) : sum)
   }
 
-  /// The duration from this time to `other`, negative if `other` is earlier; clamped to 64 bits of milliseconds.
+  /// The duration from this time to `other`, clamped to 64 bits of milliseconds. Negative if `other` is the earlier time.
   public func duration(to other: Timestamp) -> Duration {
     let (difference, overflow) = other.milliseconds.subtractingReportingOverflow(milliseconds)
     return .milliseconds(overflow ? (other < self ? .min : .max) : difference)
   }
 
-  /// Whether `left` is earlier.
+  /// Whether `left` is earlier than `right`.
   public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
-  /// RFC 3339 in UTC with milliseconds; for years before 0 and after 9999 the number of milliseconds.
+  /// The time in UTC with milliseconds, in the form of RFC 3339. For years before 0 and after 9999, the number of milliseconds.
   public var description: String {
     guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else {
       return "\(milliseconds) ms since 1970"
     }
-    // The formatter truncates, so half a millisecond is added for the error of binary fractions.
+    // The formatter truncates, and a binary fraction may be a little too small, so half a millisecond is added first.
     return Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).formatted(
       .iso8601.year().month().day().time(includingFractionalSeconds: true)
         .timeZone(separator: .omitted))

@@ -1,4 +1,4 @@
 extension Store {
-  /// The version of Larder, such as `1.0`; it ends with `-dev` before the release.
+  /// The version of Larder, such as `1.0`. The version ends with `-dev` until its release.
   public static let version = "1.0-dev"
 }

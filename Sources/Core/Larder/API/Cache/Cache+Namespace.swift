@@ -15,7 +15,7 @@ extension Cache {
   /// The number of stored entries; see ``Store/Namespace/count()``.
   public func count() throws(LarderError) -> Int { try namespace.count() }
 
-  /// Removes every entry at once; see ``Store/Namespace/clear()``.
+  /// Removes every entry in one commit; see ``Store/Namespace/clear()``.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult { try namespace.clear() }
 
@@ -35,7 +35,7 @@ extension Cache {
   public func keys(tags: [String]) throws(LarderError) -> [Key] { try namespace.keys(tags: tags) }
 }
 
-/// The fresh entries of a cache in key order, read in batches while they are iterated; see ``Cache/entries(prefix:)``.
+/// The fresh entries of a cache in key order. The iteration reads the entries in batches; see ``Cache/entries(prefix:)``.
 public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   /// A key and its decoded value.
   public typealias Element = (key: Key, value: Value)
@@ -43,20 +43,20 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   let cache: Cache<Value>
   let prefix: [UInt8]
 
-  /// Calls `body` with each entry; `body` may write, and its error ends the iteration.
+  /// Calls `body` with each entry. `body` may write. An error of `body` ends the iteration and is thrown.
   public func visit(_ body: (Key, Value) throws -> Void) throws {
     var iterator = makeAsyncIterator()
     while let (key, value) = try iterator.nextEntry() { try body(key, value) }
   }
 
-  /// For `for try await (key, value) in cache.entries() { ... }`.
+  /// Makes the iterator of `for try await (key, value) in cache.entries() { ... }`.
   public func makeAsyncIterator() -> Iterator { Iterator(cache: cache, prefix: prefix) }
 
-  /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or with the entry that takes it to 1 MB.
+  /// Reads entries in batches, each from one snapshot. A batch has at most 256 entries, and ends when it has 1 MB or more.
   public struct Iterator: AsyncIteratorProtocol {
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    /// The keys and encoded values of a batch. An array of decoded values would be slow: this type is not specialized.
+    /// The keys and encoded values of a batch. Decoded values in an array would be slow, because this type is not specialized.
     private var bytes: [UInt8] = []
     private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     private var next = 0
@@ -120,14 +120,14 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Cache {
-  /// The fresh entries whose keys begin with `prefix`, in key order. They are read in batches during the iteration:
+  /// The fresh entries whose keys begin with `prefix`, in key order. The iteration reads the entries in batches:
   ///
   ///     for try await (key, color) in colors.entries(prefix: "1") { print(key, color.name) }
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
-  /// An entry that exists during the whole iteration is visited once. Each batch is read from one snapshot, later batches from
-  /// newer snapshots. Values that the codec cannot decode are left out. The iteration counts neither as a read nor
-  /// as an access, and its values do not enter the memory tier.
+  /// An entry that exists during the whole iteration is visited once. Each batch comes from a snapshot of its own. The
+  /// iteration skips values that the codec cannot decode. It counts neither as a read nor as an access, and puts no values into
+  /// the memory tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)
   }

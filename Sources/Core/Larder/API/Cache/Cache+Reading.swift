@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Reads. A value that the codec cannot decode is a miss, and is counted as undecodable. The next write replaces the value.
+/// Reads. If the codec cannot decode a value, the read returns nil and counts the value as undecodable.
 extension Cache {
   /// The fresh value under `key`, or nil.
   ///
-  /// A value that is current in memory needs no lookup and no decoding. Otherwise O(log n).
+  /// If the memory tier has the current value, the read needs no lookup and no decoding. Otherwise O(log n).
   @inlinable
   public func value(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
@@ -14,7 +14,7 @@ extension Cache {
     }
   }
 
-  /// The fresh value under `key`, or nil; throws ``LarderError/Code/undecodable`` if the codec cannot decode it.
+  /// The fresh value under `key`, or nil. Throws ``LarderError/Code/undecodable`` if the codec cannot decode the value.
   @inlinable
   public func strictValue(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
@@ -23,7 +23,7 @@ extension Cache {
     }
   }
 
-  /// The fresh values under some keys, in their order, from one snapshot; nil for a key without a fresh value. O(k log n).
+  /// The fresh values under k keys, in the order of `keys`, from one snapshot; nil for a key without a fresh value. O(k log n).
   public func values(
     for keys: some Sequence<some StoreKey>
   ) throws(LarderError) -> [Value?] {
@@ -37,7 +37,7 @@ extension Cache {
     }
   }
 
-  /// Lends the stored bytes of the fresh value under `key` to `body`; see ``Store/Namespace/withValue(for:_:)``.
+  /// Passes the stored bytes of the fresh value under `key` to `body`; see ``Store/Namespace/withValue(for:_:)``.
   public func withValue<Result>(
     for key: some StoreKey, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// An entry that was written, for the memory tier.
+/// A written entry, with the facts that the memory tier needs.
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The state of the store before the write. A later write of the same group may have replaced the value.
+  /// The state of the store before the write, because a later write of the same commit may have replaced the value.
   var moment: UInt64
 }
 
@@ -38,7 +38,7 @@ extension Cache {
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) -> SharedWrite<Value?> {
     let key = key.copied
-    // `change` may read many keys.
+    // `change` may read many keys, so the write buffer must be committed first.
     return SharedWrite(mode: .readingMany) { batch in
       let new = try change(try batch.value(for: key, in: self))
       if let new {
@@ -59,7 +59,7 @@ extension Cache {
     }
   }
 
-  /// Keeps a value that was just written in memory. If the codec is not lossless, a read must decode the stored value first.
+  /// Keeps a value that was just written in the memory tier. Does nothing if the codec may lose a part of a value.
   func keep(_ value: Value, for key: [UInt8], size: Int, _ stored: Stored) {
     guard memory != nil, codec.isLossless else { return }
     keep(
@@ -123,7 +123,7 @@ extension EntryAttributes {
     self.stale = stale ?? .zero
   }
 
-  /// The attributes of `entry`, for a new value of it. Without an entry, the attributes of a new entry that ends at `expires`.
+  /// The attributes for a new value of `entry`. If `entry` is nil, the attributes of a new entry with the lifetime `expires`.
   package init(keeping entry: Store.Entry?, expires: Expiration?) {
     guard let entry else {
       self.init(expires: expires)

@@ -2,7 +2,7 @@ import LarderSystem
 
 /// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.
 extension Cache {
-  /// Like `set` of ``Store/Namespace``, for a value that the cache's codec encodes; this codec replaces that of the attributes.
+  /// Like `set` of ``Store/Namespace``, but the cache's codec encodes `value`. Ignores the codec in the attributes.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
@@ -19,7 +19,7 @@ extension Cache {
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 
-  /// Stores `value` unless a fresh value is under `key`; returns whether it was stored.
+  /// Stores `value` if no fresh value is under `key`. Returns whether the value was stored.
   @discardableResult
   public func setIfAbsent(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil
@@ -29,8 +29,8 @@ extension Cache {
     return try namespace.write(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result; nil removes the entry. No other
-  /// write happens in between. `change` may run more than once, and on another thread. It must make no writes.
+  /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry. No
+  /// other write can change the entry in between. `change` must make no writes, and may run more than once and on any thread.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -48,7 +48,7 @@ extension Cache {
     return wasThere
   }
 
-  /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
+  /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> Value? {
     let value = try namespace.write(popping(key))
     key.withKeyBytes { forget($0) }
@@ -63,7 +63,7 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Whether a write need not declare rules: the cache has no rules, or this opening has declared them.
+  /// Whether a write need not declare rules: the cache has no rules, or this opening has declared the rules.
   var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
 
   /// Stores a value in the write buffer; nil if only a transaction can store it.
@@ -80,9 +80,9 @@ extension Cache {
 }
 
 extension Cache where Value: FixedWidthInteger {
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between. An
-  /// existing entry keeps its attributes; `expires` is for a new entry; nil takes the rule. Throws
-  /// ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can change the entry in
+  /// between. An existing entry keeps its attributes. `expires` is the lifetime of a new entry; nil means the namespace's rule.
+  /// Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
@@ -114,7 +114,7 @@ extension Cache {
     keep(value, for: key.copied, size: bytes.count, stored)
   }
 
-  /// Stores `value` unless a fresh value is under `key`; returns whether it was stored.
+  /// Stores `value` if no fresh value is under `key`. Returns whether the value was stored.
   @discardableResult
   public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
@@ -124,7 +124,7 @@ extension Cache {
     return try await namespace.engine.commit(settingIfAbsent(bytes, for: key, expires))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result; see the blocking form.
+  /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result; see the blocking form.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -142,7 +142,7 @@ extension Cache {
     return wasThere
   }
 
-  /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
+  /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) async throws -> Value? {
     let value = try await namespace.engine.commit(popping(key))
     key.withKeyBytes { forget($0) }

@@ -9,12 +9,12 @@ import LarderSystem
 
 /// A typed view of a namespace. All its values have one type, and a codec encodes and decodes the values.
 ///
-/// Decoded values stay in memory, within ``MemoryLimits``, and are never older than the last write of any process.
+/// Decoded values stay in memory, within ``MemoryLimits``. A read returns no value older than the last write of any process.
 public struct Cache<Value: Sendable>: Sendable {
-  /// The namespace, which has the same entries as bytes.
+  /// The namespace, which gives the same entries as bytes.
   public let namespace: Store.Namespace
   /// The rules that code declares. Each opening of the store declares rules once, when a cache with these rules writes its
-  /// first value. Nil leaves the store's rules as they are.
+  /// first value. Nil does not change the store's rules.
   public let rules: Rules?
   /// The decoded values in memory; nil if the cache keeps no values in memory.
   public let memory: CacheMemory?
@@ -53,7 +53,7 @@ public struct Cache<Value: Sendable>: Sendable {
     do { return try codec.decode(bytes) } catch { return nil }
   }
 
-  /// Decodes a value whose read was counted as a hit; an undecodable value counts as a miss.
+  /// Decodes a value whose read was counted as a hit. For an undecodable value, changes the count from a hit to a miss.
   func decodeCounting(_ bytes: Span<UInt8>) -> Value? {
     if let value = decoded(bytes) { return value }
     namespace.handle.countUndecodable()
@@ -85,24 +85,23 @@ public struct Cache<Value: Sendable>: Sendable {
 }
 
 extension Store {
-  /// A view of the namespace `name` as values of a `Codable` type. The values are stored as JSON, so the shell can show them;
-  /// `Data` and `[UInt8]` are stored as they are.
+  /// A view of the namespace `name` as values of a `Codable` type. The values are stored as JSON, so the shell can show the
+  /// values. `Data` and `[UInt8]` are stored unchanged.
   ///
-  /// Before the first write nothing is written and no rule is declared. With an invalid name, reads find nothing and writes
-  /// throw ``LarderError/Code/invalidArgument``.
+  /// Making a cache writes nothing and declares no rules; the first write does. With an invalid name, reads find nothing and
+  /// writes throw ``LarderError/Code/invalidArgument``.
   ///
   /// - Parameters:
-  ///   - rules: the rules that this opening declares once; nil leaves the store's rules.
-  ///   - memory: the limits of the decoded values in memory. Nil keeps the limits that a cache with the same values has
-  ///     set, or ``MemoryLimits/default``. ``MemoryLimits/off`` turns the memory tier off for this cache. If caches
-  ///     that share their values set different limits, the newest limits hold. Setting earlier limits again changes
-  ///     nothing.
+  ///   - rules: the rules that this opening declares once; nil does not change the store's rules.
+  ///   - memory: the limits of the decoded values in memory. ``MemoryLimits/off`` turns the memory tier off for this cache.
+  ///     Nil keeps the limits of the caches with which this cache shares its values, or means ``MemoryLimits/default``. If
+  ///     these caches set different limits, the newest limits hold. Limits that one of them has set before change nothing.
   ///   - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil
   ) -> Cache<Value> {
-    // Compares the type itself, so generic code stores the same bytes as other code.
+    // Compares the type at run time, so generic code stores the same bytes as other code.
     let raw: (any Sendable)? =
       type == Data.self ? DataCodec() : type == [UInt8].self ? BytesCodec() : nil
     if let raw = raw as? any Codec<Value> {
@@ -113,8 +112,9 @@ extension Store {
 
   /// A view of the namespace `name` through a codec.
   ///
-  /// Caches share their values in memory if their codecs are equal, or of the same type without stored properties. A cache with
-  /// a codec that has properties and is not `Equatable` shares its values with no other cache: make such a cache once.
+  /// Caches share their values in memory if their codecs are equal, or have the same type without stored properties. If a codec
+  /// has properties and is not `Equatable`, a cache with this codec shares its values with no other cache: make such a cache
+  /// once.
   public func cache<Value>(
     _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil

@@ -5,9 +5,9 @@ extension Store {
     public enum State: String, Sendable, Codable {
       /// Reads find the entry.
       case fresh
-      /// The entry is past its expiry and within its stale window: a load may serve it, and plain reads miss it.
+      /// The expiry is over, but not the stale window: a load may return the entry, and other reads do not find the entry.
       case stale
-      /// The entry is past its stale window. It is stored until a purge or a write removes it.
+      /// The stale window is over. The entry is stored until a purge or a write removes the entry.
       case expired
     }
 
@@ -15,29 +15,29 @@ extension Store {
     public var namespace: String
     /// The key of the entry.
     public var key: Key
-    /// Bytes of the value as the caller wrote it.
+    /// The size in bytes of the value that the caller wrote.
     public var size: Int
-    /// Bytes of the stored entry: header, tags, owners, metadata, and the value in its stored form.
+    /// The size in bytes of the stored entry: header, tags, owners, metadata, and the value after its transforms.
     public var storedSize: Int
     /// When the value was written.
     public var written: Timestamp
     /// When the entry was last read or written, to the minute; nil if unknown.
     public var lastUsed: Timestamp?
-    /// When the entry stops being fresh; nil for never.
+    /// When the entry stops being fresh; nil if never.
     public var expires: Timestamp?
-    /// The end of the stale window; nil for an entry without a stale window.
+    /// The end of the stale window; nil if the entry has no stale window.
     public var staleUntil: Timestamp?
-    /// How long the entry stays fresh after its last access, at least; nil without a time to idle.
+    /// The shortest time for which the entry stays fresh after its last access; nil without a time to idle.
     public var timeToIdle: Duration?
     /// Whether the entry is fresh, stale or expired, by the store's clock.
     public var state: State
-    /// The codec that the writer gave.
+    /// The codec that the writer named.
     public var codec: CodecID
-    /// A number that rises with each write of the value and is never used again.
+    /// Each write of the value gets a higher number. Only a number that a power failure has lost may be used again.
     public var version: UInt64
     /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool
-    /// Whether this is a negative entry, which records that the key has no value; reads miss it. See ``Loaded/absent``.
+    /// Whether the entry is negative: it records that the key has no value, so reads find no value. See ``Loaded/absent``.
     public var isNegative: Bool
     /// The owners of the entry. The removal of the last owner removes the entry.
     public var owners: [Owner]
@@ -47,9 +47,9 @@ extension Store {
     public var entityTag: [UInt8]?
     /// The Last-Modified field (RFC 9110, section 8.8.2) of the response that the value came from, byte for byte.
     public var lastModified: [UInt8]?
-    /// The writer's own bytes beside the value, such as response fields.
+    /// Bytes that the writer stored beside the value, such as response fields.
     ///
-    /// Like entity tag and Last-Modified, the bytes are nil if they are encrypted and the store was opened without the key.
+    /// ``entityTag``, ``lastModified`` and these bytes are nil if they are encrypted and the store was opened without the key.
     public var metadata: [UInt8]?
     /// The transforms that changed the value, in the order in which they were applied.
     public var transforms: [TransformID]

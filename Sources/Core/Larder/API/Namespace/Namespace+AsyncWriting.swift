@@ -2,8 +2,8 @@ import LarderSystem
 
 /// Writes for tasks. A write that needs a transaction suspends the task until its commit.
 ///
-/// A task that is cancelled before that commit begins gets a `CancellationError`, and nothing is written. All other errors are
-/// of type ``LarderError``, except the errors of the caller's own closures.
+/// If a task is cancelled before that commit begins, the write throws a `CancellationError` and changes nothing. All other
+/// errors are of type ``LarderError``, except the errors of the caller's own closures.
 extension Store.Namespace {
   /// Stores `value` under `key` in place of any other value; see the blocking form.
   public func set(
@@ -13,7 +13,7 @@ extension Store.Namespace {
     try await engine.commit(putting(value, for: key, attributes.expiring(expires)))
   }
 
-  /// Stores `value` unless a fresh value is under `key`; returns whether it was stored.
+  /// Stores `value` if no fresh value is under `key`. Returns whether the value was stored.
   @discardableResult
   public func setIfAbsent(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
@@ -21,7 +21,7 @@ extension Store.Namespace {
     try await engine.commit(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
   }
 
-  /// Stores `value` only if the entry has this version; nil expects no entry. False if the version differs.
+  /// Stores `value` only if the entry has this version; nil expects no entry. Returns false if the version differs.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()
@@ -29,7 +29,7 @@ extension Store.Namespace {
     try await engine.commit(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Like `set`, but only if `condition` holds in the transaction and the entry has `version`; nil allows any version.
+  /// Like `set`, but only if `condition` is true in the transaction and the entry has `version`. Nil allows any version.
   package func set(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool
@@ -37,7 +37,7 @@ extension Store.Namespace {
     try await engine.commit(putting(value, for: key, attributes, over: version, if: condition))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result; see the blocking form.
+  /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result; see the blocking form.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
@@ -52,7 +52,7 @@ extension Store.Namespace {
     try await engine.commit(removing(key))
   }
 
-  /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
+  /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) async throws -> [UInt8]? {
     try await engine.commit(popping(key))
   }

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Keys without their entries. The caller looks each entry up, because the entry may have changed since.
+/// Lists of keys. The caller looks each key up again, because its entry may change after the list was made.
 extension Store.Namespace {
   /// The keys of the entries that carry `tag`; nil if the index has more than `most` such entries.
   package func keys(taggedWith tag: [UInt8], atMost most: Int) throws(LarderError) -> [[UInt8]]? {
-    // A tag has no byte 0: a byte 0 ends the tag in the index.
+    // A byte 0 ends a tag in the index, so no entry has a tag with a byte 0.
     guard !tag.isEmpty, !tag.contains(0) else { return [] }
     return try inSnapshot { id, transaction throws(LMDBError) in
       let prefix = IndexKey.tag(tag, entry: id.prefix)
@@ -21,7 +21,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of the entries whose lifetime and stale window end by `end`; nil for a damaged index or more than `most` keys.
+  /// The keys of the entries that a purge would check by `end`; nil if the index is damaged or has more than `most` such keys.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot { id, transaction throws(LMDBError) in
       let prefix = id.prefix
@@ -41,7 +41,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The last keys that begin with `prefix` and lie before `end`, last key first. The keys of expired entries are included.
+  /// The last `most` keys that begin with `prefix` and come before `end`, in reverse order. Includes keys of expired entries.
   package func lastKeys(
     prefix: [UInt8], before end: [UInt8]?, atMost most: Int
   ) throws(LarderError) -> [[UInt8]] {
@@ -51,7 +51,7 @@ extension Store.Namespace {
       let start = ends.compactMap(\.self).min { $0.lexicographicallyPrecedes($1) }
       var found: [[UInt8]] = []
       var cursor = try transaction.cursor(in: .entries)
-      // If no record is behind the range, the cursor is beyond the end, and `previous` gives the last record.
+      // If `seek` finds no record, the cursor is behind the last record, so `previous` gives the last record.
       if let start { _ = try cursor.seek(start.span) }
       var record = try start == nil ? cursor.last() : cursor.previous()
       while found.count < most, let next = record, next.key.starts(with: range.span) {
@@ -64,7 +64,7 @@ extension Store.Namespace {
     } ?? []
   }
 
-  /// The smallest bytes behind all bytes that begin with `prefix`; nil if no bytes follow.
+  /// The smallest key after all keys that begin with `prefix`; nil if no key can follow.
   private static func behind(_ prefix: [UInt8]) -> [UInt8]? {
     guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
     return prefix[..<last] + [prefix[last] + 1]
@@ -95,7 +95,7 @@ extension Store.Namespace {
     return keys
   }
 
-  /// The key of an entry. Only the record has a long key; nil for a damaged record.
+  /// The key of an entry; nil for a damaged record. The record has the whole key if `entryKey` has only a part of a long key.
   private static func key(of entryKey: [UInt8], _ record: Span<UInt8>) -> [UInt8]? {
     guard entryKey.count > 5, entryKey.last != 0 else {
       return entryKey.count > 5 ? Array(entryKey[4..<(entryKey.count - 1)]) : nil

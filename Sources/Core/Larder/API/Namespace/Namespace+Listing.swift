@@ -7,17 +7,17 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A position in a namespace's listing. It stays valid after other writes, after a restart, and after the removal of the entry
-/// at that position.
+/// A position in a namespace's listing. The cursor stays valid after a restart and after other writes, even after the removal
+/// of the entry at the position. The cursor becomes invalid when the namespace is cleared.
 ///
-/// An opaque text that a program can give to clients. It is valid in one namespace of one store until the namespace is cleared.
+/// The text of a cursor is opaque, so a program can give the text to clients. It is valid only in one namespace of one store.
 public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
-  /// Base64 with the alphabet for URLs, without padding.
+  /// The text of the cursor: base64 with the alphabet for URLs, without padding.
   public let description: String
 
   private static let layout: UInt8 = 1
 
-  /// The cursor with the text `text`. For a malformed text, ``Store/Namespace/page(limit:after:prefix:)`` throws.
+  /// Makes a cursor from its text. If the text is malformed, ``Store/Namespace/page(limit:after:prefix:)`` throws.
   public init(_ text: String) { description = text }
 
   init(store: [UInt8], entryKey: [UInt8]) {
@@ -39,7 +39,7 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
-    // Base64 leaves some bits of the last letter open, so only one spelling is accepted.
+    // Base64 ignores some bits of the last letter, so several texts have the same bytes. Accepts only one of these texts.
     guard let bytes = Data(base64Encoded: text).map({ Array($0) }), bytes.count >= 19,
       Self.text(of: bytes) == description, bytes[0] == Self.layout,
       bytes.u32(bytes.count - 4) == Self.checksum(of: Array(bytes.dropLast(4)))
@@ -70,7 +70,7 @@ public struct Page<Item: Sendable>: Sendable {
 extension Store.Namespace {
   /// Up to `limit` entries in key order, after `cursor`, without expired entries. First commits the write buffer.
   ///
-  /// An entry that exists the whole time is on exactly one page, even if other writes come between two pages. Throws
+  /// An entry that exists from the first page to the last is on exactly one page, even if writes come between the pages. Throws
   /// ``LarderError/Code/badCursor`` for a malformed cursor or a cursor of another namespace,
   /// ``LarderError/Code/invalidArgument`` for a limit below 1, and the errors of ``Store/read(_:)``.
   public func page(
@@ -116,7 +116,7 @@ extension Store.Namespace {
   ///
   /// Uses one snapshot and the index of the first tag, so name the rarest tag first. O(entries with the first tag).
   ///
-  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible tag or an empty list of tags.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an invalid tag or an empty list of tags.
   public func keys(tags: [String]) throws(LarderError) -> [Key] {
     let tags = try EntryAttributes.validated(all: tags)
     var keys: [Key] = []
@@ -146,7 +146,8 @@ extension Store.Namespace {
     return keys
   }
 
-  /// A cursor behind `key`, with or without an entry there. Throws ``LarderError/Code/invalidArgument`` for an impossible key.
+  /// A cursor directly after `key`, even if no entry has this key. Throws ``LarderError/Code/invalidArgument`` for an invalid
+  /// key.
   package func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
     let transaction = try engine.beginRead()
     let id = try engine.reader.identify(handle, in: transaction)

@@ -3,10 +3,12 @@ import LarderSystem
 
 /// Scans of many entries, in snapshots of at most 500 entries and about 4 MB each.
 extension Store.Namespace {
-  /// Visits entries in key order with their bytes until `visit` returns false. Counts neither as a read nor as an access.
+  /// Visits entries in key order with their bytes until `visit` returns false. Counts neither as a read nor as an access. Skips
+  /// damaged entries.
   ///
-  /// After at most 500 entries a new snapshot begins, and first commits the write buffer: the scan is no consistent view. The
-  /// bytes cannot leave `visit`. Keep `visit` short: freed pages cannot be reused meanwhile. Damaged entries are skipped.
+  /// After at most 500 entries the scan commits the write buffer and begins a new snapshot, so the entries come from several
+  /// snapshots. The bytes are valid only in `visit`. Keep `visit` short, because LMDB cannot reuse freed pages during a
+  /// snapshot.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     includingExpired: Bool = false,
@@ -22,7 +24,8 @@ extension Store.Namespace {
   }
 
   /// Like ``scan(prefix:after:includingExpired:_:)``, but only for entries that pass `isWanted` and whose keys pass `hasKey`.
-  /// Restores no value of other entries. Without `readsValues` it restores no value at all, and `visit` gets no bytes.
+  /// Decompresses and decrypts only values of these entries. If `readsValues` is false, reads no values, and `visit` gets no
+  /// bytes.
   ///
   /// - Parameter damaged: called for each damaged entry, which is then skipped.
   package func scanEntries(
@@ -48,10 +51,10 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the keys and values of fresh entries in key order until `visit` returns false. Otherwise it is like
-  /// ``scan(prefix:after:includingExpired:_:)``, but several times as fast.
+  /// Visits the keys and values of fresh entries in key order until `visit` returns false. Works like
+  /// ``scan(prefix:after:includingExpired:_:)``, but is several times as fast.
   ///
-  /// The scan reads groups of at most 64 entries: an entry that expires while its group is visited is still visited.
+  /// The scan checks the expiry for groups of at most 64 entries, so an entry may expire before `visit` gets the entry.
   public func scanValues(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
@@ -79,7 +82,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits entries with their payloads, snapshot after snapshot. It makes a `Store.Entry` only for a key that passes `hasKey`.
+  /// Visits entries with their payloads, in one snapshot after another. Makes a `Store.Entry` only if the key passes `hasKey`.
   func visitEntries(
     prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
     damaged: () -> Void = {}, where hasKey: ([UInt8]) throws -> Bool = { _ in true },

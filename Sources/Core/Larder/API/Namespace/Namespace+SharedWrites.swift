@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Writes of one entry as values that can share a commit. The public verbs run these writes, blocking or suspending.
+/// Each function makes a write of one entry that can share a commit with other writes. The public methods run these writes.
 extension Store.Namespace {
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
@@ -68,7 +68,7 @@ extension Store.Namespace {
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
   ) throws -> SharedWrite<[UInt8]?> {
     let (name, key) = (try writableName, key.copied)
-    // `change` may read many keys.
+    // `change` may read many keys, so the write buffer must be committed first.
     return SharedWrite(mode: .readingMany) { batch in
       let new = try change(try batch.value(for: key.span, in: name))
       if let new {

@@ -18,7 +18,7 @@ extension Store.Namespace {
       try engine.typed {
         try store.checkWritable()
         if try engine.append(value.span, for: key, in: handle, attributes) != nil { return }
-        // Most transactions do not wait for other writes; then nothing is copied.
+        // If no other thread writes, which is usual, commits immediately and without a copy of the value.
         let done: Void? = try engine.commitAtOnce { batch in
           try batch.put(value.span, for: key, in: name, attributes: attributes)
         }
@@ -27,7 +27,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Stores `value` unless a fresh value is under `key`; returns whether it was stored.
+  /// Stores `value` if no fresh value is under `key`. Returns whether the value was stored.
   @discardableResult
   public func setIfAbsent(
     _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil
@@ -35,8 +35,8 @@ extension Store.Namespace {
     try write(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
   }
 
-  /// Stores `value` only if the entry has this version (``Store/Entry/version``); nil expects no entry, or an expired entry. If
-  /// the entry has another version, nothing changes and the result is false.
+  /// Stores `value` only if the entry has this version (``Store/Entry/version``). Nil expects no entry, or an expired entry. If
+  /// the entry has another version, changes nothing and returns false.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()
@@ -44,9 +44,10 @@ extension Store.Namespace {
     try write(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Passes the fresh value under `key`, or nil, to `change`, and stores and returns the result. Nil removes the entry.
+  /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry.
   ///
-  /// No other write happens in between. `change` may run more than once, and on another thread. It must make no writes.
+  /// No other write can change the entry in between. `change` must make no writes, and may run more than once and on any
+  /// thread.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
@@ -59,15 +60,16 @@ extension Store.Namespace {
   @discardableResult
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool { try write(removing(key)) }
 
-  /// Removes the entry under `key` and returns its fresh value, or nil. Of several callers, only one gets the value.
+  /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> [UInt8]? { try write(popping(key)) }
 
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write happens in between.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can change the entry in
+  /// between.
   ///
   /// The number is stored as decimal text. An existing entry keeps its attributes. Throws ``LarderError/Code/undecodable`` if
-  /// the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  /// the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum does not fit into an `Int`.
   ///
-  /// - Parameter expires: the lifetime of a new entry; nil takes the namespace's rule.
+  /// - Parameter expires: the lifetime of a new entry; nil means the namespace's rule.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Int = 1, expires: Expiration? = nil
@@ -81,12 +83,12 @@ extension Store.Namespace {
     try engine.typed { try engine.commit(write()) }
   }
 
-  /// Starts the entry's lifetime again; the value and its version stay.
+  /// Starts the entry's lifetime again. Does not change the value or its version.
   ///
-  /// The stale window keeps its length. For an entry that never expired, the namespace's rule decides.
+  /// The stale window keeps its length. For an entry that had no expiry, the namespace's rule sets the stale window.
   ///
-  /// - Parameter expires: the new lifetime, ``Expiration/never`` to remove the expiration; nil takes the namespace's rule. In a
-  ///   namespace without a rule, nil lets the entry never expire, whatever its lifetime was: pass a lifetime or declare a rule.
+  /// - Parameter expires: the new lifetime; ``Expiration/never`` removes the expiration. Nil means the namespace's rule.
+  ///   Caution: if the namespace has no such rule, nil removes the expiration.
   /// - Returns: false if there is no entry, or an expired entry.
   @discardableResult
   public func touch(
@@ -95,24 +97,25 @@ extension Store.Namespace {
     try write(rescheduling(key, expires))
   }
 
-  /// Protects the entry from eviction, whatever limit is reached; false if there is no entry, or an expired entry.
+  /// Protects the entry from eviction at every limit. Returns false if there is no entry, or an expired entry.
   ///
-  /// The entry still expires and can be removed. An overwrite keeps the pin unless it sets ``EntryAttributes/isPinned``.
+  /// The entry still expires and can be removed. Later writes keep the pin, except writes that set
+  /// ``EntryAttributes/isPinned``.
   @discardableResult
   public func pin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, true))
   }
 
-  /// Ends the protection from eviction; false if there is no entry, or an expired entry.
+  /// Ends the protection from eviction. Returns false if there is no entry, or an expired entry.
   @discardableResult
   public func unpin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, false))
   }
 
-  /// Removes every entry at once. O(1): later writes and ``purge()`` reclaim the space in steps.
+  /// Removes every entry in one commit. O(1): later writes and ``purge()`` reclaim the space in steps.
   ///
-  /// When the call returns, no new read in any process finds an earlier entry. A load that began before the call stores no
-  /// value. Subscribers get ``Change/Kind/cleared``, even if the namespace had no entry.
+  /// After the call, no new read in any process finds an entry from before the call. A load that began before the call stores
+  /// no value. Subscribers get ``Change/Kind/cleared``, even if the namespace had no entry.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult {
     try store.checkWritable()
@@ -128,14 +131,15 @@ extension Store.Namespace {
     return try Purge(engine: engine).run(only: name)
   }
 
-  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries, and returns the number.
+  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries. Returns the number of
+  /// removals.
   ///
-  /// Entries that are written meanwhile may stay. For an empty prefix use ``clear()``. O(entries with the prefix).
+  /// Entries that are written during the call may stay. For an empty prefix use ``clear()``. O(entries with the prefix).
   @discardableResult
   public func remove(prefix: some StoreKey) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
     let prefix = prefix.copied
-    // Earlier loads of keys that are not stored yet must store no values either.
+    // Loads that began before this call must store no values, even for keys that are not stored now.
     try engine.commit { batch in batch.refuseEarlierLoads(in: self) }
     var total = RemovalResult()
     var position: [UInt8]?

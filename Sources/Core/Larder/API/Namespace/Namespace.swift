@@ -4,10 +4,10 @@ import LarderSystem
 extension Store {
   /// A named part of a store with its own rules.
   ///
-  /// A namespace value is a view. To make a view changes nothing in the store. A view stays valid when any process clears,
-  /// renames or removes the namespace. A namespace begins to exist with its first write or declaration.
+  /// A `Namespace` is a view, so making a `Namespace` changes nothing in the store. A view stays valid if a process clears,
+  /// renames or removes the namespace. The first write or declaration of rules creates the namespace.
   ///
-  /// A name is 1 to 100 bytes without white space, `@` and control characters. With an invalid name or key
+  /// A name has 1 to 100 bytes without white space, `@` and control characters. With an invalid name or key
   /// (``StoreKey``), reads find nothing and writes throw ``LarderError/Code/invalidArgument``.
   public struct Namespace: Sendable {
     /// The store of the namespace.
@@ -25,7 +25,7 @@ extension Store {
 }
 
 extension Store.Namespace {
-  /// The namespace's size and rules; nil if it does not exist. O(log namespaces).
+  /// The namespace's size and rules; nil if the namespace does not exist. O(log namespaces).
   public func info() throws(LarderError) -> NamespaceInfo? {
     try engine.flushPending(of: store)
     let transaction = try engine.beginRead()
@@ -43,13 +43,13 @@ extension Store.Namespace {
       at: transaction.id, memory: engine.memory.statistics[ExactString(name)])
   }
 
-  /// Throws if the namespace's name or one of the rules is impossible in every store.
+  /// Throws if the namespace's name or one of the rules is invalid in every store.
   package func check(_ rules: Rules) throws(LarderError) {
     try NamespaceName.validate(name)
     try rules.validate()
   }
 
-  /// Throws if a write of a value of `size` bytes would be refused under these rules and limits, whatever the store contains.
+  /// Throws if every store with these rules and limits would refuse a write of `size` bytes, even an empty store.
   package func check(
     _ size: Int, for key: [UInt8], _ attributes: EntryAttributes, under rules: Rules,
     _ limits: StoreLimits
@@ -67,7 +67,7 @@ extension Store.Namespace {
     return id == .store ? nil : id.rawValue
   }
 
-  /// A copy of the fresh value under `key`, or nil. It counts neither as a read nor as an access.
+  /// A copy of the fresh value under `key`, or nil. Counts neither as a read nor as an access.
   package func uncountedValue(for key: some StoreKey) throws(LarderError) -> [UInt8]? {
     try engine.typed {
       try withEntry(for: key) { entry, value in
@@ -76,10 +76,10 @@ extension Store.Namespace {
     }
   }
 
-  /// Lends the bytes of the fresh value under `key` to `body`; nil without a fresh value.
+  /// Passes the bytes of the fresh value under `key` to `body`, without a copy. Returns nil if no fresh value is stored.
   ///
-  /// The bytes lie in the store's memory map or in memory of the reader; the compiler keeps them from leaving `body`. Keep
-  /// `body` short: until it ends, the store cannot reuse pages that are freed meanwhile. O(log n).
+  /// The bytes are in the store's memory map or in memory of the reader, and the compiler lets only `body` use the bytes. Keep
+  /// `body` short, because the store cannot reuse freed pages until `body` returns. O(log n).
   @inlinable
   public func withValue<Result>(
     for key: some StoreKey, _ body: (Span<UInt8>) throws -> Result

@@ -2,14 +2,14 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// This process's state of a namespace: id and rules at a certain commit, and the counts of its reads. A store has one handle
-/// per name, whether or not the namespace exists.
+/// The state of a namespace in this process: id and rules at a certain commit, and the counts of the process's reads. An open
+/// store has one handle per name, even for a namespace that does not exist.
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
   /// The hits of the memory tier; `reads` does not count them.
   let memory = Mutex(MemoryTallies())
-  /// The part of the counts of `reads` and `memory` that the store's counters already have.
+  /// The part of the counts of `reads` and `memory` that the store's counters already contain.
   private let merged = Mutex(Merged())
   let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
   private let counted: CountedHandles
@@ -20,12 +20,13 @@ final class NamespaceHandle: Sendable {
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared, each once: otherwise programs would undo each other's rules with every write.
+  /// The rules that this opening has declared. If rules were declared again with every write, programs with different rules
+  /// would undo each other's rules.
   private let declared = Mutex<[Rules]>([])
 
   private struct Merged {
     var counts = ReadCounters()
-    /// The commit with which the store's counters began, as seen at commit `moment`; 0 until a commit was seen.
+    /// The commit that last reset the store's counters, as read in commit `moment`; 0 before the first read.
     var epoch: UInt64 = 0
     var moment: UInt64 = 0
   }
@@ -57,7 +58,7 @@ final class NamespaceHandle: Sendable {
   private func lookUp(
     in transaction: borrowing ReadTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> NamespaceID {
-    // A damaged state has no generation: then the id is remembered for this snapshot alone.
+    // A damaged state has no generation, so the id is remembered only for this snapshot.
     let generation = try transaction.state(seal).map { $0.generation & 0xFF_FFFF_FFFF }
     let known = atGeneration.load(ordering: .relaxed)
     let id: NamespaceID
@@ -102,7 +103,7 @@ final class NamespaceHandle: Sendable {
     if !isListed.load(ordering: .relaxed) { counted.add(self) }
   }
 
-  /// Whether a memory tier counts its hits for this handle. Such a handle stays in the list.
+  /// Whether a memory tier counts its hits for this handle. Such a handle stays in the list of ``CountedHandles``.
   var hasMemory: Bool { memory.withLock { !$0.isEmpty } }
 
   func unmerged() -> ReadCounters {
@@ -126,8 +127,9 @@ final class NamespaceHandle: Sendable {
   /// Whether the handle must stay: it has unmerged counts, or the list of the rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
-  /// Drops the unmerged counts if commit `epoch`, as read in commit `moment`, reset the store's counters. A reset gives the
-  /// metadata a new generation, so the first read after a reset calls this method. Only concurrent reads may be lost.
+  /// Drops the unmerged counts if the store's counters were reset by commit `epoch`, as read in commit `moment`. A reset
+  /// changes the generation of the metadata, so the first read after a reset calls this method. Only counts of concurrent reads
+  /// may be lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in

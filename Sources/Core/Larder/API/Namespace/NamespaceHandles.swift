@@ -1,13 +1,13 @@
 import LarderSystem
 import Synchronization
 
-/// The handles of a store by name. A handle stays while it is in use or has something to remember.
+/// The handles of a store by name. A handle stays while it is in use, has unmerged counts, or has declared rules.
 struct NamespaceHandles {
   private static let fewest = 64
 
   private let counted: CountedHandles
   private var byName: [ExactString: NamespaceHandle] = [:]
-  /// At this many handles, a new handle first releases the unused handles: O(1) for each new handle, because the bound doubles.
+  /// With this many handles, a new handle releases the unused handles. The bound then doubles, so a new handle needs O(1).
   private var most = Self.fewest
 
   init(listedIn counted: CountedHandles) { self.counted = counted }
@@ -27,7 +27,7 @@ struct NamespaceHandles {
   }
 
   private mutating func releaseUnused() {
-    // Takes the handles without unmerged counts and without a memory tier off the list.
+    // Removes the handles without unmerged counts and without a memory tier from the list, which holds references.
     _ = counted.unmerged
     var unused: [ExactString] = []
     var index = byName.startIndex
@@ -41,19 +41,19 @@ struct NamespaceHandles {
   }
 }
 
-/// The handles that may have unmerged reads. A read lists its handle; a write that runs at the
-/// same time may not find the handle yet.
+/// The handles that may have unmerged counts. A read adds its handle to the list. A concurrent write may not find the handle
+/// yet; then a later write merges the counts.
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 
-  /// A function of its own, because nearly every read finds its handle listed already.
+  /// Not inlined, because the list already has the handle of nearly every read.
   @inline(never)
   func add(_ handle: NamespaceHandle) {
     if handle.isListed.exchange(true, ordering: .relaxed) { return }
     listed.withLock { $0.append(handle) }
   }
 
-  /// The handles with unmerged counts. Other handles leave the list, except handles with a memory tier.
+  /// The handles with unmerged counts. Removes the other handles from the list, except handles with a memory tier.
   var unmerged: [NamespaceHandle] {
     listed.withLock { listed in
       if listed.isEmpty { return [] }
@@ -63,7 +63,7 @@ final class CountedHandles: Sendable {
         let hasUnmerged = handle.hasUnmerged
         if hasUnmerged { found.append(handle) }
         guard hasUnmerged || handle.hasMemory else { return true }
-        // If a read has listed the handle again meanwhile, this place in the list is removed.
+        // True if a read has added the handle again in the meantime: then the list has the handle at another place.
         return handle.isListed.exchange(true, ordering: .relaxed)
       }
       return found

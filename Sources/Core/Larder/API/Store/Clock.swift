@@ -4,12 +4,12 @@ import Synchronization
 
 /// The time source of a store.
 ///
-/// All processes of a store should have the same wall clock. The monotonic clock shows whether time has passed or the wall
-/// clock was set.
+/// All processes of a store should have the same wall clock. After a change of the wall clock, the monotonic clock shows
+/// whether time has passed or somebody has set the wall clock.
 public protocol LarderClock: Sendable {
   /// The wall clock, exact to the millisecond.
   var now: Timestamp { get }
-  /// The time since an arbitrary moment; it never goes back.
+  /// The time since an arbitrary moment; never decreases.
   var monotonic: Duration { get }
   /// Waits until ``monotonic`` reaches `moment`; throws a `CancellationError` if the task is cancelled earlier.
   func sleep(until moment: Duration) async throws
@@ -18,7 +18,7 @@ public protocol LarderClock: Sendable {
 extension LarderClock {
   /// Waits by the system's clock. A clock that runs at another speed needs its own implementation.
   public func sleep(until moment: Duration) async throws {
-    // The system's sleep traps at durations of about 300,000 million years.
+    // Sleeps a day at most, because the system's sleep traps at durations of about 300,000 million years.
     while monotonic < moment { try await Task.sleep(for: min(moment - monotonic, .days(1))) }
   }
 }
@@ -33,7 +33,7 @@ public struct SystemClock: LarderClock {
   public var monotonic: Duration { .milliseconds(SystemTime.monotonicMilliseconds) }
 }
 
-/// A clock for tests that moves only when it is told to.
+/// A clock for tests. Time passes only in ``advance(by:)`` and ``set(to:)``.
 public final class ManualClock: LarderClock {
   private let wall: Atomic<Int64>
   private let steady = Atomic<Int64>(0)
@@ -44,14 +44,14 @@ public final class ManualClock: LarderClock {
     wall = Atomic(now.milliseconds)
   }
 
-  /// The wall clock, as ``set(to:)`` and ``advance(by:)`` left it.
+  /// The time of the wall clock, which only ``set(to:)`` and ``advance(by:)`` change.
   public var now: Timestamp {
     Timestamp(milliseconds: wall.load(ordering: .sequentiallyConsistent))
   }
   /// The sum of all advances.
   public var monotonic: Duration { .milliseconds(steady.load(ordering: .sequentiallyConsistent)) }
 
-  /// Advances both clocks and wakes every task whose sleep then ends.
+  /// Advances both clocks and wakes every task whose sleep is over.
   public func advance(by duration: Duration) {
     wall.advance(by: duration)
     sleepers.resume(at: steady.advance(by: duration))
@@ -67,7 +67,7 @@ public final class ManualClock: LarderClock {
     try Task.checkCancellation()
   }
 
-  /// Sets the wall clock; ``monotonic`` stays.
+  /// Sets the wall clock. Does not change ``monotonic``.
   public func set(to now: Timestamp) {
     wall.store(now.milliseconds, ordering: .sequentiallyConsistent)
   }
@@ -88,7 +88,7 @@ extension Atomic<Int64> {
   }
 }
 
-/// A store's clock, with a cheap time for reads.
+/// A store's clock, with a coarse time that reads get at low cost.
 struct StoreClock: LarderClock {
   let source: any LarderClock
   /// Whether ``source`` is the system's clock, which reads use without a call through the protocol.
@@ -104,8 +104,7 @@ struct StoreClock: LarderClock {
 
   func sleep(until moment: Duration) async throws { try await source.sleep(until: moment) }
 
-  /// The outcome of `body`. If `body` takes longer than `limit`, `body` is cancelled, and `otherwise` gives the
-  /// outcome.
+  /// The outcome of `body`. If `body` takes longer than `limit`, cancels `body` and returns the outcome of `otherwise`.
   func run<Outcome: Sendable>(
     within limit: Duration?, _ body: @escaping @Sendable () async throws -> Outcome,
     else otherwise: @escaping @Sendable () throws -> Outcome
@@ -124,7 +123,7 @@ struct StoreClock: LarderClock {
     }
   }
 
-  /// Milliseconds since 1970; the system's coarse clock may be up to 10 ms behind.
+  /// Milliseconds since 1970. The system's coarse clock may be up to 10 ms behind the exact time.
   @inline(__always)
   var coarseNow: Int64 {
     isSystem ? SystemTime.coarseMilliseconds : source.now.milliseconds
@@ -132,7 +131,7 @@ struct StoreClock: LarderClock {
 
   var coarseMinute: Int64 { coarseNow / 60_000 }
 
-  /// Times of both clocks in milliseconds, for a check with each read: never behind the exact times, at most 10 ms ahead.
+  /// Times of both clocks in milliseconds, cheap enough for every read: never before the exact times, at most 10 ms after.
   var roundedUpTimes: (monotonic: Int64, wall: Int64) {
     guard isSystem else { return (monotonic.roundedUpMilliseconds, now.milliseconds) }
     return (
@@ -140,11 +139,11 @@ struct StoreClock: LarderClock {
     )
   }
 
-  /// The state at the coarse time `coarse`. The system's exact clock decides from 10 ms before the expiry of an entry on.
+  /// The state at the coarse time `coarse`. From 10 ms before the expiry of the entry on, the system's exact clock decides.
   @inline(__always)
   func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
-    // The exact time is never earlier than the coarse time.
+    // The exact time is never earlier than the coarse time, so the entry is expired at the exact time, too.
     if coarse >= header.staleUntil { return .expired }
     if isSystem, coarse &+ 10 >= header.expires {
       return header.state(at: SystemTime.milliseconds)
@@ -154,7 +153,8 @@ struct StoreClock: LarderClock {
 }
 
 extension EntryHeader {
-  /// The state of the entry at `now`. An expiring entry from more than a minute ahead is stale: the clock was set back.
+  /// The state of the entry at `now`. If the entry was written more than a minute after `now`, the clock was set back. Then an
+  /// entry with an expiry is not fresh.
   @inline(__always)
   func state(at now: Int64) -> Store.Entry.State {
     if expires == Self.never { return .fresh }

@@ -3,15 +3,15 @@ import LMDB
 /// The promise about a power failure.
 ///
 /// At every level, a killed process loses no write that returned, a batch is stored completely or not at all, and the store
-/// stays readable. The creation of a store chooses the level for every process, until ``Store/change(durability:ofStoreAt:)``.
-/// `Docs/Operate/Reliability.md` describes how each promise is kept and tested.
+/// stays readable. The level of a new store holds for every process, until ``Store/change(durability:ofStoreAt:)``.
+/// `Docs/Operate/Reliability.md` describes how Larder keeps and tests each promise.
 public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
-  /// A power failure loses nothing: a write returns only when it is on the disk.
+  /// A power failure loses no write: a write returns only after its data are on the disk.
   case durable
   /// A power failure loses at most the writes of the last ``Store/Options/checkpointInterval`` and of the duration of one sync.
   case checkpointed
-  /// A power failure empties the store, including its rules. The store stays whole if nothing was written since `sync()`
-  /// returned or since all processes closed the store.
+  /// A power failure empties the store, including its rules. The store keeps everything if no write came after the last
+  /// `sync()`, or if all processes had closed the store.
   case scratch
 
   var level: DurabilityLevel {
@@ -35,7 +35,7 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
 extension Store {
   /// Changes the durability of the store at `path`.
   ///
-  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if no store is there.
+  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if `path` has no store.
   public static func change(
     durability: Durability, ofStoreAt path: String
   ) throws(LarderError) {

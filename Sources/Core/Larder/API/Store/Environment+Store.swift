@@ -40,7 +40,8 @@ extension Environment {
     }
   }
 
-  /// Formats before 4 lack a database. The record of the format is in the main database, which every file has.
+  /// Throws if the store has another format. Opens only the main database, which has the record of the format, because formats
+  /// before 4 lack one of the other databases.
   private static func refuseOtherFormat(
     at path: String, _ options: EnvironmentOptions
   ) throws(LarderError) {

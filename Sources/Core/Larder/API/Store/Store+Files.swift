@@ -17,13 +17,14 @@ public struct Compaction: Sendable, Hashable {
 }
 
 extension Store {
-  /// Rewrites the data file of the store at `path` without free pages. A file shrinks in no other way.
+  /// Rewrites the data file of the store at `path` without free pages. Only this call makes a data file smaller.
   ///
-  /// No process can open the store meanwhile. The disk must have room for both files. A kill or a power failure at any moment
-  /// leaves either the old or the new file. O(entries).
+  /// No process can open the store during the compaction. The disk must have room for both files. A kill or a power failure at
+  /// any moment leaves either the old or the new file. O(entries).
   ///
-  /// - Parameter shouldContinue: called now and then with the numbers of copied and of all records; false stops the work.
-  /// - Returns: nil if the compaction was stopped; then nothing has changed.
+  /// - Parameter shouldContinue: gets the number of copied records and the number of all records, several times during the
+  ///   work. If the result is false, the work stops.
+  /// - Returns: nil if the compaction was stopped; then the store is unchanged.
   /// - Throws: ``LarderError/Code/busy`` if a process has the store open; the message names the processes.
   public static func compact(
     at path: String, options: Options = Options(),
@@ -53,7 +54,7 @@ extension Store {
   }
 
   /// Makes a new store at `path` with the contents of this store, in a file without free pages. Other threads and processes may
-  /// read and write meanwhile; pages that they free cannot be reused before the copy is complete.
+  /// read and write during the copy. Until the copy is complete, LMDB cannot reuse freed pages, so this store's file may grow.
   ///
   /// - Parameter shouldContinue: as in ``compact(at:options:_:)``.
   /// - Returns: nil if the copy was stopped; then no store was made.
@@ -74,7 +75,7 @@ extension Store {
 }
 
 extension StoreEngine {
-  /// The error for an open store. It names the other processes with a reader slot of the store.
+  /// The error if processes have the store open. Names the other processes that have a reader slot of the store.
   fileprivate static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
     do throws(LMDBError) {
       try environment.readerTable.clearDead()
@@ -96,15 +97,15 @@ extension StoreEngine {
   }
 }
 
-/// Whether the files of an open store are as they were at its opening.
+/// Whether an open store can still use its files.
 public enum StoreHealth: Sendable, Hashable {
   /// The files are in their places, and can be written if the store was opened for writing.
   case healthy
-  /// The directory or a file was deleted or moved. Reads still see old files, and writes throw: close the store and open it.
+  /// The directory or a file was deleted or moved. Reads still use the old files, and writes throw. Close and reopen the store.
   case missing
-  /// Another store is at the path. Reads still see the old files, and writes throw: close the store and open it again.
+  /// Another store is at the path. Reads still use the old files, and writes throw. Close and reopen the store.
   case replaced
-  /// The directory or a file of the store may no longer be written, for this reason. Reads are not affected.
+  /// The process may no longer write the directory or a file of the store, for this reason. Reads are not affected.
   case unwritable(String)
 
   init(of environment: Environment, needsWriting: Bool) {
@@ -119,15 +120,15 @@ public enum StoreHealth: Sendable, Hashable {
 }
 
 extension Store {
-  /// Looks at the store's files: a few system calls, no lock. Throws ``LarderError/Code/closed`` for a closed store.
+  /// Checks the store's files with a few system calls and no lock. Throws ``LarderError/Code/closed`` for a closed store.
   ///
-  /// While a subscription exists, ``changes(in:)`` looks at the health about once a second, and reports a change.
+  /// While a subscription exists, ``changes(in:)`` checks the health about once a second, and reports a change.
   public func health() throws(LarderError) -> StoreHealth {
     guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
     return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
   }
 
-  /// Whether a process was killed while it made a store at `path`. A new store can still be made there.
+  /// Whether a process was killed while it created a store at `path`. If so, another process can still create a store there.
   package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
 
   package var isClosed: Bool { !engine.environment.isOpen }

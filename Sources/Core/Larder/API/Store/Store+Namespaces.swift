@@ -11,13 +11,13 @@ public struct NamespaceInfo: Sendable, Hashable {
   public var bytes: Int
   /// Bytes of the entries' headers, metadata and values.
   public var storedSize: Int
-  /// When the namespace was made; clearing and renaming do not change it.
+  /// When the namespace was made. Clearing and renaming do not change this time.
   public var created: Timestamp
   /// The rules that code has declared.
   public var declared: Rules
-  /// An operator's rules; each replaces a declared rule.
+  /// An operator's rules. Each of these rules replaces a declared rule.
   public var overrides: Rules.Overrides
-  /// The rules in force.
+  /// The rules in force: the declared rules, except where overrides replace them.
   public var rules: Rules { overrides.applied(to: declared) }
 }
 
@@ -32,12 +32,12 @@ extension Store {
   }
 
   /// Declares the rules of a namespace for every process, and creates the namespace if it does not exist. An operator's
-  /// overrides stay, and so do declared rules of a higher ``Rules/version``.
+  /// overrides remain in force. If the declared rules have a higher ``Rules/version``, nothing changes.
   ///
-  /// A lower limit evicts entries in bounded transactions before the call returns.
+  /// If the rules lower a limit, the call evicts entries, in several small transactions, before it returns.
   ///
-  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules or guarantees that do not fit into the store.
-  ///   ``LarderError/Code/full`` if too much is pinned; then the reached usage becomes the limit in force.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for invalid rules or guarantees that do not fit into the store.
+  ///   ``LarderError/Code/full`` if pinned entries exceed a limit; then the limit in force is the usage that was reached.
   ///   ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
@@ -45,13 +45,14 @@ extension Store {
     try LimitChange(engine).changeRules(of: name, mayBeAbsent: true) { $0.declare(rules) }
   }
 
-  /// Replaces an operator's overrides; empty overrides restore the declared rules. Throws ``LarderError/Code/noSuchNamespace``,
-  /// and the errors of ``declare(_:for:)``, which also describes lower limits.
+  /// Replaces an operator's overrides. Empty overrides restore the declared rules. Lower limits work as in ``declare(_:for:)``.
+  /// Throws ``LarderError/Code/noSuchNamespace``, and the errors of ``declare(_:for:)``.
   public func override(_ overrides: Rules.Overrides, for name: String) throws(LarderError) {
     _ = try override(overrides, for: name) { true }
   }
 
-  /// Like ``override(_:for:)``; false if `shouldContinue` stopped the call: then the reached usage becomes the limit in force.
+  /// Like ``override(_:for:)``. False if `shouldContinue` stopped the call; then the limit in force is the usage that was
+  /// reached.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
@@ -62,11 +63,12 @@ extension Store {
     ) { $0.overrides = overrides }
   }
 
-  /// Empties every namespace at once; see ``Store/Namespace/clear()``.
+  /// Empties every namespace in one commit; see ``Store/Namespace/clear()``.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult { try clear { _ in true } }
 
-  /// Empties the namespaces whose names pass `isMeant`, in one commit. Earlier loads, of any namespace, store no value.
+  /// Empties the namespaces whose names pass `isMeant`, in one commit. Loads that began before, in any namespace, store no
+  /// value.
   package func clear(where isMeant: (String) -> Bool) throws(LarderError) -> RemovalResult {
     try checkWritable()
     let removal = try engine.commit { batch in
@@ -81,10 +83,10 @@ extension Store {
     return removal
   }
 
-  /// Gives a namespace another name. Every process sees the new name at once. O(1).
+  /// Gives a namespace another name. After the call every process sees the new name. O(1).
   ///
-  /// - Throws: ``LarderError/Code/exists`` if the new name is taken, ``LarderError/Code/noSuchNamespace`` if the old is absent,
-  ///   ``LarderError/Code/invalidArgument`` for an impossible name.
+  /// - Throws: ``LarderError/Code/exists`` if the new name is taken, ``LarderError/Code/noSuchNamespace`` if no namespace has
+  ///   the old name, ``LarderError/Code/invalidArgument`` for an invalid name.
   public func rename(_ old: String, to new: String) throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in try batch.rename(namespace(old), to: new) }
@@ -93,8 +95,9 @@ extension Store {
 
   /// The time at which the next entry of each namespace stops being fresh; nothing for a namespace without such an entry.
   ///
-  /// The index has the ends of stale windows, so an entry further back may stop being fresh earlier: the search looks at about
-  /// 10,000 entries, and at more until it finds a fresh entry. Without stale windows the first fresh entry is enough.
+  /// The index is in the order of the ends of stale windows, so a later record may have an earlier expiry. The search reads
+  /// about 10,000 entries, and then more only until it finds a fresh entry. Without stale windows the first fresh entry is
+  /// enough.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]
@@ -107,7 +110,8 @@ extension Store {
 }
 
 extension EntryReader {
-  /// The index has each entry at its end or earlier: without stale windows, no record behind an end leads to an earlier end.
+  /// Each record of the index has the end of its entry's stale window or an earlier time. So without stale windows, no record
+  /// after the first fresh entry leads to an earlier expiry.
   fileprivate func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Int64? {

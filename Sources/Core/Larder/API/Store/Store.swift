@@ -10,13 +10,13 @@ import Synchronization
 
 /// A cache on disk, shared by any number of threads and processes.
 ///
-/// A store is a handle. Copies of it and further openings of the same path in this process share one environment. The
-/// environment closes with its last handle or with ``close()``.
+/// A `Store` is a handle. Copies of the handle and further openings of the same path in this process share one environment. The
+/// environment closes when its last handle is released, or with ``close()``.
 ///
-/// Without ``close()``, the last handle of a store writes the waiting access times, removals and counts of reads. So does the
-/// end of the process, by `exit` or by returning from `main`, for stores that are still open, such as globals of `main.swift`;
-/// it also removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports no errors.
-/// After an error only those access times, removals and counts are lost. Call ``close()`` to see errors.
+/// Without ``close()``, the release of the last handle writes the access times, removals and counts of reads that wait. The end
+/// of the process, by `exit` or by a return from `main`, does the same for open stores, such as globals of `main.swift`, and
+/// removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports no errors. An error
+/// loses only these access times, removals and counts. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
@@ -30,12 +30,12 @@ public struct Store: Sendable {
     public var readOnly = false
     /// The clock for expiry. All openings of a store in one process must use the same clock.
     public var clock: any LarderClock = SystemClock()
-    /// How long a transaction waits for a writer of another process, or for one thread of this process whose write does not
-    /// end, before it throws ``LarderError/Code/busy``. Reads of many keys may need a transaction, too.
+    /// How long a transaction waits before it throws ``LarderError/Code/busy``: for a writer of another process, or for one
+    /// write of another thread. Reads of many keys may need a transaction, too.
     public var lockTimeout = Duration.seconds(10)
     /// The limits to declare for the whole store; nil changes no limit. See ``Store/declare(_:)``.
     ///
-    /// A new store, unless temporary, has a default of ``StoreLimits/disk`` until a limit is declared;
+    /// A new store that is not temporary has a default of ``StoreLimits/disk`` until a limit is declared.
     /// ``StoreLimits/unlimited`` removes this default.
     public var limits: StoreLimits?
     /// Whether to accept a store that belongs to another user; the handle is then read-only.
@@ -43,24 +43,25 @@ public struct Store: Sendable {
     /// The durability of a new store, which the store keeps; nil means ``Durability/checkpointed``. If an existing store has
     /// another durability, opening throws ``LarderError/Code/invalidArgument``; nil accepts any durability.
     public var durability: Durability?
-    /// The time from a write to its commit and, at ``Durability/checkpointed``, from a commit to its checkpoint: at most twice
-    /// this interval together.
+    /// The longest time from a write to its commit. At ``Durability/checkpointed`` also the longest time from a commit to its
+    /// checkpoint, so a checkpoint follows a write after at most twice this interval.
     public var checkpointInterval = Duration.milliseconds(200)
-    /// Transforms of values on their way into the store and back, in this order: compression, then encryption. An entry without
-    /// transforms is read as it is, unless a transform is required. All openings of a store in a process need equal transforms.
+    /// Transforms that change values before they are stored, in this order, such as compression and then encryption. A value
+    /// that was stored without transforms can be read if no transform is required. All openings in a process need equal
+    /// transforms.
     public var transforms: [any ValueTransform] = []
-    /// Whether decoded values are dropped while the system is short of memory: half of them at a warning, nine tenths if memory
-    /// is critical. Asks the system at most once a second, when a value is kept. The first opening in a process decides.
+    /// Whether the memory tier drops decoded values if the system is short of memory: half of them at a warning, nine tenths if
+    /// memory is critical. Larder asks the system at most once a second, when a value is kept. The first opening decides.
     public var trimsMemory = true
     /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///
-    /// The process that opens the store while no other process has it open decides the size. The size is rounded down to a
-    /// power of two, and the file is larger: 4.7 MB for 4 MB. A store of ``Durability/durable`` has no buffer, a temporary
-    /// store at most 256 KB.
+    /// The process that opens the store while no other process has the store open decides the size. The size is rounded down to
+    /// a power of two. The file is larger than the buffer: 4.7 MB for 4 MB. At ``Durability/durable`` a store has no buffer. A
+    /// temporary store has at most 256 KB.
     public var writeBuffer = 4 << 20
-    /// Whether the store keeps its present write buffer, of any size, or stays without a write buffer.
+    /// Whether to leave the write buffer of an existing store unchanged, whatever its size, and to create no buffer.
     package var keepsWriteBuffer = false
-    /// Whether an existing store gets the requested durability; no other process may have the store open.
+    /// Whether to give an existing store the requested durability. No other process may have the store open.
     var changesDurability = false
     /// Whether commits are flushed to the disk; off only for temporary stores.
     package var flushes = true
@@ -84,13 +85,14 @@ public struct Store: Sendable {
     }
   }
 
-  /// Opens the store in the directory `path`; makes a missing store, private to the user.
+  /// Opens the store in the directory `path`. If no store is there, creates a store that is private to the user.
   ///
-  /// Takes a few milliseconds, whatever the size of the store.
+  /// Takes a few milliseconds; the size of the store does not matter.
   ///
   /// - Throws: ``LarderError/Code/cannotOpen``, ``LarderError/Code/notFound``, ``LarderError/Code/foreign``,
   ///   ``LarderError/Code/newerFormat``, ``LarderError/Code/damaged``, ``LarderError/Code/needsRecovery``,
-  ///   ``LarderError/Code/busy``, ``LarderError/Code/full``, ``LarderError/Code/invalidArgument``, or as ``declare(_:)``.
+  ///   ``LarderError/Code/busy``, ``LarderError/Code/full``, ``LarderError/Code/invalidArgument``, and the errors of
+  ///   ``declare(_:)``.
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     engine = try StoreEngine.open(at: path, options: options)
     isReadOnly = options.readOnly || options.allowsForeignOwner
@@ -101,13 +103,13 @@ public struct Store: Sendable {
     }
   }
 
-  /// A new store in the system's temporary directory, removed with its last handle. Its commits are not flushed to the disk.
+  /// A new store in the system's temporary directory. Commits are not flushed to the disk. The last handle removes the files.
   public static func temporary(options: Options = Options()) throws(LarderError) -> Store {
     try temporary(in: FileManager.default.temporaryDirectory.path, options)
   }
 
-  /// A new store in memory, removed with its last handle: in `/dev/shm`, the file system that Linux keeps in memory. On a
-  /// system without `/dev/shm` it is a store like that of ``temporary(options:)``.
+  /// A new store in `/dev/shm`, the file system that Linux keeps in memory. The last handle removes the files. On a system
+  /// without `/dev/shm`, the same as ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
     let memory = "/dev/shm"
     guard FileManager.default.isWritableFile(atPath: memory) else {
@@ -122,14 +124,14 @@ public struct Store: Sendable {
     let path = folder + "/" + prefix + UUID().uuidString
     var options = options
     options.flushes = false
-    // Many temporary stores may share a small file system in memory.
+    // Many temporary stores may share a small file system in memory, so each gets a small buffer.
     options.writeBuffer = min(options.writeBuffer, 256 << 10)
     do throws(LarderError) {
       let store = try Store(at: path, options: options)
       store.engine.isTemporary.store(true, ordering: .relaxed)
       return store
     } catch {
-      // On a full disk the first files may have been made.
+      // On a full disk the error may leave the first files of the store, so these files are removed.
       try? FileManager.default.removeItem(atPath: path)
       throw error
     }
@@ -144,19 +146,20 @@ public struct Store: Sendable {
   /// The current time of the store's clock.
   public var now: Timestamp { engine.clock.now }
 
-  /// A view of the namespace `name`. The namespace is made by the first write, which throws
-  /// ``LarderError/Code/invalidArgument`` for an impossible name.
+  /// A view of the namespace `name`. The first write creates the namespace, or throws ``LarderError/Code/invalidArgument`` if
+  /// the name is invalid.
   public func namespace(_ name: String) -> Store.Namespace {
     Store.Namespace(store: self, handle: engine.handle(for: name))
   }
 
-  /// Ends this process's use of the store: commits accepted writes, writes waiting removals and counts. Then it waits for
-  /// current reads, and for a write of another thread, at most for ``Options/lockTimeout`` each.
+  /// Closes the store in this process. Commits accepted writes, and writes the removals and counts that wait. Then waits for
+  /// current reads, and for a write of another thread, for at most ``Options/lockTimeout`` each.
   ///
-  /// Afterwards every call through any handle of this process throws ``LarderError/Code/closed``; another close does nothing.
+  /// After this call every call through any handle of this process throws ``LarderError/Code/closed``, except `close` itself.
   ///
-  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read or write goes on; the
-  ///   store is closed all the same. ``LarderError/Code/failed``, once, if the last writes would not survive a power failure.
+  /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read or write does not end
+  ///   in time; the store is closed nevertheless. ``LarderError/Code/failed``, only once, if a power failure would lose the
+  ///   last writes.
   public func close() throws(LarderError) {
     try engine.close()
   }
@@ -164,7 +167,7 @@ public struct Store: Sendable {
   /// The durability of the store; ``Durability/scratch`` for a temporary store.
   public var durability: Durability { Durability(engine.environment.durability) }
 
-  /// Flushes every write so far to the disk, so that it survives a power failure, whatever the store's ``durability``.
+  /// Flushes every write so far to the disk. These writes then survive a power failure at every ``durability``.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``, whose changes are not committed yet.
   ///   ``LarderError/Code/failed`` if the disk does not take the writes. From then on every process gets this error, until all
@@ -189,7 +192,7 @@ public struct Store: Sendable {
   /// Distinguishes the opened store from other stores of this process.
   package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
 
-  /// The mark of the newest write that a read sees now. Later reads see the same state while ``lastCommit`` is this mark.
+  /// A number for the state that a read sees now. While ``lastCommit`` is equal to this number, reads see the same state.
   package var snapshotNumber: UInt64 {
     get throws(LarderError) {
       let stamp = engine.reader.buffer?.state.stamp ?? 0
@@ -199,7 +202,7 @@ public struct Store: Sendable {
 
   package var roundedUpTimes: (monotonic: Int64, wall: Int64) { engine.clock.roundedUpTimes }
 
-  /// The words of the file `shared`; the file is not mapped yet.
+  /// The table of `count` words in the file `shared`. This call does not map the file yet.
   package func sharedWords(layout: UInt32, count: Int) -> SharedTable {
     SharedTable(
       SharedTable.Format(file: .shared, layout: layout, store: engine.identity) { $0 == count },

@@ -9,8 +9,8 @@ import Synchronization
 #endif
 
 extension StoreEngine {
-  /// Writes the access times, removals of expired entries and counts of reads that wait in this process. One write is enough:
-  /// it takes all waiting removals, and removals that another write has taken are committed before it begins.
+  /// Writes the access times, removals of expired entries and counts of reads that wait in this process. One commit takes all
+  /// waiting removals. Other writes have committed the removals that they took before this commit begins.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
     if !leftovers.expirations.queue.isEmpty {
@@ -29,18 +29,18 @@ extension StoreEngine {
     guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
       return
     }
-    // A deinitializer cannot report errors. A failed flush has the effect of a kill: the counts are lost, the store is sound.
+    // A deinitializer cannot report errors. A failed flush loses only access times, removals and counts, as a kill does.
     try? flush(lockTimeout: Self.lastLockTimeout)
   }
 
-  /// Ends the stores that are still open at the end of the process. For example, no deinitializer runs for stores in globals.
+  /// Finishes stores that are still open at the end of the process. For stores in globals, Swift runs no deinitializer.
   static let endsWithProcess: Void = ProcessExit.add {
     for environment in Environment.all {
       (environment.attachment.withLock { $0.object } as? StoreEngine)?.endWithProcess()
     }
   }
 
-  /// Does the deinitializer's work when the process exits. Other threads may still use the store.
+  /// Does the deinitializer's work when the process exits. Closes nothing, because other threads may still use the store.
   func endWithProcess() {
     guard !environment.isWriting else { return }
     if isTemporary.load(ordering: .relaxed) {
@@ -50,17 +50,17 @@ extension StoreEngine {
     }
   }
 
-  /// Removes the files of a temporary store. If the removal fails, the system cleans its temporary directory.
+  /// Removes the files of a temporary store. If this fails, the files stay until the system cleans its temporary directory.
   func removeFiles() { try? FileManager.default.removeItem(atPath: environment.path) }
 
   func close() throws(LarderError) {
     try checkNotWriting("closing")
     guard environment.isOpen else {
-      // A store still holds its locks if LMDB or the disk failed, or if a read or write kept it from closing.
+      // If LMDB, the disk, a read or a write prevented the release of the locks at the first close, this call tries again.
       environment.close()
       return try reportClosingFailure()
     }
-    // Accepted writes are committed before anything is released.
+    // Commits the accepted writes before anything is released.
     writes.queue.close(self)
     reader.buffer?.stop()
     changes.close()
@@ -80,7 +80,7 @@ extension StoreEngine {
     try reportClosingFailure()
   }
 
-  /// Reports once that the last writes do not survive a power failure.
+  /// Throws, once, if a power failure would lose the last writes.
   private func reportClosingFailure() throws(LarderError) {
     guard let failure = environment.takeClosingFailure() else { return }
     let cause = error(failure)
@@ -96,8 +96,8 @@ extension StoreEngine {
       hint: "do it when the write has returned")
   }
 
-  /// Prepares counts and statistics: waits for the commits of loaded values. A handle for writing also carries out the removals
-  /// that reads of this process have queued. Inside a write, that write carries out the removals.
+  /// Makes counts and statistics exact. Waits for the commits of loaded values. A handle for writing also commits the removals
+  /// that reads of this process have queued. Inside a write, that write commits the removals.
   func flushPending(of store: Store) throws(LarderError) {
     if environment.isForked { throw error(.forked) }
     awaitLoadWrites()

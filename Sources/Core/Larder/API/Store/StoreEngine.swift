@@ -8,10 +8,10 @@ final class StoreEngine: Sendable {
   let reader: EntryReader
   let chunksAbove: Int?
   let pageSize: Int
-  /// Whether this process has had a handle for writing. Without such a handle, closing makes no waiting writes.
+  /// Whether this process has had a handle for writing. If not, closing the store writes no access times, removals or counts.
   let isWritable = Atomic(false)
   let opened: (now: Timestamp, monotonic: Duration)
-  /// The last minute in which resizing the access table failed.
+  /// The minute of the last failure to resize the access table.
   let accessFailure = Atomic<Int64>(.min)
   let writes = Writes()
   let loads: Loads
@@ -22,7 +22,7 @@ final class StoreEngine: Sendable {
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   /// The longest time from a write in the write buffer to its commit and checkpoint.
   let checkpointInterval: Duration
-  /// When the next commit of the write buffer was scheduled, by the machine's clock; 0 if no commit is scheduled.
+  /// The machine's time at which the next commit of the write buffer was scheduled; 0 if no commit is scheduled.
   let settlingSince = Atomic<Int64>(0)
   private let counted = CountedHandles()
   private let handles: Mutex<NamespaceHandles>
@@ -53,9 +53,9 @@ final class StoreEngine: Sendable {
     reader.leftovers.accesses.whenDue { [weak self] in self?.writeDueAccessTimes() }
   }
 
-  // The environment closes itself with its last reference. By then another opening may already share the environment.
+  // Does not close the environment, which closes with its last reference: another opening may already share the environment.
   deinit {
-    // The memory tiers and their budget refer to each other, so otherwise neither would be released.
+    // The memory tiers and their budget refer to each other. Without this removal neither would be released.
     memory.budget.remove { _ in true }
     if isTemporary.load(ordering: .relaxed) {
       environment.close()
@@ -66,7 +66,7 @@ final class StoreEngine: Sendable {
     counted.removeAll()
   }
 
-  /// The handle of a namespace. A forked child gets a new, useless handle: a thread of the parent may own the lock for ever.
+  /// The handle of a namespace. In a forked child the lock may stay locked for ever, so the child gets a handle without it.
   func handle(for name: String) -> NamespaceHandle {
     if environment.isForked { return NamespaceHandle(name: name, listedIn: counted) }
     return handles.withLock { $0.handle(for: name) }
@@ -76,7 +76,7 @@ final class StoreEngine: Sendable {
 
   var handlesWithCounts: [NamespaceHandle] { counted.unmerged }
 
-  /// A snapshot with every entry written so far: first commits the entries of the write buffer.
+  /// Commits the write buffer, then returns a snapshot, which contains every entry that was written before this call.
   @inline(__always)
   func beginRead() throws(LarderError) -> ReadTransaction {
     guard let buffer = reader.buffer else { return try reader.beginRead() }
@@ -125,14 +125,14 @@ final class StoreEngine: Sendable {
     }
   }
 
-  /// Sets the disk limit as the size of the map before any read: a map in use by reads cannot be made smaller.
+  /// Makes the map as large as the disk limit. Runs before any read, because a map that reads use cannot be made smaller.
   private func applyFileLimit() {
-    // A damaged record of the limits must not keep the store from being opened; the next write reports it.
+    // If the record of the limits is damaged, the store opens without a disk limit. The next write reports the damage.
     guard let limit = try? metadata.settings(in: reader.beginRead()).limits.disk else { return }
     environment.setFileLimit(limit)
   }
 
-  /// Refuses other transforms: a handle without a transform could not read the values of another handle.
+  /// Refuses transforms that differ from those of the open store: one handle could not read the values of another handle.
   private func checkTransforms(_ others: [any ValueTransform]) throws(LarderError) {
     if transforms.transforms.map(\.id) == others.map(\.id) { return }
     throw LarderError(
@@ -141,7 +141,7 @@ final class StoreEngine: Sendable {
       hint: "open it once and share it, or pass the same transforms")
   }
 
-  /// Refuses a second clock: two clocks of one store would disagree about expiry.
+  /// Refuses another clock than that of the open store: handles with two clocks would disagree about expiry.
   private func checkClock(_ other: any LarderClock) throws(LarderError) {
     if clock.isSystem && other is SystemClock { return }
     if let mine = clock.source as? any AnyObject & LarderClock,

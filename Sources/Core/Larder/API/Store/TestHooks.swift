@@ -4,19 +4,19 @@ package import LarderSystem
 package struct TestHooks: Sendable {
   /// The identity of the machine's last boot; nil for the real identity.
   package var boot: BootIdentity?
-  /// The size in bytes above which a value is stored in chunks, even if it needs no chunks; nil for no such size.
+  /// The size in bytes above which every value is stored in chunks. If nil, only values that need chunks are stored in chunks.
   package var chunksAbove: Int?
   /// Runs a closure once, after a delay, on another thread.
   package var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void =
     PendingAccesses.later
-  /// How many changes the ring holds: a power of two, equal in every process; nil for a number that fits the store.
+  /// The number of changes in the ring: a power of two, equal in every process. If nil, the size of the data file decides.
   package var changeSlots: Int?
   /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
   package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
   package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
-  /// The least number of words in the log with which a commit stores records while processes append, and a closure that the
+  /// `least`: with fewer words in the log, a commit does not store records while processes append. `then`: the closure that the
   /// commit calls after it has stored such records.
   package var drainsAhead: (least: Int, then: @Sendable () -> Void)?
-  /// The free bytes on the file system of a path; nil if the system does not tell.
+  /// The free bytes on the file system of a path; nil if unknown.
   package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
 }
