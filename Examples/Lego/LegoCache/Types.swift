@@ -142,7 +142,11 @@ public struct PartColor: LegoEntity {
 /// The API's answers leave out values of the request: the part, and for a single colour also the colour. A decoder gets these
 /// values in its `userInfo`.
 extension PartColor {
-  struct Asked { var part: String, color: Int? }
+  struct Asked {
+    var part: String
+    var color: Int?
+  }
+
   static let asked = CodingUserInfoKey(rawValue: "lego.asked")!
 
   public init(from decoder: any Decoder) throws {
