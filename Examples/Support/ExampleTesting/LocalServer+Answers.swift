@@ -7,11 +7,7 @@ import Service
 import TestSupport
 
 extension LocalServer {
-  /// Answers from the recording of an example.
-  ///
-  /// - Parameters:
-  ///   - folder: the path of the recording in the examples.
-  ///   - hold: runs before each answer.
+  /// Answers from the recording of an example, such as `Lego/Sample`. Runs `hold` before each answer.
   public func replay(
     _ folder: String, hold: @escaping @Sendable () async throws -> Void = {}
   ) throws {

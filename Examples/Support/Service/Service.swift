@@ -42,9 +42,7 @@ public struct Service: Sendable {
 
   /// Sends a request and returns the answer with its whole body, whatever the status.
   ///
-  /// - Parameters:
-  ///   - path: the part after the base, with the query; or a whole URL, which services give for the next page.
-  ///   - tags: the tags of the stored answer.
+  /// - Parameter path: the part after the base, with the query; or a whole URL, which services give for the next page.
   public func send(
     _ path: String, method: HTTPRequest.Method = .get, body: [UInt8] = [],
     fields: HTTPFields = [:], tags: [String] = []
