@@ -58,16 +58,6 @@ func options(
   return options
 }
 
-extension Environment {
-  func store(_ numbers: some Sequence<Int>, size: Int = 65_536) throws {
-    for number in numbers { try set(Fixture.bytes(number), Fixture.filling(number, count: size)) }
-  }
-
-  func isWhole(_ numbers: some Sequence<Int>, size: Int = 65_536) throws -> Bool {
-    try numbers.allSatisfy { try value(Fixture.bytes($0)) == Fixture.filling($0, count: size) }
-  }
-}
-
 extension WriteTransaction {
   mutating func put(_ number: Int, size: Int, in database: Database = .main) throws {
     let value = Fixture.filling(number, count: size)

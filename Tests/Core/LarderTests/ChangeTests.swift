@@ -85,7 +85,6 @@ import Testing
       }
       #expect(try !store.publishesChanges)
     }
-    // Cancels a task that iterates.
     let changes = store.changes()
     let other = store.changes()
     let task = Task { for await _ in changes {} }
@@ -96,7 +95,6 @@ import Testing
     _ = consume other
     #expect(try !store.publishesChanges)
     #expect(feed.ring.watchedUntil == 0)
-    // Drops a sequence that nobody has iterated.
     _ = store.changes()
     #expect(try !store.publishesChanges)
   }

@@ -111,9 +111,8 @@ import Testing
         writes.add()
       }
     }
-    // The purge and the writes take turns: the purge has 60 batches. The check counts commits, not time: if the purge had
-    // held the lock throughout, there would be almost no writes. A write may be late now and then because its thread lost
-    // the processor before it began to wait.
+    // The purge has 60 batches. If the purge held the lock throughout, there would be almost no writes. A write may be late now
+    // and then because its thread lost the processor before it began to wait.
     #expect(writes.value >= 30)
     #expect(late.value * 10 < writes.value, "\(late.value) of \(writes.value)")
   }

@@ -207,7 +207,6 @@ import Testing
     #expect(members.contains { $0 === held.memory } && copy.memory === held.memory)
     #expect(store.cache(codec, in: "held").memory === held.memory)
     #expect(store.engine.allHandles.count <= 256)
-    // Memory still holds the value for the next cache.
     #expect(try store.cache(codec, in: "kept").value(for: "k") == "v")
     #expect(codec.decoded == 1)
   }

@@ -24,7 +24,6 @@ import Testing
     }
   }
 
-  /// Entries that all have the entry 0 as their owner.
   private func makeStar(_ count: Int) throws {
     try notes.set("0", for: "0")
     try notes.fill((1...count).map { "\($0)" }, owned(by: "0"))

@@ -72,7 +72,6 @@ extension Changes.Iterator {
 }
 
 extension Store {
-  /// Whether a write publishes its changes, because somebody watches.
   var publishesChanges: Bool {
     get throws { try write { batch in batch.session.changes.pending != nil } }
   }

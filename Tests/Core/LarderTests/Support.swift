@@ -192,13 +192,6 @@ func thrown(_ body: () throws -> Void) -> LarderError? {
   }
 }
 
-func inTasks(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
-  try await withThrowingTaskGroup(of: Void.self) { group in
-    for index in 0..<count { group.addTask { try await body(index) } }
-    try await group.waitForAll()
-  }
-}
-
 final class Tally: Sendable {
   private let count = Atomic(0)
 

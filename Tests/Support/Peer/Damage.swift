@@ -14,13 +14,9 @@ extension Peer {
       var random = SeededRNG(seed: seed &+ UInt64(round))
       let damaged = Self.flip(original, &random)
       try? FileManager.default.removeItem(atPath: directory)
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: false,
-        attributes: [.posixPermissions: 0o700])
+      try makePrivateDirectory(directory)
       let file = directory + "/data.mdb"
-      precondition(
-        FileManager.default.createFile(
-          atPath: file, contents: damaged, attributes: [.posixPermissions: 0o600]))
+      try makePrivateFile(file, damaged)
       Peer.say("round \(round)")
       do throws(OpenError) {
         let environment = try Fixture.open(directory)

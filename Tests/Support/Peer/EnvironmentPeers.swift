@@ -67,14 +67,12 @@ extension Peer {
     var stored = 0
     let end = Peer.outcome {
       while true {
-        try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 20_000))
+        try environment.store([stored], size: 20_000)
         stored += 1
       }
     }
     Peer.say("write \(end)")
-    let whole = try (0..<stored).allSatisfy {
-      try environment.value(Fixture.bytes($0)) == Fixture.filling($0, count: 20_000)
-    }
+    let whole = try environment.isWhole(0..<stored, size: 20_000)
     Peer.say("stored \(stored > 10) \(whole)")
     let second = try Fixture.open(store)
     Peer.say("same \(second === environment)")
@@ -85,9 +83,7 @@ extension Peer {
   /// Writes values of 64 KiB, as many as the argument says, and then keeps the store open.
   func grow() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
-    for number in 0..<argument(0) {
-      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 65_536))
-    }
+    try environment.store(0..<argument(0))
     Peer.say("grown")
     waitForEndOfInput()
   }

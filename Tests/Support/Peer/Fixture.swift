@@ -58,6 +58,14 @@ extension Environment {
     try beginRead().copy(key, in: database)
   }
 
+  package func store(_ numbers: some Sequence<Int>, size: Int = 65_536) throws {
+    for number in numbers { try set(Fixture.bytes(number), Fixture.filling(number, count: size)) }
+  }
+
+  package func isWhole(_ numbers: some Sequence<Int>, size: Int = 65_536) throws -> Bool {
+    try numbers.allSatisfy { try value(Fixture.bytes($0)) == Fixture.filling($0, count: size) }
+  }
+
   /// Makes writes that count up and last `microseconds` each. Returns for how many other writes each of them has waited.
   package func queueUp(_ writes: Int, lasting microseconds: UInt32) throws -> [Int] {
     let counter = Fixture.bytes(0)

@@ -7,11 +7,8 @@ extension Peer {
   /// Writes, removes and changes limits at random in the namespaces a, b and c. Arguments: the seed and the number of steps.
   func changeWithinLimits() throws {
     let opened = try Store(at: store)
-    var state = value(0) { UInt64($0) }
-    func roll(_ range: Range<Int>) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return range.lowerBound + Int(state >> 33) % range.count
-    }
+    var random = SeededRNG(seed: value(0) { UInt64($0) })
+    func roll(_ range: Range<Int>) -> Int { random.next(in: range) }
     Peer.say("open")
     var refused = 0
     for _ in 0..<argument(1) {

@@ -7,7 +7,7 @@ extension Peer {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     var stored = 0
     let write = {
-      try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 65_536))
+      try environment.store([stored])
       stored += 1
     }
     for _ in 0..<4 { try write() }
@@ -16,7 +16,7 @@ extension Peer {
     let original = try Shortage.limit(RLIMIT_AS, to: rlim_t(used + 1 << 20))
     let end = Peer.outcome { while stored < 1000 { try write() } }
     Peer.say("\(end) \(stored > 8) \(environment.info.mapSize)")
-    Peer.say("\(try environment.value(Fixture.bytes(3)) == Fixture.filling(3, count: 65_536))")
+    Peer.say("\(try environment.isWhole([3]))")
     try Shortage.limit(RLIMIT_AS, to: original)
     for _ in 0..<20 { try write() }
     Peer.say("\(environment.info.mapSize > 1 << 20)")
@@ -30,16 +30,10 @@ extension Peer {
     // glibc reserves up to 128 MB of addresses for the first allocation of a thread, also of a thread that is late.
     try Shortage.limit(RLIMIT_AS, to: rlim_t(used + 160 << 20))
     environment.setFileLimit(1 << 40)
-    for stored in 0..<100 {
-      try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 65_536))
-    }
+    try environment.store(0..<100)
     Peer.say("\(environment.info.mapSize > 100 * 65_536)")
     environment.setFileLimit(8 << 20)
-    let end = Peer.outcome {
-      for stored in 100..<200 {
-        try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: 65_536))
-      }
-    }
+    let end = Peer.outcome { try environment.store(100..<200) }
     Peer.say("\(end) \(environment.info.mapSize)")
   }
 }

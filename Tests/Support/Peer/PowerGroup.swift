@@ -36,23 +36,18 @@ package enum GroupWork {
 
   static func write(to store: Store, tasks: Int, writes: Int) async throws {
     let notes = store.namespace(namespace)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for task in 0..<tasks {
-        group.addTask {
-          for write in 0..<writes {
-            // Now and then a refused write is in the same group.
-            if write % 5 == task % 5 { try await writeTooMuch(to: notes, key(task, write)) }
-            try await notes.set(value(task, write), for: key(task, write))
-            Peer.say("ack \(task) \(write)")
-            if task == 0, write % 8 == 7 {
-              Peer.say("syncing")
-              try store.sync()
-              Peer.say("synced")
-            }
-          }
+    try await inTasks(tasks) { task in
+      for write in 0..<writes {
+        // Now and then a refused write is in the same group.
+        if write % 5 == task % 5 { try await writeTooMuch(to: notes, key(task, write)) }
+        try await notes.set(value(task, write), for: key(task, write))
+        Peer.say("ack \(task) \(write)")
+        if task == 0, write % 8 == 7 {
+          Peer.say("syncing")
+          try store.sync()
+          Peer.say("synced")
         }
       }
-      try await group.waitForAll()
     }
   }
 

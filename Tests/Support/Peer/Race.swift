@@ -14,25 +14,19 @@ extension Peer {
     let client = argument(2)
     let sum = Atomic(0)
     let claims = Atomic(0)
-    let group = DispatchGroup()
     Peer.say("open")
-    for thread in 0..<4 {
-      group.enter()
-      Thread.detachNewThread {
-        var random = SeededRNG(seed: UInt64(argument(0) * 100 + client * 4 + thread))
-        for round in 0..<rounds {
-          do {
-            try raceOnce(opened, round, client * 4 + thread, &random, sum, claims)
-          } catch let error as LarderError where error.code == .busy {
-            // Another process was stopped while it held the lock.
-          } catch {
-            Peer.say("WRONG \(error)")
-          }
+    try inThreads(4) { thread in
+      var random = SeededRNG(seed: UInt64(argument(0) * 100 + client * 4 + thread))
+      for round in 0..<rounds {
+        do {
+          try raceOnce(opened, round, client * 4 + thread, &random, sum, claims)
+        } catch let error as LarderError where error.code == .busy {
+          // Another process was stopped while it held the lock.
+        } catch {
+          Peer.say("WRONG \(error)")
         }
-        group.leave()
       }
     }
-    group.wait()
     Peer.say("sum \(sum.load(ordering: .relaxed))")
     Peer.say("claims \(claims.load(ordering: .relaxed))")
     try opened.close()

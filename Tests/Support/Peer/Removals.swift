@@ -166,12 +166,7 @@ extension Peer {
     waitForInput()
     let (seed, steps) = (UInt64(argument(0)), argument(1))
     try Self.wait {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for task in 0..<4 {
-          group.addTask { try await run.run(steps, seed: seed &* 16 &+ UInt64(task)) }
-        }
-        try await group.waitForAll()
-      }
+      try await inTasks(4) { task in try await run.run(steps, seed: seed &* 16 &+ UInt64(task)) }
     }
     run.report()
     try opened.close()

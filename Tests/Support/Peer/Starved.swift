@@ -43,9 +43,7 @@ extension Peer {
     options.durability = .durable
     let environment = try Fixture.open(store, options)
     Peer.say("mapped \(environment.info.mapSize)")
-    for number in 0..<argument(0) {
-      try environment.set(Fixture.bytes(number), Fixture.filling(number, count: 1 << 20))
-    }
+    try environment.store(0..<argument(0), size: 1 << 20)
     Peer.say("filled \(environment.fileSize >> 20 >= argument(0))")
     environment.close()
   }

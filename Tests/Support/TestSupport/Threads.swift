@@ -17,6 +17,15 @@ package func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
   try outcomes.check()
 }
 
+package func inTasks(
+  _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void
+) async throws {
+  try await withThrowingTaskGroup(of: Void.self) { group in
+    for index in 0..<count { group.addTask { try await body(index) } }
+    try await group.waitForAll()
+  }
+}
+
 package final class Outcomes: Sendable {
   private let failures = Mutex<[any Error]>([])
 

@@ -42,16 +42,9 @@ struct DamageWorker {
     var mutation = Mutation(files: files, former: former, seed: seed)
     mutation.apply()
     let path = directory + "/case"
-    let manager = FileManager.default
-    try? manager.removeItem(atPath: path)
-    try manager.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    for (name, data) in mutation.files {
-      guard
-        manager.createFile(
-          atPath: path + "/" + name, contents: data, attributes: [.posixPermissions: 0o600])
-      else { throw CocoaError(.fileWriteUnknown) }
-    }
+    try? FileManager.default.removeItem(atPath: path)
+    try makePrivateDirectory(path)
+    for (name, data) in mutation.files { try makePrivateFile(path + "/" + name, data) }
     Peer.say("case \(seed) \(mutation.description)")
     var tally = DamageTally(model: model, hasOldPages: mutation.hasOldPages)
     tally.keepsUnwritten = mutation.listsPageInUse && mutation.changes == 1

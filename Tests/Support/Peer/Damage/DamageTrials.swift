@@ -6,7 +6,6 @@ import TestSupport
 ///
 /// If a child crashes or does not answer in time, its case has failed; a new child continues with the next case.
 struct DamageTrials {
-  private let executable = CommandLine.arguments[0]
   private let directory: String
   private var crashes: [String] = []
   private var hangs: [String] = []
@@ -49,12 +48,11 @@ struct DamageTrials {
   /// Runs cases in a child until it ends; returns the seed of the next case.
   private mutating func runChild(from first: UInt64, count: Int, level: Durability) throws -> UInt64
   {
-    let process = Process()
+    let program = CommandLine.arguments[0]
+    let process = Process.silent(
+      [program, "damage-cases", directory, "\(first)", "\(count)", level.rawValue])
     let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: executable)
-    process.arguments = ["damage-cases", directory, "\(first)", "\(count)", level.rawValue]
     process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
     let lines = LineCollector(output.fileHandleForReading)
     try process.run()
     var current = first

@@ -83,13 +83,12 @@ struct StarvationTrials {
   private mutating func runClient(
     _ store: String, _ shortage: Shortage, _ amount: Int, _ level: Durability, _ what: String
   ) throws {
-    let process = Process()
+    let program = CommandLine.arguments[0]
+    let process = Process.silent(
+      [program, "starved-client", store, shortage.rawValue, "\(amount)", level.rawValue])
     let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-    process.arguments = ["starved-client", store, shortage.rawValue, "\(amount)", level.rawValue]
     process.environment = ["SWIFT_BACKTRACE": "enable=no"]
     process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
     let lines = LineCollector(output.fileHandleForReading)
     try process.run()
     var acked: [Int] = []
