@@ -1,4 +1,5 @@
 public import Larder
+import LarderHTTP
 import Service
 import Synchronization
 
