@@ -35,7 +35,7 @@ extension CommandTable {
   /// The text about a command or a topic; for an unknown subject, throws an error with a suggestion.
   package func text(about subject: [UInt8]) throws(ShellError) -> String {
     let name = String(validating: subject, as: UTF8.self)?.lowercased() ?? ""
-    // A few topics have the name of a command: the text has both.
+    // A few topics have the same name as a command, so the text has the part about the command and the part about the topic.
     let texts = [command(named: name).map { text(about: $0) }, HelpTopic(named: name)?.text]
       .compactMap(\.self)
     if !texts.isEmpty { return texts.joined(separator: "\n") }

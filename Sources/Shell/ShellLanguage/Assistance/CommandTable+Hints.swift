@@ -1,6 +1,6 @@
 extension CommandTable {
-  /// The dim text behind the cursor, with the arguments that can follow; nil unless the line ends with a space after words of a
-  /// known command.
+  /// The dim text behind the cursor, with the arguments that can follow. Nil if the line names no known command, or if the line
+  /// does not end with a space.
   package func hint(behind line: [UInt8]) -> String? {
     guard line.last == .space || line.last == .tab else { return nil }
     var lexer = Lexer()
@@ -21,14 +21,14 @@ extension CommandTable {
   }
 }
 
-/// The meaning of the words before the cursor, for completion and hints. Wrong words are allowed.
+/// The meaning of the words before the cursor, for completion and hints. A wrong word causes no error here.
 struct ArgumentState {
   /// An option whose value comes next.
   private(set) var openOption: OptionSpec?
-  /// The parameter that the next word fills; nil if the word belongs to the selection, or if the command
-  /// takes no further word.
+  /// The parameter that the next word fills. Nil if the next word belongs to the selection, or if the command takes no further
+  /// word.
   private(set) var parameter: Parameter?
-  /// The number of words so far that can fill parameters.
+  /// The number of words before the cursor that can fill parameters.
   private(set) var filled = 0
   private(set) var given: Set<String> = []
   private(set) var optionsEnded = false
@@ -43,7 +43,7 @@ struct ArgumentState {
       } else if let argument = try? Argument(optionsEnded ? word.quoted : word) {
         consume(argument, command)
       } else {
-        // A wrong word is reported when the line runs; here it only counts as a word.
+        // The shell reports a wrong word when the line runs. Here a wrong word only counts as a word.
         filled += 1
       }
     }

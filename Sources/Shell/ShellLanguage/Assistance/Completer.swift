@@ -1,8 +1,8 @@
-/// The candidates of Tab, from the command table; a closure supplies the names of the store and of files.
+/// The candidates for the Tab key, from the command table. A closure supplies the names of the store and of files.
 package struct Completer: Sendable {
   package enum Request: Sendable, Hashable {
     case namespaces(prefix: [UInt8])
-    /// Keys with a prefix in these namespaces; if no namespace is named, in the namespace in use.
+    /// Keys with a prefix in these namespaces. If the line names no namespace, keys in the namespace that `use` chose.
     case keys(NamespaceChoice, prefix: [UInt8])
     case files(prefix: [UInt8])
     /// The names of fields in values of these namespaces, such as `a` and `a.b`.
@@ -11,7 +11,7 @@ package struct Completer: Sendable {
 
   package struct Found: Sendable, Hashable {
     package var names: [[UInt8]]
-    /// Whether more names exist than were looked up.
+    /// Whether more names exist than the closure looked up.
     package var isCut: Bool
 
     package init(_ names: [[UInt8]], isCut: Bool = false) {
@@ -27,7 +27,7 @@ package struct Completer: Sendable {
   }
 
   package struct Completion: Sendable, Hashable {
-    /// The bytes of the line that a candidate replaces; they end at the cursor.
+    /// The bytes of the line that a candidate replaces. The range ends at the cursor.
     package let range: Range<Int>
     package let candidates: [Candidate]
     package var isCut = false
@@ -86,7 +86,7 @@ package struct Completer: Sendable {
     }
   }
 
-  /// The keys that begin with a word. For a word with `int:` or `uuid:`, the keys whose typed form begins with the word.
+  /// The keys that begin with a word. After `int:` or `uuid:`, the keys whose typed form (`int:10`) begins with the word.
   private func keys(
     of word: Word, _ namespaces: NamespaceChoice, _ find: (Request) -> Found
   ) -> Found {
@@ -99,7 +99,7 @@ package struct Completer: Sendable {
     return Found(names, isCut: found.contains(where: \.isCut))
   }
 
-  /// The names that can follow the last comma of a word.
+  /// The names that can follow the last comma of a word such as `key,size,`.
   private static func continued(_ word: Word, _ names: [String]) -> [String] {
     let parts = (word.bareText ?? "").split(separator: ",", omittingEmptySubsequences: false)
     let head = parts.dropLast().map { "\($0)," }.joined()
@@ -108,7 +108,7 @@ package struct Completer: Sendable {
 
   private static let times = ["now", "midnight", "noon"] + Wording.weekdays.map { $0.lowercased() }
 
-  /// Completes a word of the language, which must be bare.
+  /// Completes a word of the shell language, such as a command. A quoted word gets no candidates.
   private func list(_ word: Word, _ names: [String]) -> Completion {
     let prefix = word.bareText?.lowercased()
     let fitting = names.filter { name in prefix.map { name.hasPrefix($0) } ?? false }
@@ -123,7 +123,7 @@ package struct Completer: Sendable {
     return Completion(range: word.range, candidates: candidates, isCut: found.isCut)
   }
 
-  /// Completes the name or path at the end of an expression. A quote before this end may still be open.
+  /// Completes the name or path at the end of an expression, also within a quote that is still open.
   func completeOperand(
     _ word: Word, _ kind: ValueKind, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {
@@ -133,7 +133,7 @@ package struct Completer: Sendable {
     let tail = word.bytes.dropFirst(before.map { $0 + 1 } ?? 0)
     let end = word.range.upperBound
     let isOpen = !word.isBare
-    // If the word has an escape, its end is longer in the line than in `bytes`, so the range below would be wrong.
+    // An escape has more characters in the line than in `bytes`, so the range below would be wrong for a word with an escape.
     guard isOpen || word.bytes.count == word.range.count else { return .none(at: end) }
     let range = end - tail.count..<end
     let text = String(decoding: tail, as: UTF8.self)
@@ -150,7 +150,7 @@ package struct Completer: Sendable {
       if kind == .expression { names += ["and", "or", "not", "exists"] }
     }
     let fitting = names.filter { $0.hasPrefix(text) }
-    // A condition usually has spaces, so the insertion opens a quote.
+    // A condition usually has spaces, so the inserted text begins with a quote.
     let lead = word.bytes.isEmpty && !isOpen && kind == .expression ? "'" : ""
     return Completion(
       range: range, candidates: fitting.map { Candidate(text: lead + $0, isWhole: false) })

@@ -1,6 +1,6 @@
 package struct HelpTopic: Sendable {
   package let name: String
-  /// Other words under which the topic is found.
+  /// Other words by which `help` finds the topic.
   package let aliases: [String]
   package let text: String
 

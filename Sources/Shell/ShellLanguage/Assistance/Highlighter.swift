@@ -1,20 +1,20 @@
 import LarderSystem
 
-/// Colors a line while a person types, by the rules by which the shell reads lines.
+/// Colors a line while a person types. The colors follow the rules by which the shell reads lines.
 package struct Highlighter: Sendable {
   package struct Run: Sendable, Hashable {
     package let range: Range<Int>
     package let color: Color
   }
 
-  /// The longest line with colors: a line is drawn again with every key.
+  /// The longest line that gets colors. Each key press draws the line again, so coloring must be quick.
   package static let longest = 4_096
 
   private let table: CommandTable
 
   package init(_ table: CommandTable) { self.table = table }
 
-  /// The colored ranges in order. `open` has the earlier lines of a command whose quote is open.
+  /// The colored ranges in order. `open` has the previous lines of the command if a quote is open.
   package func runs(in line: [UInt8], behind open: [UInt8] = []) -> [Run] {
     guard line.count <= Self.longest, open.count <= Self.longest else { return [] }
     var lexer = Lexer()

@@ -72,7 +72,7 @@ package struct ManualPage {
     lines.append(".fi")
   }
 
-  /// Text that the formatter prints unchanged: a dash stays a dash, and a leading period is not a request of the formatter.
+  /// Escapes text for the formatter of manual pages, so that a dash stays a dash and a leading period does not begin a request.
   package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

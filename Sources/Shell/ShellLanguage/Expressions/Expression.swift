@@ -6,7 +6,7 @@ package indirect enum Expression: Sendable, Equatable {
   /// The value of the operand is neither `false` nor `null`.
   case holds(QueryOperand)
   case compare(QueryOperand, Comparison, QueryOperand)
-  /// `~`: the regular expression is found in a string.
+  /// `~`: a string contains a match of the regular expression.
   case matches(QueryOperand, RegularExpression)
   case isOneOf(QueryOperand, [QueryOperand])
   /// `in` before an operand that is an array.
@@ -38,7 +38,7 @@ package indirect enum Expression: Sendable, Equatable {
     }
   }
 
-  /// The conditions of a conjunction, which must all hold; another expression is a single condition.
+  /// The conditions that `and` joins. For another expression, the expression itself is the only condition.
   package var conjuncts: [Expression] {
     if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
   }
@@ -90,7 +90,7 @@ package enum QueryName: String, Sendable, Hashable, CaseIterable {
   case ttl, age, idle
   case tags, pinned, negative, value
 
-  /// Whether a quoted time that is compared with the fact is read as a future time; nil for a fact that is not a time.
+  /// Whether a quoted time beside the fact means a future time; nil for a fact that is not a time.
   var isFuture: Bool? {
     switch self {
     case .written, .used, .lastModified: false
@@ -124,7 +124,7 @@ package struct QueryPath: Sendable, Hashable {
     self.parts = parts
   }
 
-  /// The last field of the path, as the title of a column; nil for a path without fields.
+  /// The last field of the path, which is the title of the column; nil for a path without fields.
   package var label: String? {
     for part in parts.reversed() {
       if case .field(let name) = part { return String(decoding: name, as: UTF8.self) }

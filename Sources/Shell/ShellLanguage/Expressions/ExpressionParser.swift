@@ -102,7 +102,7 @@ struct ExpressionParser {
     return .compare(a, comparison, b)
   }
 
-  /// Turns a string beside a fact that is a time into a time of the shell. Throws if the operand beside it cannot be a time.
+  /// Turns a string beside a fact that is a time into a time. Throws for an operand that cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(ShellError) -> QueryOperand {
@@ -185,7 +185,7 @@ struct ExpressionParser {
     guard take(.sign(sign)) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
-  /// Words of other languages for a search in a text.
+  /// Operators of other query languages that search in a text. For such a word, the error names the operator of this language.
   private static let searches: Set = ["contains", "like", "matches", "startswith", "begins"]
 
   func expectEnd() throws(ShellError) {
@@ -210,7 +210,7 @@ struct ExpressionParser {
     _ message: SafeText, _ hint: SafeText?, at position: Int? = nil, range: Range<Int>? = nil
   ) -> ShellError {
     let token = tokens[min(position ?? index, tokens.count - 1)]
-    // At the end, the error points at the last token: the empty place after this token is hard to see.
+    // An error at the end points at the last token, because a person can hardly see the empty place after the last token.
     let place = range ?? (token.kind == .end && index > 0 ? tokens[index - 1].range : token.range)
     return ShellError(.badExpression, message, at: place, hint: hint)
   }

@@ -13,11 +13,11 @@ extension JSONLookup {
     }
   }
 
-  /// A number: integers of up to 128 bits are exact, other numbers are doubles, or `outsized` beyond the range of double.
+  /// A number. Integers of up to 128 bits are exact. Other numbers are doubles, or `outsized` beyond the range of double.
   private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
     let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
     let digits = range.dropFirst(isNegative ? 1 : 0)
-    // Most numbers are short, and need no string.
+    // Most numbers are short, so this fast path makes no string for them.
     if digits.count < 19, digits.allSatisfy({ bytes[$0].isDigit }) {
       let value = digits.reduce(0) { $0 * 10 + Int(bytes[$1] - UInt8(ascii: "0")) }
       return .integer(Int128(isNegative ? -value : value))
@@ -72,7 +72,7 @@ extension JSONLookup {
     return (result, isWhole)
   }
 
-  /// The UTF-16 of successive `\u` escapes, from the digits of the first.
+  /// The UTF-16 units of successive `\u` escapes. `index` is at the digits of the first escape.
   private static func units(_ bytes: Span<UInt8>, _ index: inout Int) -> [UInt16] {
     var units: [UInt16] = []
     repeat {
@@ -86,7 +86,7 @@ extension JSONLookup {
 
   // MARK: Comparable text
 
-  /// The JSON text without space, with sorted fields and decoded strings: equal content gives equal text.
+  /// The JSON text without space, with sorted fields and decoded strings, so that equal content gives equal text.
   private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
     var index = range.lowerBound
     return Array(((try? canonicalText(bytes, &index, depth: 0)) ?? "").utf8)

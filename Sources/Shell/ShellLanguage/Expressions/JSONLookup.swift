@@ -1,4 +1,4 @@
-/// Finds the values of a path in JSON text without decoding the rest. A lookup checks the whole text.
+/// Finds the values of a path in JSON text. A lookup checks the whole text, and decodes only the values that it finds.
 package struct JSONLookup {
   private let parts: [QueryPath.Part]
   private var found: [Range<Int>] = []
@@ -25,7 +25,7 @@ package struct JSONLookup {
     return lookup.found
   }
 
-  /// Reads a value that the path has reached with the parts before `part`.
+  /// Reads a value at the path `parts[..<part]`, and looks for the rest of the path in this value.
   private mutating func visit(
     _ bytes: Span<UInt8>, _ index: inout Int, part: Int, depth: Int
   ) throws(JSONError) {
@@ -55,7 +55,6 @@ package struct JSONLookup {
         }
         try visit(bytes, &index, part: part + 1, depth: depth + 1)
       }
-      // A negative position counts from the end.
       if position < 0, starts.count + position >= 0 {
         var start = starts[starts.count + position]
         try visit(bytes, &start, part: part + 1, depth: depth + 1)

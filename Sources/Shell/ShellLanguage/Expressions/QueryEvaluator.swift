@@ -1,25 +1,25 @@
 import LarderSystem
 
-/// Evaluates expressions and operands, and keeps compiled expressions and counts for a whole walk.
+/// Evaluates expressions and operands. Compiled expressions and counts stay valid for all entries of one walk.
 package struct QueryEvaluator {
   private let now: UnixTime
   private let pause: () throws -> Void
   private var matchers: [RegularExpression: PatternMatcher] = [:]
   private var finders: [[UInt8]: TextFinder] = [:]
-  /// The number of values to which a path was applied, and the number of these values that were not JSON.
+  /// The number of values in which a path was looked up.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
-  /// The number of values that may be JSON but are nested too deep.
+  /// The number of these values that were too deep to parse; such a value may be JSON.
   package private(set) var valuesTooDeep = 0
   private var isCounted = false
-  /// The fields of the first values that lack a path, and the paths that were found or missed; a suggestion uses them.
+  /// For a suggestion: the names of fields in values that lack a path, and for each path whether a value has this path.
   private var sampledFields: Set<String> = []
   private var samples = 0
   private var paths: [QueryPath: Bool] = [:]
 
   private static let mostSamples = 200
 
-  /// - Parameter pause: Called often during long work; its error ends the evaluation.
+  /// - Parameter pause: Called often during long work. An error that `pause` throws ends the evaluation.
   package init(now: UnixTime, pause: @escaping () throws -> Void) {
     self.now = now
     self.pause = pause
@@ -27,7 +27,7 @@ package struct QueryEvaluator {
 
   // MARK: Conditions
 
-  /// Begins an entry. With `counting`, the entry counts in `values`.
+  /// Begins an entry. With `counting`, the value of the entry counts in `values`.
   package mutating func begin(counting: Bool) { isCounted = !counting }
 
   package mutating func passes(
@@ -44,7 +44,7 @@ package struct QueryEvaluator {
     case .exists(let path): return !all(.path(path), input, value, missing: nil).isEmpty
     case .holds(let operand): return all(operand, input, value).contains(where: \.isTrue)
     case .compare(.name(let name), let comparison, .constant(let constant)):
-      // Most filters are of this form, and need no list of values.
+      // Most filters have this form. This fast path makes no list of values for them.
       return Self.compares(input.value(name, of: value, at: now), comparison, constant)
     case .compare(let left, let comparison, let right):
       let rights = all(right, input, value)
@@ -147,7 +147,7 @@ package struct QueryEvaluator {
     }
   }
 
-  /// The first path that no JSON value has, with a similar field that exists; nil without such a path.
+  /// The first path that no JSON value has, with a similar field that exists. Nil if each path was found.
   package var missedField: (path: QueryPath, suggestion: String?)? {
     guard values > valuesNotJSON + valuesTooDeep else { return nil }
     for (path, isFound) in paths.sorted(by: { $0.key.text < $1.key.text }) where !isFound {

@@ -5,12 +5,12 @@ package enum QueryValue: Sendable, Hashable {
   case bool(Bool)
   case integer(Int128)
   case number(Double)
-  /// A number outside the range of double, in its written form.
+  /// A number outside the range of double, as text.
   case outsized([UInt8])
   case string([UInt8])
   /// A list that is not JSON, such as the tags of an entry.
   case list([QueryValue])
-  /// An array or object as JSON text, in the form in which equal content is equal text.
+  /// An array or object as JSON text in canonical form, so that equal content is equal text.
   case array([UInt8])
   case object([UInt8])
   case time(UnixTime)
@@ -31,7 +31,7 @@ package enum QueryValue: Sendable, Hashable {
     }
   }
 
-  /// The number as double, which may be rounded; a duration in seconds; nil for other values.
+  /// The number as double, which may be rounded, or the duration in seconds; nil for other values.
   package var double: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -70,7 +70,7 @@ package enum QueryValue: Sendable, Hashable {
     }
   }
 
-  /// The value, with each whole number as an integer, so that equal numbers in different notations are the same value.
+  /// The value, with a whole number as an integer, so that `1` and `1.0` are the same value.
   package var normalized: QueryValue {
     guard case .number(let number) = self else { return self }
     return Int128(exactly: number).map { .integer($0) } ?? self

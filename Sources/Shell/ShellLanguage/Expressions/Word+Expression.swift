@@ -41,7 +41,7 @@ extension Word {
       try parser.expectEnd()
       return columns
     }
-    // Columns with equal labels get the full text as their label.
+    // If columns have equal labels, the label of each is the full text of its operand.
     let labels = columns.map(\.column.label)
     return columns.map { column, text, isNamed in
       guard !isNamed, labels.count(where: { $0 == column.label }) > 1 else { return column }
@@ -49,7 +49,7 @@ extension Word {
     }
   }
 
-  /// The text of the expression. If a word is quoted in parts, such as `."odd name"`, the quotes belong to the text.
+  /// The text of the expression. In a word that is only partly quoted, such as `."odd name"`, the quotes belong to the text.
   private var expressionText: [UInt8] {
     guard pieces.contains(where: { $0.isBare && !$0.range.isEmpty }), !isBare else { return bytes }
     return pieces.flatMap { piece -> [UInt8] in

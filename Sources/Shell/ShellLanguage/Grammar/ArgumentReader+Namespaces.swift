@@ -1,9 +1,9 @@
 extension ArgumentReader {
-  /// Lets a command that only reads name a namespace without the at sign, too.
+  /// Lets a command that only reads take the name of a namespace also without the at sign, as in `stats lego`.
   mutating func takeWordAsNamespace() {
     guard command.selection == nil, command.access == .reads, command.namespaces != .none,
       namespaces.isEmpty, words.count > command.parameters.count,
-      // With an option, `limits` changes the store.
+      // With an option, `limits` changes the store, so the namespace needs its at sign.
       values.isEmpty || command.option(named: "--yes") == nil,
       !command.parameters.contains(where: \.isRepeated),
       let name = try? NamespaceName(words[command.parameters.count])
@@ -12,7 +12,7 @@ extension ArgumentReader {
     words.remove(at: command.parameters.count)
   }
 
-  /// The namespaces with an at sign. If namespaces are parameters of the command, the namespaces become words instead.
+  /// The namespaces with an at sign. For a command whose parameters are namespaces, adds them to the words instead.
   mutating func namespaceChoice(behind name: Range<Int>) throws(ShellError) -> NamespaceChoice {
     if command.parameters.contains(where: { $0.kind == .namespace }) {
       for namespace in namespaces {

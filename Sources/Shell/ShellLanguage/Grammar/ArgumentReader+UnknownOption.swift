@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension ArgumentReader {
-  /// The error for an option that the command does not have; `next` is the plain word after the option.
+  /// The error for an option that the command does not have. `next` is the word after the option if this word is plain.
   func unknown(_ option: OptionWord, before next: Word?) -> ShellError {
     ShellError(
       .unknownOption, "\(command.name) has no option \(Array(option.spelling.utf8))",
@@ -27,7 +27,7 @@ extension ArgumentReader {
     if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
     let own = command.ownOptions.map(\.name)
     if option.isShort {
-      // Other tools use this letter: `-l` for `--long`, `-f` for `--yes`.
+      // Other tools use this letter for the long option: `-l` for `--long`, `-f` for `--yes`.
       let long =
         own.first { $0.hasPrefix("--\(option.name)") }
         ?? own.first { option.name == "f" && $0 == "--yes" }
@@ -40,7 +40,7 @@ extension ArgumentReader {
       : "it has \(own.joined(separator: " ")); quote a key that begins with -"
   }
 
-  /// The line with these words at their right place: `larder S -o json keys @a` for `larder S keys @a -o json`.
+  /// The line with the words at `moved` in their right place: `larder S -o json keys @a` becomes `larder S keys @a -o json`.
   private func reordered(_ moved: [Range<Int>]) -> String {
     func text(_ ranges: [Range<Int>]) -> String {
       ranges.map { String(decoding: line.text[$0], as: UTF8.self).shellWord }.joined(separator: " ")

@@ -1,5 +1,5 @@
 extension CommandTable {
-  /// Looks up the command and reads its arguments. An error has the place of its word.
+  /// Looks up the command and reads its arguments. A thrown error has the place of the wrong word in the source.
   package func invocation(of line: CommandLine, clock: WallClock) throws(ShellError) -> Invocation {
     do throws(ShellError) {
       guard case .word(let name) = line.arguments.first else {
@@ -74,7 +74,7 @@ struct ArgumentReader {
       try kind.value(of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
   }
 
-  /// Assigns the words: the first words and the last words to the parameters, the rest to the selection.
+  /// Assigns the words. The first and last words go to the parameters, the words between them to the selection.
   mutating func invocation(behind name: Range<Int>) throws(ShellError) -> Invocation {
     takeWordAsNamespace()
     let choice = try namespaceChoice(behind: name)
@@ -108,13 +108,13 @@ struct ArgumentReader {
       ranges: places, flags: flags)
   }
 
-  /// The number of words after the selection. A path needs a key before it and begins with a bare dot.
+  /// The number of words after the selection: 1 for a path, which begins with an unquoted dot and needs a key before the path.
   private func trailingCount(_ words: ArraySlice<Word>) -> Int {
     guard command.trailing.first?.kind == .path else { return command.trailing.count }
     return words.count > 1 && words.last?.leads(with: ".") == true ? 1 : 0
   }
 
-  /// The words. If the last words form one time, such as `tomorrow 09:00` or `2h 30m`, they are joined into one word.
+  /// The words. If the last words form one time, such as `tomorrow 09:00` or `2h 30m`, these words become one word.
   private func joiningTime(_ words: ArraySlice<Word>) throws(ShellError) -> ArraySlice<Word> {
     for count in stride(from: min(words.count, 4), to: 1, by: -1) {
       let last = words.suffix(count)
@@ -123,7 +123,7 @@ struct ArgumentReader {
         Array(last.map(\.bytes).joined(separator: [.space])), isBare: true,
         at: first.range.lowerBound..<end.range.upperBound)
       guard (try? time.expiryChange(clock)) != nil else { continue }
-      // If all words form the time, the first word may be a key, or the time may be for the whole namespace.
+      // If all words form the time, the first word may be a key instead, so the command is ambiguous without a filter.
       let isFiltered = Selection.options.contains {
         values[$0.name] != nil || flags.contains($0.name)
       }
@@ -163,7 +163,7 @@ struct ArgumentReader {
       "the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
   }
 
-  /// The error for a line that does not follow the usage of the command, which is the hint if `hint` is nil.
+  /// The error for a line that does not follow the usage of the command. If `hint` is nil, the usage is the hint.
   func misuse(_ message: SafeText, at range: Range<Int>?, hint: SafeText? = nil) -> ShellError {
     ShellError(.usage, message, at: range, hint: hint ?? "usage: `\(command.usage)`")
   }
@@ -172,7 +172,7 @@ struct ArgumentReader {
     misuse("unexpected argument \(word.bytes)", at: word.range, hint: correction(of: word))
   }
 
-  /// The hint for a word that lacks its at sign. `*` gets no hint, because `@*` means all namespaces.
+  /// The hint for the name of a namespace without its at sign. `*` gets no hint: `@*` would select all namespaces.
   private func correction(of word: Word) -> SafeText? {
     guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,
       command.parameters.isEmpty, words.count == 1, values.isEmpty,

@@ -9,7 +9,7 @@ package struct CommandSpec: Sendable {
     case shell = "The shell"
   }
 
-  /// How many namespaces a command takes with an at sign.
+  /// How many namespaces with an at sign a command takes.
   package struct NamespaceUse: Sendable, Hashable {
     package let count: ClosedRange<Int>
     package let allowsAll: Bool
@@ -21,10 +21,10 @@ package struct CommandSpec: Sendable {
     package static let required = NamespaceUse(count: 1...1, allowsAll: true)
   }
 
-  /// Whether a command without words selects every entry, or does not run.
+  /// Whether a command without a selection applies to every entry (`optional`) or is an error (`required`).
   package enum SelectionUse: Sendable, Hashable { case optional, required }
 
-  /// A condition on the given words and options, by their names in usage lines.
+  /// A condition on words and options, which have the names of the usage line.
   package enum Rule: Sendable, Hashable {
     case atMostOne([String])
     case exactlyOne([String])
@@ -45,7 +45,7 @@ package struct CommandSpec: Sendable {
   package let aliases: [String]
   package let group: Group
   package let access: Access
-  /// One sentence that does not name the command.
+  /// A sentence for help, without the name of the command.
   package let summary: String
   package let examples: [Example]
   package let namespaces: NamespaceUse
@@ -56,7 +56,7 @@ package struct CommandSpec: Sendable {
   /// The command's own options, without the options of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
-  /// The fields of a line of plain output, by the words that give the line. A field in brackets may be left out.
+  /// The fields of a line in plain output. Each key has the words that give such a line; a field in brackets may be absent.
   package let plain: KeyValuePairs<String, String>
 
   package init(
@@ -80,7 +80,7 @@ package struct CommandSpec: Sendable {
     self.plain = plain
   }
 
-  /// The command's own options, then the options of the selection, except options with the name of an own option.
+  /// The command's own options, then the options of the selection. An own option replaces a selection option of the same name.
   package var options: [OptionSpec] {
     guard selection != nil else { return ownOptions }
     return ownOptions
@@ -91,12 +91,12 @@ package struct CommandSpec: Sendable {
     (options + [Self.form]).first { $0.name == name || $0.short == name }
   }
 
-  /// An option of every command. A person adds the option at the end of a line.
+  /// `-o`, an option of every command.
   package static let form = OptionSpec.value(
     "-o", .choice(OutputMode.allCases.map(\.rawValue)), "the form of the answer",
     placeholder: "MODE")
 
-  /// `expire SELECTION TIME`, with optional parts in brackets.
+  /// The usage, such as `expire SELECTION TIME`, with optional parts in brackets.
   package var usage: String { ([name] + argumentUsage).joined(separator: " ") }
 
   package var plainForms: [(words: String, fields: String)] {
@@ -130,7 +130,7 @@ package struct OptionSpec: Sendable, Hashable {
       name: name, kind: nil, placeholder: nil, summary: summary, isRepeatable: false, short: short)
   }
 
-  /// - Parameter placeholder: The name of the value in usage lines; nil for the placeholder of the kind.
+  /// - Parameter placeholder: The name of the value in usage lines. If nil, the placeholder of `kind`.
   package static func value(
     _ name: String, short: String? = nil, _ kind: ValueKind, _ summary: String,
     placeholder: String? = nil, isRepeatable: Bool = false
@@ -146,12 +146,12 @@ package struct OptionSpec: Sendable, Hashable {
   }
 }
 
-/// An argument of a command, which is known by its position.
+/// An argument that the command knows by its position.
 package struct Parameter: Sendable, Hashable {
   package let name: String
   package let kind: ValueKind
   let isRequired: Bool
-  /// Whether the parameter takes all words that are left.
+  /// Whether the parameter takes all remaining words.
   let isRepeated: Bool
 
   package static func one(_ name: String, _ kind: ValueKind) -> Parameter {
@@ -170,7 +170,7 @@ package struct Parameter: Sendable, Hashable {
   }
 
   package var usage: String {
-    // The list of choices says more than the name.
+    // The list of choices tells a person more than the name.
     let shown = if case .choice = kind { kind.placeholder } else { name }
     let words = isRepeated ? "\(shown)..." : shown
     return isRequired ? words : "[\(words)]"

@@ -4,7 +4,7 @@ package struct CommandTable: Sendable {
 
   package init(_ commands: [CommandSpec]) { self.commands = commands }
 
-  /// Finds a command by its name or alias in any case. An abbreviation is no name: a new command could make it ambiguous.
+  /// Finds a command by its name or alias in any case. Abbreviations are not accepted: a new command could make them ambiguous.
   package func command(named name: String) -> CommandSpec? {
     let name = name.lowercased()
     return commands.first { $0.name == name || $0.aliases.contains(name) }
@@ -29,7 +29,7 @@ package struct CommandTable: Sendable {
   }
 }
 
-/// The commands of other tools, for hints only: as aliases they would be a second vocabulary.
+/// Commands of other tools. They give hints only and are no aliases, so that each command of the shell has one name.
 package enum CommandSynonyms {
   private static let equivalents: [String: String] = [
     "scan": "keys", "select": "use", "dbsize": "count", "bigkeys": "sizes", "top": "sizes",
@@ -54,7 +54,7 @@ package enum CommandSynonyms {
   ) -> SafeText? {
     let word = word.lowercased()
     guard var command = equivalents[word] else { return nil }
-    // `select * from t` asks for rows, not for a database.
+    // `select * from t` in SQL asks for rows. `select 1` in Redis chooses a database.
     if word == "select", arguments.count > 1 { command = "keys" }
     return "the equivalent command is `\(command)`"
   }

@@ -26,7 +26,7 @@ package enum ExitCode {
     (130, "interrupted", [.interrupted]),
   ]
 
-  /// The exit code of `set --if-absent` if the entry exists. This is not an error, so a script prints nothing.
+  /// The exit code of `set --if-absent` if the entry exists. A script expects this case, so the program prints no error.
   package static let entryExists: Int32 = 6
 
   package static var list: String {

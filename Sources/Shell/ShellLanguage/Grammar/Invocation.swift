@@ -1,10 +1,10 @@
-/// A command with its arguments read by their kinds, under the names of the usage line, such as `KEY` and `--ttl`. A name
-/// that the command does not have is a programming error and traps.
+/// A command with its arguments as values. The names of the arguments are those of the usage line, such as `KEY` and `--ttl`. A
+/// name that the command does not have is a programming error and traps.
 package struct Invocation: Sendable {
   package let command: CommandSpec
   package let line: CommandLine
   package let namespaces: NamespaceChoice
-  /// Whether no namespace is named, or all are: a command about the store then concerns the whole store.
+  /// Whether the line names no namespace or all namespaces. A command about the store then concerns the whole store.
   package var meansStore: Bool { namespaces == .unnamed || namespaces == .all }
   package let selection: Selection?
   let values: [String: [any Sendable]]

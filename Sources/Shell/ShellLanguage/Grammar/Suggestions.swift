@@ -1,9 +1,9 @@
 /// Names that resemble a misspelt name.
 package enum Suggestions {
-  /// The longest word that can be a misspelt name. Comparing a word of megabytes with each name would take minutes.
+  /// The longest word that gets suggestions. To compare a word of megabytes with each name would take minutes.
   private static let longestWord = 256
 
-  /// At most three names of the best rank: one edit away, else names that begin with the word, else two edits away.
+  /// At most three names of the best rank. The ranks: one edit away, names that begin with the word, two edits away.
   package static func all(_ word: String, among names: [String]) -> [String] {
     guard word.utf8.count <= longestWord else { return [] }
     let word = word.lowercased()
@@ -11,7 +11,7 @@ package enum Suggestions {
       let distance = distance(word, name.lowercased())
       if distance <= 1, word.count > 1 { return (0, name) }
       if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
-      // Two edits can turn a short word into almost any other: `nosuch` is not a misspelt `touch`.
+      // Two edits can turn a short word into almost any other word, so a short word gets no such suggestion.
       let isAlike = word.count > 4 && (word.count > 6 || word.first == name.lowercased().first)
       return distance == 2 && isAlike ? (2, name) : nil
     }
@@ -23,7 +23,7 @@ package enum Suggestions {
     all(word, among: names).first
   }
 
-  /// A question such as "did you mean `keys` or `get`?", with each name as it is typed.
+  /// A question such as "did you mean `keys` or `get`?". `form` turns a name into the text that a person types.
   package static func question(
     _ word: String, among names: [String], form: (String) -> String = { $0 }
   ) -> SafeText? {
@@ -33,7 +33,7 @@ package enum Suggestions {
     return "did you mean \(list)?"
   }
 
-  /// The number of edits: insertions, deletions, replacements, swaps of neighbours. Above 2, the result may be too small.
+  /// The number of edits: insertions, deletions, replacements, swaps of neighbours. A result above 2 may be too small.
   package static func distance(_ a: String, _ b: String) -> Int {
     let a = Array(a)
     let b = Array(b)

@@ -1,25 +1,25 @@
 /// The kind of a value of an option or parameter. The kind decides how a word is read, shown and completed.
 package enum ValueKind: Sendable, Hashable {
-  /// Bytes: `hex:` and `b64:` are decoded.
+  /// Bytes as text. After `hex:` or `b64:`, the word is decoded.
   case data
   /// The bytes of one key, never a pattern.
   case key
   /// The bytes of the word as they are.
   case text
   case file, namespace, glob, regex, duration
-  /// A time, or `never`. A duration counts from now; a time of day is its next occurrence.
+  /// A time, or `never`. `2h` means 2 hours from now; `09:00` means the next 09:00.
   case deadline
-  /// A time as for `deadline`, `never`, or `+DURATION`.
+  /// A time as in `deadline`, `never`, or `+DURATION`, which is added to the present expiry.
   case expiry
-  /// A time as for `deadline`, without `never`.
+  /// A time as in `deadline`, but not `never`.
   case ahead
-  /// A time. A duration counts back; a time of day is its last occurrence.
+  /// A past time. `2h` means 2 hours ago; `09:00` means the last 09:00.
   case ago
   case size
   case number(ClosedRange<Int>)
   case limit, countOrNone, sizeOrNone
   case choice([String])
-  /// Some of these words, separated by commas.
+  /// Some of these words, with commas between them.
   case choices([String])
   case expression, columns, operand
   /// A key of `--sort`: a fact or an operand.
@@ -57,7 +57,7 @@ package enum ValueKind: Sendable, Hashable {
     }
   }
 
-  /// Reads a word as a value of this kind. Each kind has one type of values.
+  /// Reads a word as a value of this kind. All values of one kind have the same Swift type.
   package func value(
     of word: Word, _ clock: WallClock, ignoresCase: Bool = false,
     variables: Variables = Variables()
@@ -98,7 +98,7 @@ package enum Limit: Sendable, Hashable {
 }
 
 extension Word {
-  /// The text in lower case, whether quoted or not: values of options have the same meaning in both forms.
+  /// The text in lower case. A quoted value of an option has the same meaning as an unquoted value.
   fileprivate var text: String? { String(validating: bytes, as: UTF8.self)?.lowercased() }
 
   fileprivate func count(within bounds: ClosedRange<Int>) throws(ShellError) -> Int {
