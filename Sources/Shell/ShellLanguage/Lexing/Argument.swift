@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A word, classified by its first bytes if they are bare.
+/// A word of a line, classified by its first unquoted bytes.
 package enum Argument: Sendable, Hashable {
   case word(Word)
   case option(OptionWord)
@@ -35,7 +35,7 @@ package struct OptionWord: Sendable, Hashable {
 
   package var spelling: String { (isShort ? "-" : "--") + name }
 
-  /// Reads an option; nil if the word is not an option. Quoted parts in the name make the word plain text.
+  /// Reads an option; nil if the word is not an option. A name with quoted parts is plain text, not an option.
   package init?(_ word: Word) {
     if word.leads(with: "--") {
       let equals = word.bytes.firstIndex(of: UInt8(ascii: "="))
@@ -47,7 +47,7 @@ package struct OptionWord: Sendable, Hashable {
       isShort = false
       value = end < word.bytes.count ? word.dropping(end + 1) : nil
     } else {
-      // `-` alone is the name of a file and `-5` is a number; only `-0` and letters are options.
+      // `-` alone is the name of a file and `-5` is a number, so only `-0` and letters make an option.
       guard word.isBare, word.leads(with: "-"), word.bytes.count > 1,
         word.bytes[1].isLetter || word.bytes == Array("-0".utf8),
         let name = String(validating: word.bytes[1...], as: UTF8.self)

@@ -1,9 +1,9 @@
-/// The most bytes that are compared between two calls of `pause`: less than a millisecond of work.
+/// The number of bytes that are compared between two calls of `pause`. This is less than a millisecond of work.
 private let piece = 1 << 18
 
 extension Span<UInt8> {
-  /// The first range with the bytes `wanted`, which are in lower case with `ignoringCase`. An error of `pause`, which runs
-  /// every few milliseconds, ends the search.
+  /// The first range with the bytes `wanted`, which must be in lower case with `ignoringCase`. `pause` runs every few
+  /// milliseconds. An error that it throws ends the search.
   package func firstRange(
     of wanted: [UInt8], ignoringCase: Bool = false, pause: () throws -> Void
   ) rethrows -> Range<Int>? {

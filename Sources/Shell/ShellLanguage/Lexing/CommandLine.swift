@@ -1,16 +1,16 @@
-/// One command as it was written, split into arguments. No name has been looked up yet.
+/// One command as text and as arguments. Its name has not been looked up, so the command may not exist.
 package struct CommandLine: Sendable, Hashable {
   package let source: Source
-  /// The line of the source at which the command begins, from 1.
+  /// The number of the line at which the command begins; the first line of the source has the number 1.
   package let firstLine: Int
   /// The lines of the input, joined by newlines. All ranges count the bytes of this text.
   package let text: [UInt8]
   package let arguments: [Argument]
-  /// The destination of the output; nil for the shell's own output.
+  /// The file or program that gets the output; nil for the shell's own output.
   package var output: Redirection?
   package var variables = Variables()
 
-  /// The place of a range of `text`, cut at the end of its line.
+  /// The place of a range of `text`. The place ends at the end of the line in which the range begins.
   package func place(of range: Range<Int>) -> Place {
     let start = min(range.lowerBound, text.count)
     let lineStart = (text[..<start].lastIndex(of: .newline) ?? -1) + 1
@@ -62,7 +62,7 @@ package enum Source: Sendable, Hashable {
     }
   }
 
-  /// Whether a person may have typed the command and wait for the answer, so that a question is possible.
+  /// Whether a person may have typed the command and may wait for the answer, so that the command can ask a question.
   package var isTyped: Bool {
     switch self {
     case .prompt, .eval, .command: true
@@ -77,8 +77,8 @@ package struct Place: Sendable, Hashable {
   package let line: Int
   package let column: Int
   package let width: Int
-  /// The whole line, which is shown above the caret.
+  /// The whole line. A message shows the line with a caret below it.
   package let text: [UInt8]
-  /// Whether the line is the last line of its command: at a prompt, the line above the cursor.
+  /// Whether the line is the last line of its command. At a prompt, this line is directly above the message.
   package let isLastLine: Bool
 }

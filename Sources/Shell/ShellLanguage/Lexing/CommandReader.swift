@@ -5,7 +5,7 @@ package struct CommandReader: Sendable {
     /// `! TEXT`: a program that `/bin/sh` runs.
     case program([UInt8])
     case blank
-    /// A quote is open: the next line belongs to the same command.
+    /// A quote is open, so the next line belongs to the same command.
     case open
   }
 
@@ -20,7 +20,7 @@ package struct CommandReader: Sendable {
     self.variables = variables
   }
 
-  /// Reads one line without its newline. After an error the reader is ready for the next command.
+  /// Reads one line without its newline. After an error, the next line begins a new command.
   package mutating func read(_ line: some Collection<UInt8>) throws(ShellError) -> Step {
     lines += 1
     var isOpen = false
@@ -111,7 +111,7 @@ package struct CommandReader: Sendable {
     return commands
   }
 
-  /// The command whose words are arguments of a process: bare words before `--`, exact data after `--`.
+  /// The command from the arguments of a process. Words before `--` count as unquoted, words after `--` as quoted.
   package static func command(of words: [[UInt8]]) throws(ShellError) -> CommandLine {
     var text: [UInt8] = []
     var arguments: [Argument] = []
@@ -133,7 +133,7 @@ package struct CommandReader: Sendable {
     return line
   }
 
-  /// A command about one namespace, made by this program. The namespace and the words `data` are taken exactly.
+  /// A command about one namespace that this program makes. The namespace and the words of `data` are read like quoted words.
   package static func command(
     _ verb: String, in namespace: String, options: [String] = [], data: [[UInt8]]
   ) throws(ShellError) -> CommandLine {

@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension Lexer {
-  /// The bytes of the escape whose backslash is at `index`, and the offset after the escape.
+  /// The bytes of the escape whose backslash is at `index`, and the offset of the first byte after the escape.
   package func escape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
     guard index + 1 < text.count else {
       throw wrong(index..<index + 1, "a backslash needs a character after it", Self.escapes)
@@ -103,7 +103,7 @@ extension Lexer {
     throw wrong(range, "expected a file name after \(Array(text[range]))", "keys @a > keys.txt")
   }
 
-  /// `{"`, `{}`, `["`, `[{`, `[[`, `[]` and a bracket at the end of a line begin a JSON value; `{a,b}` and `[a-z]` do not.
+  /// `{"`, `{}`, `["`, `[{`, `[[`, `[]` or a bracket at the end of a line begins a JSON value. `{a,b}` and `[a-z]` are globs.
   func beginsJSON(at index: Int) -> Bool {
     guard let next = text[(index + 1)...].first(where: { $0 != .space && $0 != .tab }) else {
       return true
@@ -111,7 +111,7 @@ extension Lexer {
     return (text[index] == UInt8(ascii: "{") ? "\"}" : "\"{[]").utf8.contains(next)
   }
 
-  /// Takes a JSON value unchanged up to its closing bracket, and then checks the value.
+  /// Reads a JSON value up to its closing bracket without escapes, and then checks the value.
   mutating func scanJSON(at index: Int) throws(ShellError) -> Int {
     guard let end = json.end(in: text, from: index) else {
       append(text[index...], isBare: false, at: index)

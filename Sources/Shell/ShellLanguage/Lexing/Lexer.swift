@@ -5,7 +5,7 @@ package struct Lexer {
   package struct Segment: Sendable {
     package internal(set) var words: [Word] = []
     package internal(set) var output: Redirection?
-    /// Set after `>` until the name of the file follows.
+    /// The operator `>` or `>>` until the name of its file follows; otherwise nil.
     var awaitsFile: (appends: Bool, range: Range<Int>)?
 
     package var isEmpty: Bool { words.isEmpty && output == nil }
@@ -34,7 +34,7 @@ package struct Lexer {
     }
   }
 
-  /// Reads the beginning of a line, and does not end its last word, for completion.
+  /// Reads the beginning of a line for completion. The last word stays open, because a person may continue the word.
   package mutating func scan(_ part: some Sequence<UInt8>) throws(ShellError) {
     var index = text.count
     text.append(contentsOf: part)
@@ -66,7 +66,7 @@ package struct Lexer {
     case .quote, .doubleQuote:
       try checkQuoteOpens(at: index)
       open = (byte == .quote ? .single : .double, index)
-      // An empty quote is an empty piece, which makes a quoted word.
+      // The empty piece marks the word as quoted, so that `""` is a word.
       begin(isBare: false, at: index)
     case .backslash:
       let (bytes, next) = try escape(at: index)
@@ -91,7 +91,7 @@ package struct Lexer {
   }
 
   /// A quote may open at the start of a word, after a quoted part, after punctuation that introduces a value, or after the dot
-  /// of a path: `."odd name"`. Throws elsewhere, where the quote would be lost silently, as in `{a"b"}`.
+  /// of a path: `."odd name"`. Elsewhere, as in `{a"b"}`, throws an error, because the quotes would get lost without notice.
   private func checkQuoteOpens(at index: Int) throws(ShellError) {
     guard let word = current, let piece = word.pieces.last, piece.isBare, !piece.range.isEmpty,
       !"@=,*?![]{}".utf8.contains(text[index - 1]), !word.endsInDotOfPath
@@ -160,7 +160,7 @@ package struct Lexer {
 }
 
 extension Word {
-  /// Whether the last byte is the dot before a field, in a path or in a list of paths.
+  /// Whether the word ends with a dot after which a field follows, in a path or in a list of paths.
   fileprivate var endsInDotOfPath: Bool {
     guard bytes.last == UInt8(ascii: ".") else { return false }
     return leads(with: ".") || bytes.dropLast().last == UInt8(ascii: ",")

@@ -5,7 +5,7 @@ package enum Quoting {
     "\"" + escaped(bytes, quotes: true, hidden: true) + "\""
   }
 
-  /// The form of a key in tables: the form of an integer or a UUID, or else the quoted form.
+  /// The form of a key in tables: `int:10` or `uuid:...` for an integer or a UUID, or else the quoted form.
   package static func key(_ bytes: [UInt8]) -> String { TypedKey.text(of: bytes) ?? quoted(bytes) }
 
   /// The form in messages: for a long key only its beginning and its length.
@@ -19,22 +19,22 @@ package enum Quoting {
 
   private static let mostInMessages = 120
 
-  /// A key, namespace or tag in `plain` output: the text is the same key if it is typed in double quotes.
+  /// A key, namespace or tag in `plain` output. In double quotes, a person can type this text back.
   package static func plain(_ bytes: [UInt8]) -> String {
     escaped(bytes, quotes: true, hidden: false)
   }
 
-  /// A field of `plain` output: quotes are not escaped, so that JSON without backslashes stays JSON.
+  /// A field of `plain` output. Quotes get no backslashes, so that JSON text stays valid.
   package static func plainValue(_ bytes: [UInt8]) -> String {
     escaped(bytes, quotes: false, hidden: false)
   }
 
-  /// The form in which a person reads text other than keys: safe to print, and without quotes around the text.
+  /// Text other than a key, for a person: safe to print, and without quotes around the text.
   package static func printable(_ bytes: [UInt8]) -> String {
     escaped(bytes, quotes: false, hidden: true, backslash: false)
   }
 
-  /// The form that completion inserts: as an integer or a UUID, else bare if the lexer then reads the same key, else quoted.
+  /// The form that completion inserts. Quotes are added only if the lexer would read the unquoted text as another key.
   package static func typed(_ bytes: [UInt8]) -> String {
     if let text = TypedKey.text(of: bytes) { return text }
     let isPlain = bytes.allSatisfy {
@@ -88,7 +88,7 @@ package enum Quoting {
 
   static func hex(_ byte: UInt8) -> String { (byte < 0x10 ? "0" : "") + String(byte, radix: 16) }
 
-  /// The bytes of a field that `plain` output has written.
+  /// The bytes of a field of `plain` output, with its escapes decoded.
   package static func unescaped(plain line: [UInt8]) throws(ShellError) -> [UInt8] {
     guard line.contains(.backslash) else { return line }
     let lexer = Lexer(text: line)

@@ -17,7 +17,7 @@ package enum TypedKey {
       case 0xF5: text = String(Int128(truncatingIfNeeded: number))
       default: return nil
       }
-      // A program writes each integer in one form only.
+      // A program writes an integer only in its shortest form, so longer forms are not the key of an integer.
       return integer(text) == bytes ? "int:" + text : nil
     case 16:
       let isVersioned = (1...8).contains(bytes[6] >> 4) && bytes[8] >> 6 == 2
@@ -30,7 +30,7 @@ package enum TypedKey {
     }
   }
 
-  /// The key that a bare word means; nil if the word has neither form.
+  /// The key that an unquoted word such as `int:10` means; nil if the word has neither form.
   static func bytes(of word: Word) throws(ShellError) -> [UInt8]? {
     guard word.isBare, let prefix = prefixes.first(where: word.leads) else { return nil }
     let text = String(decoding: word.bytes.dropFirst(prefix.utf8.count), as: UTF8.self)

@@ -6,7 +6,7 @@ package enum Character32: Hashable, Sendable {
 }
 
 extension RandomAccessCollection<UInt8> where Index == Int {
-  /// The lines, without their newlines; after a final newline there is an empty line.
+  /// The lines, without their newlines. After a final newline, the last line is empty.
   package var lines: [SubSequence] { split(separator: .newline, omittingEmptySubsequences: false) }
 
   /// The scalar that begins at `index`, and its end; nil if no valid UTF-8 begins there.
@@ -26,18 +26,18 @@ extension RandomAccessCollection<UInt8> where Index == Int {
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar is a control character (C0, DEL or C1), which a terminal may obey.
+  /// Whether the scalar is a control character (C0, DEL or C1), on which a terminal may act.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
   package var lowercased: Unicode.Scalar { single(properties.lowercaseMapping) }
   package var uppercased: Unicode.Scalar { single(properties.uppercaseMapping) }
 
-  /// The form if it is one scalar, otherwise the scalar itself.
+  /// `form` if it is a single scalar, otherwise the receiver.
   private func single(_ form: String) -> Unicode.Scalar {
     form.unicodeScalars.count == 1 ? form.unicodeScalars.first ?? self : self
   }
 
-  /// Whether the scalar is invisible or reorders text. Variation selectors do not count, because emoji need them.
+  /// Whether the scalar is invisible or reorders text. Variation selectors are not hidden here, because emoji need them.
   package var isHidden: Bool {
     switch value {
     case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x300, 0xFE00...0xFE0F: return false

@@ -4,7 +4,7 @@ import LarderSystem
 package struct Variables: Sendable, Hashable {
   struct Value: Sendable, Hashable {
     let bytes: [UInt8]
-    /// Whether the bytes are JSON text; otherwise they are one quoted word, and a string within an expression.
+    /// Whether the bytes are JSON text. Otherwise the bytes are a quoted word, or a string in an expression.
     let isJSON: Bool
   }
 

@@ -6,13 +6,13 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A word of a command. Only bare bytes act: a dash, a star or a keyword that was quoted or escaped is text.
+/// A word of a command. Bytes without quotes and escapes are bare. Only a bare dash, star or keyword has its special meaning.
 package struct Word: Sendable, Hashable {
-  /// A run of bytes that were all written the same way.
+  /// A run of bytes that are all bare or all quoted.
   package struct Piece: Sendable, Hashable {
     package var range: Range<Int>
     package var isBare: Bool
-    /// The offset of the piece in the text of the command. A bare piece has the same bytes there.
+    /// The offset of the piece in the text of the command. For a bare piece, the text has the same bytes at this offset.
     package var offset: Int
   }
 
@@ -21,7 +21,7 @@ package struct Word: Sendable, Hashable {
   /// The range of the word in the text of the command, with quotes.
   package internal(set) var range: Range<Int>
 
-  /// The text of a word that is bare throughout and valid UTF-8, as a keyword must be; otherwise nil.
+  /// The text of the word, for a comparison with keywords; nil if a part is quoted, or if the bytes are not UTF-8.
   package var bareText: String? {
     guard isBare else { return nil }
     return String(validating: bytes, as: UTF8.self)
@@ -38,7 +38,7 @@ package struct Word: Sendable, Hashable {
     bareCount >= prefix.utf8.count && bytes.starts(with: prefix.utf8)
   }
 
-  /// The offset of a byte in the text of the command; for a quoted byte the offset of its piece.
+  /// The offset of a byte in the text of the command. For a quoted byte, the offset of the piece with the byte.
   package func offset(of index: Int) -> Int {
     guard let piece = pieces.first(where: { $0.range.contains(index) }) else {
       return range.upperBound
@@ -46,7 +46,7 @@ package struct Word: Sendable, Hashable {
     return piece.isBare ? piece.offset + index - piece.range.lowerBound : piece.offset
   }
 
-  /// The place of a range of bytes in the text of the command; the whole word if an escape or several pieces moved the bytes.
+  /// The place of a range of bytes in the text of the command. If escapes or several pieces moved the bytes, the whole word.
   func place(of inner: Range<Int>) -> Range<Int> {
     let quotes = isBare ? 0 : 1
     guard pieces.count == 1, range.count == bytes.count + 2 * quotes else { return range }
@@ -69,7 +69,7 @@ package struct Word: Sendable, Hashable {
     return rest
   }
 
-  /// The bytes of the word; after a bare `hex:` or `b64:` the bytes that the rest encodes.
+  /// The bytes of the word. After a bare `hex:` or `b64:`, the bytes that the rest of the word encodes.
   package func data() throws(ShellError) -> [UInt8] {
     guard isBare else { return bytes }
     if leads(with: "hex:") { return try hexBytes() }
@@ -77,7 +77,7 @@ package struct Word: Sendable, Hashable {
     return bytes
   }
 
-  /// The bytes of a key, at least one byte. Throws for a glob character that is not quoted.
+  /// The bytes of a key, at least one byte. Throws if the word has an unquoted glob character.
   package func key() throws(ShellError) -> [UInt8] {
     if let key = try TypedKey.bytes(of: self) { return key }
     let key = try data()
@@ -93,7 +93,7 @@ package struct Word: Sendable, Hashable {
     return key
   }
 
-  /// Whether a bare part of the word has a character that begins a pattern.
+  /// Whether a bare part of the word has a character that begins a pattern, such as `*`.
   package var isGlob: Bool {
     pieces.contains { $0.isBare && bytes[$0.range].contains(where: Self.isActing) }
   }
@@ -125,7 +125,7 @@ package struct Word: Sendable, Hashable {
     return Array(data)
   }
 
-  /// The error for a word that cannot stand at its place.
+  /// The error for a word that the command does not accept at this position.
   func misuse(_ message: SafeText, _ hint: SafeText) -> ShellError {
     ShellError(.usage, message, at: range, hint: hint)
   }
@@ -159,7 +159,7 @@ extension [UInt8] {
 }
 
 extension Sequence<UInt8> {
-  /// The bytes that pairs of hexadecimal digits encode. Other characters do not count.
+  /// The bytes that pairs of hexadecimal digits encode. Other characters are ignored.
   var hexDecoded: [UInt8] {
     let digits = compactMap(\.hexValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }

@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension Cell {
-  /// The field of an object. Bytes that are not UTF-8 become base64, never a lossy string.
+  /// The field of an object. Bytes that are not UTF-8 become base64, because a string would lose bytes.
   package func jsonField(_ name: String) -> JSON.Field {
     switch self {
     case .base64: JSON.Field("\(name)_base64", json)
@@ -31,7 +31,7 @@ extension Cell {
     }
   }
 
-  /// A field of `plain` output; empty for null. Double quotes of a name are escaped, because a person may type the name back.
+  /// A field of `plain` output; empty for null. In a name, double quotes are escaped, so that a person can type the name back.
   package func plain(isName: Bool) -> String {
     let bytes = if case .value(let text, _, _) = self { Array(text.utf8) } else { raw }
     return isName ? Quoting.plain(bytes) : Quoting.plainValue(bytes)
@@ -41,7 +41,7 @@ extension Cell {
     if case .bytes(let bytes) = self { bytes } else { Array((json.field ?? "").utf8) }
   }
 
-  /// Milliseconds as exact seconds: `853.2`, `-0.5`.
+  /// Milliseconds as exact seconds, such as `853.2` or `-0.5`.
   private static func seconds(_ milliseconds: Int64) -> String {
     let (whole, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
     var text = (milliseconds < 0 ? "-" : "") + String(whole)
@@ -55,7 +55,7 @@ extension Cell {
 
 /// CSV by RFC 4180, with quotes only where they are needed. Null is empty, and an empty string is `""`.
 package enum CSV {
-  /// The header does not depend on the rows: a column that may hold bytes has a second column for base64.
+  /// The header is the same for all rows, so a column that may hold bytes always has a second column for base64.
   package static func header(_ columns: [Column]) -> [String?] {
     columns.flatMap { $0.holdsBytes ? [$0.name, "\($0.name)_base64"] : [$0.name] }
   }
@@ -75,7 +75,7 @@ package enum CSV {
 
   private static func quoted(_ text: String) -> String {
     guard text.isEmpty || text.utf8.contains(where: acting.contains) else { return text }
-    // A quote and a combining mark after it would be one character.
+    // A quote and a combining mark after the quote are one character in Swift, so the text is split by scalars.
     let parts = text.unicodeScalars.split(separator: "\"", omittingEmptySubsequences: false)
     return "\"" + parts.map { String($0) }.joined(separator: "\"\"") + "\""
   }

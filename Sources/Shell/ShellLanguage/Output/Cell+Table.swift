@@ -1,5 +1,5 @@
 extension Cell {
-  /// The text of the cell in a table, safe to print; empty only for a blank cell and a bar of no length.
+  /// The text of the cell in a table, safe to print. Empty only for a blank cell and for a bar of length zero.
   package func shown(_ presentation: Presentation) -> String {
     let dash = presentation.hasUnicode ? "\u{2014}" : "-"
     return switch self {
@@ -27,7 +27,7 @@ extension Cell {
     }
   }
 
-  /// The text of a time in fewer columns: `in 4 h`, without the time of day.
+  /// The text of a time in fewer columns, such as `in 4 h` without the time of day.
   func briefTime(_ presentation: Presentation) -> String {
     switch self {
     case .time(let time): presentation.clock.distance(to: time, isBrief: true)
@@ -65,10 +65,10 @@ extension Cell {
 }
 
 package enum Bar {
-  /// The width of a full bar in a table, if there is room.
+  /// The width of a full bar in a table that is not narrowed.
   package static let width = 20
 
-  /// A bar of eighths of a character, or of `#`. A share above zero is always visible.
+  /// A bar of block characters in steps of an eighth, or of `#`. A share above zero always gives a visible bar.
   package static func text(_ share: Double, width: Int, hasUnicode: Bool) -> String {
     let share = share.isFinite ? min(max(share, 0), 1) : 0
     guard share > 0 else { return "" }

@@ -5,19 +5,19 @@ package enum Cell: Sendable, Hashable {
   /// Bytes that are base64 in JSON and CSV, even if they are UTF-8.
   case base64([UInt8])
   case text(String)
-  /// Words of an explanation; a narrow table wraps them instead of cutting them.
+  /// Words of an explanation. A narrow table wraps these words; other texts are cut.
   case prose(String)
   case number(Int)
   case size(Int)
-  /// A time, shown to a person as the distance from now.
+  /// A time. A person sees how far the time is from now.
   case time(UnixTime)
-  /// The time at which something expires; nil for never.
+  /// The time at which something expires; nil if it never expires.
   case expiry(UnixTime?)
-  /// The time at which something expires, shown to a person with the time of day; nil for never.
+  /// An expiry that a person sees with its time of day; nil for never.
   case deadline(UnixTime?)
-  /// The expiry of an entry that may still be served stale.
+  /// The expiry of an entry that has expired but may still be served (stale).
   case stale(UnixTime)
-  /// A duration in milliseconds; JSON and CSV have seconds. The duration is negative if the time is over.
+  /// A duration in milliseconds; in seconds in JSON and CSV. A duration up to a past time is negative.
   case span(Int64)
   case bool(Bool)
   /// A part of a whole, 0 to 1, as a percentage.
@@ -26,12 +26,12 @@ package enum Cell: Sendable, Hashable {
   case bar(Double)
   case entry(namespace: String, key: [UInt8])
   case list([Cell])
-  /// A value of an expression: text for a person and for lines, JSON for programs.
+  /// A value of an expression. `text` is for people and for plain lines, `json` for programs.
   case value(text: String, json: JSON, isNumber: Bool)
   case json(JSON)
   /// A value that is unknown, or has no meaning here.
   case null
-  /// An empty cell; an object of JSON lacks the field.
+  /// An empty cell. A JSON object has no field for a blank cell.
   case blank
 }
 
@@ -43,7 +43,7 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
     package static let table = Visibility(rawValue: 1)
     /// `plain` and `raw` without `--long`.
     package static let plain = Visibility(rawValue: 2)
-    /// `json`, `jsonl`, `csv`, and with `--long` also `plain` and `raw`.
+    /// Shown by `json`, `jsonl` and `csv`, and with `--long` also by `plain` and `raw`.
     package static let data = Visibility(rawValue: 4)
     /// A table or Markdown with `--long`.
     package static let long = Visibility(rawValue: 8)
@@ -70,7 +70,7 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
 
   package init(stringLiteral name: String) { self.init(name) }
 
-  /// Whether the column holds keys, namespaces or tags, which a person may type back.
+  /// Whether the column holds keys, namespaces or tags. A person may type these back, so their quotes are escaped.
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
 
   package init(all column: Column, except hidden: Visibility) {

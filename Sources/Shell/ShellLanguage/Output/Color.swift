@@ -1,4 +1,4 @@
-/// The roles that colors show, in the basic colors that a terminal lets a person change.
+/// The meanings that colors show. They use the basic colors, because a person can change these in the terminal.
 package enum Color: String, Sendable, Hashable {
   case command = "1"
   case wrong = "31"

@@ -13,7 +13,7 @@ package enum DisplayWidth {
     case .format where value != 0xAD: return 0
     default: break
     }
-    // A vowel or a final consonant of Hangul is drawn into the syllable before it.
+    // A terminal draws a vowel or a final consonant of Hangul into the syllable before it, so the width is 0.
     if (0x1160...0x11FF).contains(value) { return 0 }
     return scalar.properties.isEmojiPresentation && !(0x1F1E6...0x1F1FF).contains(value)
       || wide.contains(where: { $0.contains(value) }) ? 2 : 1
@@ -28,13 +28,14 @@ package enum DisplayWidth {
     0x1F3FB...0x1F3FF, 0x20000...0x2FFFD, 0x30000...0x3FFFD,
   ]
 
-  /// The text, or else the longest beginning that fits together with the mark.
+  /// The text, or else the longest beginning that fits together with `mark`.
   package static func fit(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width else { return text }
     return prefix(of: text, columns: width - of(mark)) + (of(mark) <= width ? mark : "")
   }
 
-  /// The text, without its middle if the text does not fit. Names with different ends stay distinct: `lego.pa...olors`.
+  /// The text, without its middle if the text does not fit: `lego.pa...olors`. So names that differ only at the end stay
+  /// distinct.
   package static func fitEnds(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width, width > 4 else { return fit(text, to: width, mark: mark) }
     let room = width - of(mark)
@@ -65,11 +66,11 @@ package enum DisplayWidth {
       left -= scalars[start..<next].reduce(0) { $0 + of($1) }
       start = next
     }
-    // A combining mark needs the character before it.
+    // A combining mark must follow its character, so the suffix does not begin with one.
     return String(scalars[start...].drop { of($0) == 0 })
   }
 
-  /// The end of a part that must not be cut: an escape such as `\x1b`, `\u{202e}` or `\u001b`, or one scalar.
+  /// The end of the part at `start`. A part is a scalar, or an escape such as `\x1b`, `\u{202e}` or `\u001b`; no part is cut.
   private static func endOfPart(
     _ scalars: String.UnicodeScalarView, from start: String.Index
   ) -> String.Index {
@@ -94,13 +95,13 @@ package enum DisplayWidth {
     text + String(repeating: " ", count: max(width - of(text), 0))
   }
 
-  /// Indented lines with a word each and the explanation of the word. A nil `width` is that of the widest word.
+  /// Indented lines, each with a word and its explanation. If `width` is nil, the widest word decides the width.
   static func list(_ rows: [(word: String, text: String)], width: Int? = nil) -> String {
     let width = width ?? rows.map { of($0.word) }.max() ?? 0
     return rows.map { "  \(pad($0.word, to: width))  \($0.text)\n" }.joined()
   }
 
-  /// Wraps lines of one or two columns at spaces. The rest of a column goes below this column, unless the column is too narrow.
+  /// Wraps lines of one or two columns at spaces. The rest of a column goes below this column if the column is wide enough.
   package static func wrapColumns(_ text: String, columns: Int?) -> String {
     guard let columns else { return text }
     return joinParagraphs(text, widerThan: columns).map { line in
@@ -110,7 +111,7 @@ package enum DisplayWidth {
       let second = gap.map {
         of(line[..<$0.lowerBound]) + line[$0.lowerBound...].prefix { $0 == " " }.count
       }
-      // A remark after a long command goes to the next line as a whole.
+      // If a remark after a long command does not fit, the whole remark goes to the next line.
       if let gap, let second, second > columns / 2, of(line[..<gap.lowerBound]) <= columns {
         let rest =
           String(repeating: " ", count: lead + 4) + line[gap.upperBound...].drop { $0 == " " }
@@ -122,7 +123,7 @@ package enum DisplayWidth {
     }.joined(separator: "\n")
   }
 
-  /// The lines of a text. A paragraph that does not fit becomes one line, because its newlines are for wider windows.
+  /// The lines of a text. A paragraph that does not fit becomes one line, because its newlines are meant for wider windows.
   private static func joinParagraphs(_ text: String, widerThan columns: Int) -> [String] {
     func isProse(_ line: Substring) -> Bool {
       !line.isEmpty && line.first != " " && !line.contains("  ")
@@ -142,7 +143,7 @@ package enum DisplayWidth {
     return lines
   }
 
-  /// Wraps lines at spaces; continuation lines are indented. For very few columns the text stays as it is.
+  /// Wraps lines at spaces, and indents the lines that continue. For fewer than 11 columns after the indent, changes nothing.
   package static func wrap(_ text: String, columns: Int?, indent: Int) -> String {
     guard let columns, columns > indent + 10 else { return text }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in

@@ -3,7 +3,7 @@ package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Int)
-  /// Text that is JSON already: digits, or a stored value whose numbers and order must not change.
+  /// Text that is valid JSON: digits, or a stored value in its original form.
   case verbatim(String)
   case string(String)
   case array([JSON])
@@ -19,14 +19,14 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// The value on one line, in UTF-8. Hidden characters of strings are escaped to protect a terminal; verbatim text stays.
+  /// The value on one line. Hidden characters of strings are escaped, because a terminal might act on them; verbatim text stays.
   package var text: String {
     var result = ""
     write(to: &result)
     return result
   }
 
-  /// The value as a field of a line: a string without quotes; nil for null.
+  /// The value as a field of a plain line: a string without quotes; nil for null.
   var field: String? {
     switch self {
     case .null: nil
@@ -79,7 +79,7 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// Appends a scalar; a control or hidden character becomes `\u202e`, or two such escapes.
+  /// Appends a scalar. A control or hidden character becomes an escape such as `\u202e`, or two escapes beyond U+FFFF.
   static func append(_ scalar: Unicode.Scalar, to result: inout String) {
     guard scalar.isControl || scalar.isHidden else { return result.unicodeScalars.append(scalar) }
     for unit in String(scalar).utf16 {

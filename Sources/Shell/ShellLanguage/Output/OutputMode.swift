@@ -1,7 +1,7 @@
 package enum OutputMode: String, Sendable, CaseIterable {
   case auto, table, plain, json, jsonl, csv, raw, markdown
 
-  /// Whether a change is answered with sentences instead of rows.
+  /// Whether the answer to a change is sentences. In the other modes, the answer is rows.
   package var isForPerson: Bool {
     self == .table || self == .markdown
   }

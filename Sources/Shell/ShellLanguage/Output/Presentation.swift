@@ -1,12 +1,12 @@
 package struct Presentation: Sendable {
   /// The mode; never `auto`.
   package let mode: OutputMode
-  /// Whether NUL ends each field of `plain` and `raw` output, which then has no escapes.
+  /// Whether a NUL byte ends each field of `plain` and `raw` output. Such output has no escapes.
   package let endsWithNUL: Bool
-  /// The columns of the terminal; nil for no limit, as in a pipe.
+  /// The columns of the terminal. Nil if there is no limit, for example in a pipe.
   package let width: Int?
   package let hasColor: Bool
-  /// Whether the output goes to a terminal, which must not receive a control character of a key or value.
+  /// Whether the output goes to a terminal. Control characters of keys and values are then escaped.
   package let isTerminal: Bool
   package let hasUnicode: Bool
   package let clock: WallClock
@@ -25,9 +25,9 @@ package struct Presentation: Sendable {
   }
 
   package var endsRowsWithNUL: Bool { endsWithNUL && (mode == .plain || mode == .raw) }
-  /// The mark for more text or rows that are left out.
+  /// The mark that shows that text or rows are left out.
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
-  /// The mark in place of cut text; the mark is one column wide.
+  /// The mark for cut text in a table, one column wide.
   package var cutMark: String { hasUnicode ? "\u{2026}" : "~" }
   package var arrow: String { hasUnicode ? "\u{2192}" : "->" }
 
@@ -39,7 +39,7 @@ package struct Presentation: Sendable {
       if mode.isForPerson, own == nil, !reply.sentences.isEmpty {
         return lines(reply.sentences + reply.notes)
       }
-      // Only a table has a place for notes.
+      // Only a table shows notes.
       return bytes(of: body, isLong: reply.isLong) + (mode == .table ? lines(reply.notes) : [])
     }
   }

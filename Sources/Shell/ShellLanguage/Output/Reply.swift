@@ -1,9 +1,9 @@
-/// The answer of a command. The form of output decides how the answer is written; most commands do not know that form.
+/// The answer of a command. The output mode decides how the answer is written, so most commands do not know this mode.
 package struct Reply: Sendable, Hashable {
   package indirect enum Body: Sendable, Hashable {
-    /// A list: an array in JSON. Each row has a cell for each column.
+    /// A list, which is an array in JSON. Each row has a cell for each column.
     case rows([Column], [[Cell]])
-    /// One subject: an object in JSON.
+    /// The facts of one thing, which are an object in JSON.
     case object([Column], [Cell])
     /// Bytes that are the same in every mode.
     case bytes([UInt8])
@@ -14,9 +14,9 @@ package struct Reply: Sendable, Hashable {
   }
 
   package let body: Body
-  /// The bodies of forms that need another body: scripts split lines of plain output, and people read tables.
+  /// The modes that need another body: for example, scripts read lines of plain output, and people read tables.
   package let others: [OutputMode: Body]
-  /// Sentences that a person sees instead of the body; without sentences, a person sees the body as a table.
+  /// Sentences that a person sees instead of the body. If empty, a person sees the body as a table.
   package let sentences: [SafeText]
   /// Notes that a person sees below the answer, such as how to see the rest of a list.
   package let notes: [SafeText]
@@ -34,7 +34,7 @@ package struct Reply: Sendable, Hashable {
     self.isLong = isLong
   }
 
-  /// The reply about one subject. `plain` has the fields of plain output; nil stands for all fields.
+  /// The reply about one thing. `plain` has the fields of plain output; if nil, plain output has all fields.
   package init(
     _ fields: KeyValuePairs<Column, Cell>, plain: KeyValuePairs<Column, Cell>? = nil,
     sentences: [SafeText] = []

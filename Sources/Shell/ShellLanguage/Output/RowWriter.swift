@@ -1,4 +1,4 @@
-/// Writes rows in batches, so that a long list is not held in memory. Later batches keep the widths of earlier batches.
+/// Writes rows in batches, so that a long list needs little memory. A batch keeps the column widths of the batches before it.
 package struct RowWriter: Sendable {
   private let presentation: Presentation
   private let columns: [Column]
@@ -70,7 +70,7 @@ package struct RowWriter: Sendable {
         let field =
           isEscaped
           ? Array(row[index].plain(isName: columns[index].isName).utf8) : row[index].raw
-        // A terminal would obey control characters of a key.
+        // A key may have control characters, on which a terminal would act, so a terminal gets them as escapes.
         bytes += presentation.isTerminal ? Self.visible(field[...]) : field
         if presentation.endsWithNUL { bytes.append(0) }
       }

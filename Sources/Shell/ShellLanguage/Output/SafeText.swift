@@ -1,5 +1,5 @@
-/// Text that is safe to print: interpolated bytes appear quoted, and control characters of interpolated strings are escaped.
-/// Errors, sentences and notes are of this type, so that nothing from a store reaches a terminal unescaped.
+/// Text that is safe to print: interpolated bytes are quoted, and control characters of interpolated strings are escaped.
+/// Errors, sentences and notes have this type, so that a terminal never acts on bytes of a store.
 package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
   CustomStringConvertible
 {
@@ -10,7 +10,7 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
 
   package init(_ text: String) { self.init(stringLiteral: text) }
 
-  /// The quoted bytes, which can be typed back unless they are long: long bytes are cut, and their number is added.
+  /// The quoted bytes, which a person can type back. Long bytes are cut, and their number is added.
   package init(quoting bytes: [UInt8]) { description = Quoting.brief(bytes) }
 
   package struct StringInterpolation: StringInterpolationProtocol {

@@ -17,7 +17,7 @@ package struct ShellError: Error, Sendable, Hashable {
     case noSuchStore = "no_such_store"
     case foreignOwner = "foreign_owner"
     case busy, full, io, damaged
-    /// A value is encrypted or compressed, and this program cannot decrypt or decompress the value.
+    /// A value is encrypted or compressed, and this program cannot decode the value.
     case unreadable
     case readOnly = "read_only"
     case needsYes = "needs_yes"
@@ -31,7 +31,7 @@ package struct ShellError: Error, Sendable, Hashable {
   package let code: Code
   package let message: SafeText
   package let hint: SafeText?
-  /// The wrong range of the command's text; `CommandLine.locate` turns the range into a place.
+  /// The wrong range of the command's text. `CommandLine.locate` turns the range into a place.
   package private(set) var range: Range<Int>?
   package internal(set) var place: Place?
 
@@ -56,12 +56,12 @@ package struct ShellError: Error, Sendable, Hashable {
     ShellError(code, "\(message); \(further)", at: range, place: place, hint: hint)
   }
 
-  /// A person answered no: only the message is shown, without the word `error`.
+  /// The error for the answer no. A person sees only this message, without the word `error`.
   package static let declined = ShellError(.declined, "nothing changed", hint: nil)
 
-  /// The error for a person who has just typed the line behind a prompt: carets, the message and the hint.
+  /// The error for a person who has just typed the line at a prompt: carets below the line, the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
-    // Only a typed line is visible above the message. For the line of a file, the message names the file.
+    // Carets need the line above them, which only a prompt has. For the line of a file, the message names the file and the line.
     guard place?.source == .prompt, code != .declined else {
       return DisplayWidth.wrap(scripted, columns: columns, indent: 2)
     }
@@ -101,7 +101,7 @@ package struct ShellError: Error, Sendable, Hashable {
     let before = text.prefix(place.column - 1)
     let width = max(DisplayWidth.of(text.dropFirst(place.column - 1).prefix(place.width)), 1)
     let margin = DisplayWidth.of(before)
-    // Only the last line of a command is above the caret, and only if that line did not wrap. Any other line is shown again.
+    // The carets fit only below the last line of the command, if this line did not wrap. Other lines are shown again.
     let isAbove =
       place.isLastLine && columns.map { promptWidth + DisplayWidth.of(text) <= $0 } ?? true
     if isAbove { return Self.carets(width, behind: promptWidth + margin) }
@@ -116,7 +116,7 @@ package struct ShellError: Error, Sendable, Hashable {
     String(repeating: " ", count: margin) + String(repeating: "^", count: width) + "\n"
   }
 
-  /// The part of a long line around the error, and the carets below it.
+  /// The part of a long line around the error, with carets below it.
   private static func scrolled(_ line: String, to margin: Int, width: Int, columns: Int) -> String {
     let mark = "\u{2026}"
     let room = max(columns - 2, 8)

@@ -11,18 +11,18 @@ struct TableColumn {
 
 /// Fits the columns of a table into a window.
 ///
-/// The least useful parts become narrow or hidden first: columns without any fact, bars, shares, long forms of times, texts
-/// that wrap, titles. Names become narrow last; they are cut in the middle, and not below ``narrowest``.
+/// The least useful parts become narrow or hidden first: empty columns, bars, shares, long forms of times, texts that wrap,
+/// titles. Names become narrow last. A name loses its middle, and keeps at least ``narrowest`` columns.
 struct TableFit {
   private static let narrowest = 12
   private static let shortestBar = 6
   private static let shortestTitle = 8
-  /// The narrowest window with bars: in a narrower window bars would show no difference.
+  /// In a narrower window bars are hidden, because short bars would show no difference.
   private static let windowWithBars = 60
-  /// The narrowest window with columns: in a narrower window a name has a line of its own instead of being cut.
+  /// In a narrower window a name gets a line of its own, because a cut name would be too short.
   private static let windowOfColumns = 45
 
-  /// The widths without a limit, for the next rows.
+  /// The widths that the columns would have without a limit. The next batch of rows uses these widths.
   let naturalWidths: [Int]
   private var all: [TableColumn]
   private let rows: [[Cell]]
@@ -90,7 +90,7 @@ struct TableFit {
       guard width < all[index].width else { continue }
       for (row, cells) in rows.enumerated() {
         if case .bar(let share) = cells[index] {
-          // The bar is drawn again: a cut bar would look as long as a longer bar.
+          // Draws a shorter bar. A cut bar would look as long as the bars of greater shares.
           all[index].texts[row] = Bar.text(
             share, width: Bar.width * width / all[index].width,
             hasUnicode: presentation.hasUnicode)
@@ -119,7 +119,7 @@ struct TableFit {
     }
   }
 
-  /// Narrows columns, starting with the widest, until the rest fits or each has its least width.
+  /// Narrows columns, the widest columns first, until the table fits or each column has its least width.
   private mutating func yield(to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool) {
     let surplus = surplus(limit)
     let candidates = all.indices.filter { all[$0].width > least && isNarrowable(all[$0]) }
@@ -127,7 +127,7 @@ struct TableFit {
     func freed(_ level: Int) -> Int {
       candidates.reduce(0) { $0 + max(all[$1].width - level, 0) }
     }
-    // The highest level that frees enough is between `least` and `high`, if there is such a level. A cell may be very wide.
+    // Finds the highest level between `least` and `high` that frees enough columns, by bisection: a cell may be very wide.
     var level = least
     while high - level > 1 {
       let middle = (level + high) / 2

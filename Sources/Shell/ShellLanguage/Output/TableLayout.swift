@@ -40,13 +40,13 @@ package struct TableLayout: Sendable {
     return Array(result.utf8)
   }
 
-  /// One subject: a line for each field, which begins with the title.
+  /// The facts of one thing: a line for each field, which begins with the title of the field.
   package func facts(_ cells: [Cell]) -> [UInt8] {
     let width = widths.max() ?? 0
     var result = ""
     for (title, cell) in zip(titles, cells) {
       let line = "\(DisplayWidth.pad(title, to: width))  \(cell.shown(presentation))"
-      // Words are wrapped here. A key or another fact stays whole; the terminal wraps such a fact.
+      // Words are wrapped here. A key or another fact stays one line, so that a person can copy it from the terminal.
       let columns = cell.isWords ? presentation.width : nil
       result += DisplayWidth.wrap(line, columns: columns, indent: width + 2) + "\n"
     }
@@ -72,7 +72,7 @@ package struct TableLayout: Sendable {
     DisplayWidth.fitEnds(text, to: width, mark: presentation.cutMark)
   }
 
-  /// The rows for a narrow window: the first cell on a line, and the other cells with their titles below it.
+  /// The rows for a narrow window: a line with the first cell, and below it a line with a title for each other cell.
   private func rowsOfLines(_ rows: [[Cell]]) -> [UInt8] {
     let limit = presentation.width ?? .max
     func cut(_ texts: [String], _ index: Int, _ width: Int) -> [String] {
@@ -102,7 +102,7 @@ package struct TableLayout: Sendable {
     return Array(result.utf8)
   }
 
-  /// Whether a column has keys or other names. A person may type a name back, so names must be whole.
+  /// Whether a column has names, such as keys. A person may type a name back, so a name must not be cut.
   private func hasNames(_ index: Int, _ rows: [[Cell]]) -> Bool {
     rows.contains { row in
       switch row[index] {
@@ -113,14 +113,14 @@ package struct TableLayout: Sendable {
     }
   }
 
-  /// A cell with its title; empty for a bar, and if the row lacks the fact.
+  /// A cell with its title. Empty for a bar, and for a row without this fact.
   private func fact(_ cell: Cell, _ title: String) -> String {
     if cell.isBar || cell.isNothing { return "" }
     let text = cell.shown(presentation)
     return title.isEmpty || text.isEmpty ? text : "\(title) \(text)"
   }
 
-  /// The texts cut to a width, or uncut if two different texts would look equal. Words without quotes stay, because they wrap.
+  /// The texts cut to a width, or uncut if two different texts would look equal. Words without quotes wrap, so they are not cut.
   private func distinct(_ texts: [String], _ width: Int) -> [String] {
     let cut = texts.map { text in
       text.contains(" ") && !text.contains("\"") && width > 14 ? text : cutMiddle(text, to: width)
@@ -147,7 +147,7 @@ package struct TableLayout: Sendable {
   }
 
   package static func markdownText(_ text: String) -> String {
-    // A page would obey tags in a key or a value.
+    // A Markdown page would read tags in a key or a value as HTML.
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
       .replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("\n", with: " ")
   }
