@@ -26,8 +26,8 @@ import Testing
     try Fixture.open(directory.store).close()
     #expect(lockFileBytes().size == 65_536 && lockFileBytes().allocated >= 65_536)
     // A lock file that a plain LMDB program left is one hole.
-    truncate("lock.mdb", to: 0)
-    truncate("lock.mdb", to: 65_536)
+    try truncate("lock.mdb", to: 0)
+    try truncate("lock.mdb", to: 65_536)
     try Fixture.open(directory.store).close()
     #expect(lockFileBytes().allocated >= 65_536)
   }
@@ -40,7 +40,7 @@ import Testing
 
   @Test func `a lock file that is far too long is cut and not filled with blocks`() throws {
     try Fixture.open(directory.store).close()
-    truncate("lock.mdb", to: 1 << 30)
+    try truncate("lock.mdb", to: 1 << 30)
     let environment = try Fixture.open(directory.store)
     try environment.set([5], [6])
     #expect(lockFileBytes().size == 65_536)
@@ -49,7 +49,7 @@ import Testing
 
   @Test func `a lock file that grows beside another process is not filled with blocks`() throws {
     let peer = try PeerProcess("hold", directory.store, saying: "open")
-    truncate("lock.mdb", to: 1 << 30)
+    try truncate("lock.mdb", to: 1 << 30)
     let environment = try Fixture.open(directory.store)
     try environment.set([5], [6])
     #expect(lockFileBytes().allocated < 1 << 20)
@@ -57,13 +57,9 @@ import Testing
     #expect(try peer.end() == 0)
   }
 
-  private func truncate(_ name: String, to length: UInt64) {
-    do {
-      let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/" + name))
-      try file.truncate(atOffset: length)
-    } catch {
-      Issue.record("\(error)")
-    }
+  private func truncate(_ name: String, to length: UInt64) throws {
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/" + name))
+    try file.truncate(atOffset: length)
   }
 
   @Test func `what prepares a store is there before anybody sees it, and an error leaves no store`()

@@ -150,20 +150,16 @@ import Testing
     let isDone = DispatchSemaphore(value: 0)
     let executor = QueueExecutor()
     let inner = try store.write { batch in
-      let inner = Task.detached(executorPreference: executor) { () -> LarderError.Code? in
+      let inner = Task.detached(executorPreference: executor) {
         defer { isDone.signal() }
-        do {
-          try await notes.set([1], for: "k")
-          return nil
-        } catch let error as LarderError {
-          return error.code
-        }
+        try await notes.set([1], for: "k")
       }
       #expect(isDone.wait(timeout: .now() + .seconds(20)) == .success)
       try batch.set([2], for: "outer", in: notes)
       return inner
     }
-    #expect(try await inner.value == .busy)
+    let error = await #expect(throws: LarderError.self) { try await inner.value }
+    #expect(error?.code == .busy)
     #expect(try notes.bytes("k") == nil && notes.bytes("outer") == [2])
     #expect(try store.verify().faults == [])
   }
