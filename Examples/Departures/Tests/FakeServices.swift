@@ -1,3 +1,4 @@
+import Departures
 import ExampleTesting
 
 /// All services in the forms of the real services. Boats leave every landing on every day at fixed times; the recording

@@ -14,7 +14,7 @@ import Foundation
       (path: path, text: try String(contentsOfFile: path, encoding: .utf8))
     }
     let sources = files.filter { $0.path.hasSuffix(".swift") }.map(\.text)
-    let imports = sources.first?.components(separatedBy: "\n///").first ?? ""
+    let imports = sources.first?.split(separator: /\n(?:\/\/\/|struct|extension)/).first ?? ""
     let compiled = sources.map(words).joined()
     var (types, functions, list) = ("", "", "")
     for (path, page) in files where path.hasSuffix(".md") {
