@@ -1,7 +1,7 @@
 struct AccessStats: Equatable {
-  /// The frequency of use, 0 to 15; halved from time to time.
+  /// The frequency of use, 0 to 15. ``AccessTable/sweep()`` halves this number from time to time.
   var frequency: UInt32 = 0
-  /// 0 to 3; the clock hand lowers this number as it passes the entry.
+  /// The clock of an entry, 0 to 3. Each time that the clock hand of the policy passes the entry, it lowers this number by one.
   var clock: UInt32 = 0
 
   static let mostFrequency: UInt32 = 15
@@ -15,8 +15,8 @@ struct AccessStats: Equatable {
   }
 }
 
-/// Statistics in the form of the access table: tag 10 bits (0 in an empty slot), frequency 4, clock 2, minute of the last use
-/// 16.
+/// Statistics of an entry in one word of the access table: tag 10 bits (0 in an empty slot), frequency 4 bits, clock 2 bits,
+/// minute of the last use 16 bits.
 struct AccessSlot: Equatable {
   let bits: UInt32
 
@@ -35,7 +35,7 @@ struct AccessSlot: Equatable {
     max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
   }
 
-  /// Equals ``AccessStats/use()``, without decoding the slot. A use of a recent entry changes only the minute.
+  /// The same result as ``AccessStats/use()``, without decoding the slot. A use of a recent entry changes only the minute.
   @inline(__always)
   func used(in minute: UInt32, isRecent: Bool = false) -> AccessSlot {
     var next = bits & ~0xFFFF | minute
@@ -56,12 +56,12 @@ struct AccessSlot: Equatable {
   @inline(__always) var minute: UInt32 { bits & 0xFFFF }
 }
 
-/// A ghost in the form of the access table: fingerprint 16 bits (0 in an empty slot), stamp 11, part 1, frequency 4.
+/// A ghost in one word of the access table: fingerprint 16 bits (0 in an empty slot), stamp 11, part 1, frequency 4.
 struct GhostSlot: Equatable {
   let bits: UInt32
 
   static let empty = GhostSlot(bits: 0)
-  /// The number of stamps; after the last stamp the count begins again.
+  /// The number of different stamps. After the last stamp, the stamps begin again at 0.
   static let stamps: UInt64 = 1 << 11
 
   init(bits: UInt32) { self.bits = bits }
@@ -81,6 +81,6 @@ struct GhostSlot: Equatable {
   var part: QueuePart { bits &>> 4 & 1 == 0 ? .window : .main }
   var frequency: UInt32 { bits & 15 }
 
-  /// The number of stamps since the eviction, modulo ``stamps``.
+  /// The number of stamps between the eviction and `now`, modulo ``stamps``.
   func age(at now: UInt64) -> UInt64 { (now &- stamp) % Self.stamps }
 }

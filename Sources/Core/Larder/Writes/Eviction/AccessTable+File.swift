@@ -3,13 +3,13 @@ import LarderSystem
 import Synchronization
 
 extension AccessTable {
-  /// Rises when the meaning of a word or the hash of an entry changes.
+  /// Increases when the meaning of a word or the hash of an entry changes.
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// The usable minutes after an epoch: a slot has 16 bits, and the system's clock may be set back a little.
+  /// The minutes after an epoch that the table can use. A slot has 16 bits for them. The system's clock may go back by one day.
   private static let minutes: ClosedRange<Int64> = -1440...60_000
-  /// The minutes of the past that a new table takes over.
+  /// When a table is replaced, last uses that are older than this number of minutes become equally old.
   private static let keptMinutes: Int64 = 1 << 15
 
   init(of environment: Environment, store: [UInt8]) {
@@ -23,7 +23,7 @@ extension AccessTable {
 
   static func count(entries: Int) -> Int { wordsPerEntry * entries + recentWords }
 
-  /// Maps the table, for writing if `writable` is set; then a missing table is made.
+  /// Maps the table. If `writable` is set, maps the table for writing and makes a missing table.
   func open(writable: Bool, in minute: Int64) {
     guard writable else {
       words.openForReading()
@@ -34,8 +34,8 @@ extension AccessTable {
     }
   }
 
-  /// Notes the number of the store's entries. False without a table, or if the table is too small for the entries or too old
-  /// for the minute.
+  /// Notes the number of the store's entries. False if there is no table, if the table is too small for the entries, or if the
+  /// epoch of the table is too far from the minute.
   func fits(entries: Int, in minute: Int64) -> Bool {
     let view = words.view
     guard view.isWritable else { return false }
@@ -60,10 +60,10 @@ extension AccessTable {
 }
 
 extension SharedTable.View {
-  /// Takes over a table whose epoch was `minutes` minutes earlier; nil if that difference is not known.
+  /// Takes over the slots of `old`, whose epoch was `minutes` minutes earlier; nil if that difference is unknown.
   ///
-  /// A smaller table uses fewer bits for an entry's bucket. So each of its buckets is copied to every bucket that its entries
-  /// may have now. Nothing uses the wrong copies, so a full bucket forgets them first.
+  /// A smaller table uses fewer bits of the hash to choose a bucket. So each bucket of `old` is copied to every new bucket in
+  /// which its entries may be looked up. Nobody uses the other copies, so they are the first to be replaced in a full bucket.
   fileprivate func carry(from old: borrowing SharedTable.View, forward minutes: Int64?) {
     guard old.entries > 0, entries % old.entries == 0 else { return }
     let factor = entries / old.entries
@@ -92,8 +92,8 @@ extension SharedTable.View {
 extension StoreEngine {
   private static let smallestEntry = 64
 
-  /// Grows the access table to the number of entries, after a write; after a failure, again in the next minute. The file's size
-  /// bounds the number: a damaged counter must not create a table of gigabytes.
+  /// After a write, grows the access table to the number of entries. If that fails, tries again in the next minute. The file's
+  /// size limits the number, because a damaged counter must not create a table of gigabytes.
   func fitAccess(to entries: UInt64) {
     let minute = clock.coarseMinute
     if access.fits(entries: Int(clamping: entries), in: minute) { return }

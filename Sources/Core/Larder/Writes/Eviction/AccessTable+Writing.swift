@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Changes that only a writer makes, inside its transaction.
+/// Changes that only a writing process makes, inside its transaction.
 extension AccessTable {
   func stats(of hash: UInt64) -> AccessStats {
     let view = words.view
@@ -27,7 +27,7 @@ extension AccessTable {
     view[place] = AccessSlot(tag: slot.tag, stats: stats, minute: slot.minute).bits
   }
 
-  /// Sets the entries of a namespace that are too new for their uses to count; no entries if `first` is after `last`.
+  /// Sets which entries of a namespace are so new that their uses do not count. If `first` is after `last`, every use counts.
   func setRecent(from first: UInt64, through last: UInt64, of id: NamespaceID) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
@@ -38,8 +38,8 @@ extension AccessTable {
     view[place + 2] = UInt32(truncatingIfNeeded: last)
   }
 
-  /// Notes that an entry was written: a use if the entry existed before. A new entry begins with clock 0, unless the policy has
-  /// already given the entry statistics.
+  /// Notes that an entry was written. For an entry that existed before, the write counts as a use. A new entry gets clock 0,
+  /// but statistics that the policy has already given to the entry stay.
   func written(
     _ hash: UInt64, isNew: Bool, sequence: UInt64, of id: NamespaceID, in minute: Int64
   ) {
@@ -73,7 +73,7 @@ extension AccessTable {
     return nil
   }
 
-  /// Keeps a ghost of an evicted entry. In a full bucket the ghost replaces the oldest ghost.
+  /// Keeps a ghost, the record of an evicted entry. In a full bucket the ghost replaces the oldest ghost.
   func putGhost(of hash: UInt64, stamp: UInt64, part: QueuePart, frequency: UInt32) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
@@ -97,8 +97,8 @@ extension AccessTable {
     view[chosen] = slot.bits
   }
 
-  /// Halves the frequencies of a few slots after an insertion: each frequency about once in 8 n
-  /// insertions, for a store of n entries.
+  /// Called after each insertion: halves the frequencies of a few slots. In a store of n entries, each frequency is halved
+  /// about once in 8 n insertions.
   func sweep() {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

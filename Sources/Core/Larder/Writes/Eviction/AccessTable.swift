@@ -1,14 +1,14 @@
 import LMDB
 import LarderSystem
 
-/// The access statistics and the ghosts of a store: the file `access`, which all processes share through memory.
+/// The access statistics of a store's entries, and its ghosts (records of evicted entries). Processes share the file `access`.
 ///
-/// The table has no keys: a hash of key and namespace id names an entry. Two entries with the same bucket and tag share a slot.
-/// A full bucket forgets an entry. The table has no locks, so one of two concurrent changes of a slot is lost. A lost, old or
-/// damaged table only lowers the hit rate: an entry without a slot counts as never used.
+/// The table has no keys: a hash of key and namespace id identifies an entry. Two entries with the same bucket and tag share a
+/// slot. In a full bucket, a new entry replaces another. The table has no locks, so one of two concurrent changes of a slot is
+/// lost. A missing, outdated or damaged table only lowers the hit rate: an entry without a slot counts as never used.
 ///
 /// A table for `entries` entries has `2 * entries` words of access slots in buckets of 8. Then come `4 * entries` words of
-/// ghost slots in buckets of 4, and ``recentWords`` words that say which entries are recent.
+/// ghost slots in buckets of 4. The last ``recentWords`` words say which entries are recent.
 struct AccessTable: Sendable {
   let words: SharedTable
 
@@ -16,21 +16,21 @@ struct AccessTable: Sendable {
   static let slotWays = 8
   static let ghostWays = 4
   /// Four words for each of 256 namespaces: the id, the first and the last recent position (their lower 32 bits), and an unused
-  /// word. Namespaces whose ids share a place take the place from each other with each insertion.
+  /// word. If the ids of two namespaces lead to the same place, the namespace with the latest insertion has the place.
   static let recentWords = 1024
   static let recentWidth = 4
 
   /// The notes in the header of the file.
   enum Note {
-    /// The epoch: the minute since 1970 from which last uses are counted.
+    /// The epoch in minutes since 1970. The slots count the minutes of last uses from the epoch.
     static let epoch = 0
-    /// The progress of the halving of frequencies, in sixteenths of a word.
+    /// How far the halving of frequencies has come, in sixteenths of a word.
     static let sweep = 1
     /// The number of the store's entries at the last write.
     static let entries = 2
   }
 
-  /// Records a use in a minute since 1970; `sequence` is 0 for an entry without a position in the queue.
+  /// Records a use in a minute since 1970. `sequence` is the entry's position in the queue, or 0 if it has no position.
   func touch(_ hash: UInt64, sequence: UInt64 = 0, of id: NamespaceID = .store, in minute: Int64) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
@@ -38,7 +38,7 @@ struct AccessTable: Sendable {
       hash, bucket: view.bucket(of: hash), in: minute, isRecent: view.isRecent(sequence, of: id))
   }
 
-  /// The last use or write of an entry, to the minute; nil if the table has forgotten the entry, or its minute is unknown.
+  /// The time of an entry's last use or write, rounded to a minute. Nil if the table has no slot or no minute for the entry.
   func lastUse(of hash: UInt64) -> Timestamp? {
     let view = words.view
     guard view.count > 0, let (_, slot) = view.find(hash), slot.minute > 0 else { return nil }
@@ -47,7 +47,7 @@ struct AccessTable: Sendable {
 }
 
 extension SharedTable.View {
-  /// The bucket of an entry whose lookup begins; the processor fetches the bucket meanwhile. Nil if no use can be recorded.
+  /// The bucket of an entry whose lookup begins. The processor loads it during the lookup. Nil if uses cannot be recorded.
   @inline(__always)
   func fetchedBucket(of hash: UInt64) -> Int? {
     guard isWritable, count > 0 else { return nil }
@@ -56,7 +56,7 @@ extension SharedTable.View {
     return bucket
   }
 
-  /// Records a use of an entry, in a minute since 1970, with at most one store; without a store if the slot stays the same.
+  /// Records a use of an entry, in a minute since 1970. Writes at most one word to memory, and none if the slot stays the same.
   @inline(__always)
   func touch(_ hash: UInt64, bucket: Int, in minute: Int64, isRecent: Bool) {
     let minute = self.minute(minute)
@@ -69,8 +69,8 @@ extension SharedTable.View {
     if used != slot { store(used.bits, at: place) }
   }
 
-  /// Whether an entry is among the newest of its namespace's window. A use of such an entry raises no clock: the use is part
-  /// of the storing request.
+  /// Whether an entry is among the newest of its namespace's window. A use of such an entry does not raise its clock, because
+  /// the use usually belongs to the request that stored the entry.
   @inline(__always)
   func isRecent(_ sequence: UInt64, of id: NamespaceID) -> Bool {
     let place = recentPlace(of: id)
@@ -93,7 +93,7 @@ extension SharedTable.View {
   @inline(__always)
   var epoch: Int64 { Int64(bitPattern: note(AccessTable.Note.epoch)) }
 
-  /// Minutes since the table's epoch, clamped to 1 to 65,535; 0 in a slot means unknown.
+  /// Minutes since the table's epoch, clamped to 1 to 65,535; 0 in a slot means that the minute is unknown.
   @inline(__always)
   func minute(_ now: Int64) -> UInt32 {
     UInt32(truncatingIfNeeded: min(max(now &- epoch, 1), 0xFFFF))
@@ -107,7 +107,7 @@ extension SharedTable.View {
       &* AccessTable.slotWays
   }
 
-  /// The search begins at a place that the tag selects. Most slots are there, so the search ends at once.
+  /// The search begins at a place that the tag selects. Most entries are at that place, so most searches test only one place.
   @inline(__always)
   func find(_ hash: UInt64, in bucket: Int) -> (place: Int, slot: AccessSlot)? {
     let tag = AccessSlot.tag(of: hash)
@@ -126,7 +126,7 @@ extension SharedTable.View {
   }
 
   /// Gives a slot to an entry that has none: an empty slot of the bucket, otherwise a slot with clock 0, otherwise the slot
-  /// whose last use is longest ago.
+  /// with the oldest last use.
   @inline(never)
   func claim(_ hash: UInt64, _ slot: AccessSlot) {
     let bucket = bucket(of: hash)

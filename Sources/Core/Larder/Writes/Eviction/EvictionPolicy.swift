@@ -2,53 +2,53 @@ enum QueuePart: UInt8 {
   case window, main
 }
 
-/// The record of an evicted entry, which the policy keeps for some time.
+/// The record of an evicted entry, which the policy remembers for some time.
 struct Ghost: Equatable {
   var age: UInt64
   var part: QueuePart
   var frequency: UInt32
 }
 
-/// A cache as the eviction policy sees it: the order of its entries, and their access statistics.
+/// The parts of a cache that the eviction policy uses: the order of the entries, and their access statistics.
 ///
-/// A namespace has its order in the store and its statistics in the shared ``AccessTable``; the decoded values of a `Cache`
-/// have both in memory. The policy is an extension, so the compiler specialises the policy for each cache.
+/// For a namespace, the order is in the store and the statistics are in the shared ``AccessTable``. For the decoded values of a
+/// `Cache`, both are in memory. The policy is an extension of this protocol, so the compiler specializes it for each cache.
 protocol EvictionQueue: ~Copyable {
   associatedtype Entry: Equatable
-  /// A place in the order; it stays valid without its entry.
+  /// A place in the order. The place stays valid after its entry is removed.
   associatedtype Position
   associatedtype Failure: Error
 
   var policy: PolicyState { get set }
   var clockHand: Position { get set }
   var entries: UInt64 { get }
-  /// Whether a limit is exceeded for which this cache must evict.
+  /// Whether a limit is exceeded and this cache must evict entries for it.
   var isOver: Bool { get }
-  /// The share of the capacity that the window takes, measured by the limit that is nearest.
+  /// The window's share of the capacity. The share counts entries or bytes, like the limit that is nearest.
   var windowShare: Double { get }
 
-  /// Moves the window boundary behind the window's oldest entry, which becomes the newest of main; nil if no entry may move.
+  /// Moves the window's oldest entry to main, as the newest entry of main. Nil if no entry may move.
   mutating func promote() throws(Failure) -> Entry?
-  /// The first entry of the window, except `spared`.
+  /// The first entry of the window, but not `spared`.
   mutating func oldestInWindow(sparing spared: Entry?) throws(Failure) -> Entry?
-  /// The first entry of main at a position or after it, except `spared`; after the newest entry, the oldest follows.
+  /// The first entry of main at a position or after it, but not `spared`. If none follows, the oldest entry.
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics. An entry that must stay gives false and is not offered again, so each eviction ends.
+  /// Removes an entry and its statistics. False for an entry that must stay; it is not offered again, so each search ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
   func setStats(_ stats: AccessStats, of entry: Entry)
   func hash(of entry: Entry) -> UInt64
-  /// Removes and returns the ghost of a key; nil once about 4 n evictions have followed in a cache of n entries.
+  /// Removes and returns the ghost of a key. In a cache of n entries, a ghost is lost after about 4 n later evictions.
   mutating func takeGhost(of hash: UInt64) -> Ghost?
-  /// Keeps a ghost of an entry that was just removed from a cache of `entries` entries.
+  /// Keeps a ghost of an entry that was just removed. The cache had `entries` entries before the removal.
   mutating func putGhost(of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64)
 
-  /// Whether the entry can no longer be read, so that it leaves before all other entries.
+  /// Whether the entry can no longer be read, so that it must be evicted before all other entries.
   func isExpired(_ entry: Entry) -> Bool
-  /// Whether an entry of main always loses against a newer entry.
+  /// Whether the policy evicts the entry, which is in main, rather than any newer entry.
   func yieldsToNewer(_ entry: Entry) -> Bool
 }
 
@@ -57,16 +57,16 @@ extension EvictionQueue where Self: ~Copyable {
   func yieldsToNewer(_ entry: Entry) -> Bool { false }
 }
 
-/// The default policy: one queue, a window boundary, a clock hand.
+/// The default policy: one queue with a boundary, and a clock hand that searches for entries to evict.
 ///
-/// Entries newer than the boundary are the window, on probation; older entries are main. A promoted entry of a full cache
-/// stays if it was used or is frequent; then an entry leaves that the clock hand finds unused. Keys that return soon after
-/// their eviction move the window's target. `Docs/Internals/Eviction.md` has the rules, and the measurements for the numbers.
+/// Entries after the boundary are the window, where new entries prove their use; older entries are main. If the cache is full,
+/// an entry that moves to main must be used or frequent to stay; then an entry that the clock hand finds unused is evicted. If
+/// many keys return soon after their eviction, the size of the window changes. See `Docs/Internals/Eviction.md`.
 extension EvictionQueue where Self: ~Copyable {
-  /// The most promotions, and the most steps of the clock hand, of one insertion.
+  /// The most entries that move to main, and the most steps of the clock hand, in one insertion.
   private static var mostSteps: Int { 64 }
 
-  /// The first statistics of a new entry that takes `share` of the capacity; counts an insertion.
+  /// The first statistics of a new entry that takes `share` of the capacity. Counts the insertion of the entry.
   mutating func firstStats(ofHash hash: UInt64, share: Double) -> AccessStats {
     let entries = entries
     let ghost = takeGhost(of: hash)
@@ -100,7 +100,7 @@ extension EvictionQueue where Self: ~Copyable {
     }
   }
 
-  /// Tries to evict the clock hand's entry, or the window's oldest entry if main is empty. False if no entry may leave.
+  /// Tries to evict the clock hand's entry, or the window's oldest entry if main is empty. False if all entries must stay.
   mutating func evictOne(sparing spared: Entry?) throws(Failure) -> Bool {
     if let victim = try victim(sparing: spared) {
       try evict(victim, from: .main)
@@ -115,14 +115,14 @@ extension EvictionQueue where Self: ~Copyable {
   mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) {
     let hash = hash(of: entry)
     let frequency = stats(of: entry).frequency
-    // This line comes before the removal, so the number still includes the entry.
+    // The number is read before the removal, so it still includes the entry.
     let entries = entries
     guard try remove(entry) else { return }
     putGhost(of: hash, from: part, frequency: frequency, entries: entries)
     policy.evicted(from: part, of: entries)
   }
 
-  /// While the cache is over its limit, either the promoted entry leaves or the entry that the clock hand finds.
+  /// While the cache is over its limit, evicts either the entry that has moved to main or the entry that the clock hand finds.
   private mutating func compete(_ entry: Entry) throws(Failure) {
     let own = stats(of: entry)
     while isOver {
@@ -143,9 +143,9 @@ extension EvictionQueue where Self: ~Copyable {
     }
   }
 
-  /// Lowers the frequency of an unused victim that has won against a returning key, and moves the clock hand on. Otherwise an
-  /// old working set would keep its frequencies for many insertions. Where many keys return, as in a loop, the victim is as
-  /// good as they are.
+  /// An unused entry of main has won against a key that returned after its eviction. Lowers the frequency of this winner and
+  /// moves the clock hand past it. Otherwise old frequent entries would stay during many insertions, though nobody uses them.
+  /// If many keys return, as in a loop over keys, the winner is as good as the returning keys, so nothing changes.
   private mutating func wearDown(_ victim: Entry, _ stats: AccessStats) {
     guard stats.clock == 0, policy.returns.areRare else { return }
     if stats.frequency > 1 {
@@ -154,8 +154,8 @@ extension EvictionQueue where Self: ~Copyable {
     clockHand = position(after: victim)
   }
 
-  /// The first entry of main, from the clock hand on, that was not used since the hand last passed; after ``mostSteps`` the
-  /// entry that the hand has reached.
+  /// The first entry of main, from the clock hand on, that was not used after the hand's last visit. If ``mostSteps`` entries
+  /// were used, the entry that the hand has reached.
   private mutating func victim(sparing spared: Entry?) throws(Failure) -> Entry? {
     guard var found = try main(from: clockHand, sparing: spared) else { return nil }
     for _ in 0..<Self.mostSteps {

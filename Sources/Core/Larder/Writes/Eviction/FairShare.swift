@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Chooses the namespace that evicts next in a full store: among the lowest priority, each in proportion to its bytes.
+/// Chooses which namespace evicts next in a full store: of the lowest priority, each in proportion to its bytes.
 ///
-/// Each namespace has a virtual time, which advances by the share of its bytes that an eviction removes. The namespace with the
-/// earliest time evicts next. A new member starts at the present time, so earlier evictions do not count against it. Every
-/// process keeps these times for itself.
+/// Each namespace has a virtual time. An eviction advances it by the removed share of the namespace's bytes. The namespace with
+/// the earliest time evicts next. A namespace that is new in this object starts at the current virtual time, so that it need
+/// not make up for earlier evictions. Every process has its own times.
 final class FairShare: Sendable {
   struct Member {
     var name: String
     var priority: Priority
     var eviction: Eviction
     var id: NamespaceID
-    /// Bytes that other namespaces cannot take.
+    /// Bytes that a write to another namespace cannot evict.
     var guaranteed: UInt64
   }
 

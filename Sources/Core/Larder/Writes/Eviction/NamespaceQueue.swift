@@ -1,13 +1,13 @@
 import LMDB
 import LarderSystem
 
-/// The queue of a namespace inside a batch that makes room. The queue takes over the session of the write until ``end()``.
+/// The queue of a namespace in a batch that makes room. From `init` to ``end()``, the queue owns the session of the write.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
   let budget: SpaceBudget
   private(set) var request: RoomRequest
   private(set) var removal = RemovalResult()
-  /// The entry that was read last. It is most likely the victim, which then need not be parsed again.
+  /// The entry that was read last. Most often the policy evicts this entry, and then its record is not parsed again.
   private var latest: StoredEntry?
 
   init(_ session: consuming WriteSession, _ budget: SpaceBudget, _ request: RoomRequest) {
@@ -47,7 +47,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private var reason: RemovalReason? { request.reason ?? request.limits.exceeded(by: usage) }
 
-  /// Whether the nearest limit counts bytes, not entries.
+  /// Whether the nearest limit is a limit of bytes, not of entries.
   private var countsBytes: Bool { request.limits.countsBytes(usage) ?? budget.countsBytes }
 
   func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
@@ -71,7 +71,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   }
 
   mutating func promote() throws(LarderError) -> Candidate? {
-    // An entry that is being overwritten counts with its new size, but the queue still has the old size.
+    // The entry that is being overwritten does not move: it counts with its new size, but the queue still has its old size.
     guard let found = try read(from: state.windowBoundary),
       found.entryKey != session.admission?.entryKey
     else { return nil }
@@ -86,7 +86,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   mutating func remove(_ candidate: Candidate) throws(LarderError) -> Bool {
     guard let reason, mayEvict(candidate, newest: try newest) else { return false }
     guard usage.bytes >= request.guaranteed &+ candidate.size else {
-      // Smaller entries may fit, but a search for them could look at all entries.
+      // Smaller entries may be evictable, but the search for them could read all entries, so the eviction stops.
       request.evictionsLeft = 0
       return false
     }
@@ -112,7 +112,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   }
 
   private mutating func read(from position: UInt64) throws(LarderError) -> Candidate? {
-    // No entry ever gets the last possible position; a record there is damage.
+    // No entry ever has the largest possible position. A record at that position is damage, so it counts as no entry.
     guard let entry = try entry(from: position), entry.header.sequence != .max else { return nil }
     latest = entry
     return Candidate(
@@ -148,12 +148,12 @@ extension Limits {
     return nil
   }
 
-  /// Whether a namespace, including the entry to be admitted, exceeds a limit.
+  /// Whether a namespace exceeds a limit. The entry that is about to be stored is included.
   func areExceeded(by id: NamespaceID, _ session: borrowing WriteSession) -> Bool {
     exceeded(by: session.ledger.expectedUsage(id)) != nil
   }
 
-  /// Whether the limit that is relatively nearer counts bytes; nil without limits.
+  /// Whether the limit of which less is left, in relation to its size, is the limit of bytes. Nil without limits.
   func countsBytes(_ usage: Usage) -> Bool? {
     switch (entries, bytes) {
     case (nil, nil): nil

@@ -1,16 +1,16 @@
 import LarderSystem
 
-/// The order of a namespace's queue and the state of its policy, in the namespace's counters record.
+/// The order of a namespace's queue and the state of its eviction policy. Both are in the record of the namespace's counters.
 ///
 /// The queue holds every entry that may be evicted, in the order of the positions. The entries from `windowBoundary` on are the
-/// window; the older entries are main. Records never move: only `windowBoundary` and `clockHand` do.
+/// window; the older entries are main. No entry is moved in the database: only `windowBoundary` and `clockHand` change.
 struct QueueState: Equatable {
   var windowBoundary: UInt64 = 0
   var clockHand: UInt64 = 0
   var windowEntries: UInt64 = 0
   var windowBytes: UInt64 = 0
   var policy = PolicyState()
-  /// One step of the ghosts' age is 2^`ageShift` evictions; `ageShift` is at most 63.
+  /// A ghost's age is counted in units of 2^`ageShift` evictions. `ageShift` is at most 63.
   var ageShift: UInt64 = 0
 
   init() {}
@@ -56,13 +56,12 @@ struct QueueState: Equatable {
   }
 }
 
-/// The age of a namespace's ghosts, counted in evictions of the namespace.
+/// The age of a namespace's ghosts (records of evicted entries), counted in evictions of the namespace.
 ///
-/// A ghost has 11 bits for the time of its eviction, in steps of 2^`ageShift` evictions. The size of a step depends on the size
-/// of the namespace, so that a ghost lives for 64 to 512 steps. Then ages have enough detail, and the 11 bits do not overflow
-/// during the life of a ghost.
+/// A ghost has 11 bits for the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so
+/// that a ghost lives for 64 to 512 steps. Then ages are exact enough, and the 11 bits do not overflow while a ghost lives.
 extension QueueState {
-  /// A ghost lives for this many times as many evictions as the namespace has entries.
+  /// In a namespace of n entries, a ghost lives for this number times n evictions.
   private static let ghostLife: UInt64 = 4
 
   mutating func ghostStamp(entries: UInt64) -> UInt64 {
@@ -70,7 +69,7 @@ extension QueueState {
     return policy.evictions >> ageShift
   }
 
-  /// Reads a ghost from a slot of the access table; nil if it is too old.
+  /// Makes a ghost from a slot of the access table; nil if the ghost is too old.
   func ghost(_ slot: GhostSlot, entries: UInt64) -> Ghost? {
     let shift = shift(entries: entries)
     let age = slot.age(at: policy.evictions >> shift) << shift
@@ -78,14 +77,14 @@ extension QueueState {
     return Ghost(age: age, part: slot.part, frequency: slot.frequency)
   }
 
-  /// The shift changes only when the number of entries has changed a lot: older ghosts then have a wrong age.
+  /// The shift changes only if the number of entries has changed a lot, because a change makes ages of ghosts wrong.
   private func shift(entries: UInt64) -> UInt64 {
     let log = UInt64(63 - max(1, entries).leadingZeroBitCount)
     return min(max(ageShift, log < 6 ? 0 : log - 6), log < 4 ? 0 : log - 4)
   }
 }
 
-/// The state that the policy keeps for one cache; on disk it is in the namespace's counters record.
+/// The state that the policy keeps for one cache. For a namespace, the state is in the record of the counters.
 struct PolicyState: Equatable {
   var target = WindowTarget()
   var returns = ReturnRates()
@@ -96,18 +95,18 @@ struct PolicyState: Equatable {
     target.evicted(from: part, of: entries)
   }
 
-  /// How new the cache is: 1 until the namespace has evicted three tenths of its entries, then falling towards 0.
+  /// How new the cache is: 1 until three tenths of its entries were evicted, and then less and less, towards 0.
   func youth(of entries: UInt64) -> Double {
     min(1, 0.3 * Double(entries) / Double(max(1, evictions)))
   }
 }
 
-/// The shares of insertions whose keys were evicted before: moving averages over about one insertion for each entry.
+/// Which shares of new keys were evicted before, as moving averages over about as many insertions as there are entries.
 ///
-/// Most insertions are ghost hits if the cache is too small for a loop over its keys. If each inserted key then displaced
-/// another key of the loop, the cache would never hit.
+/// If the cache is too small for a loop over its keys, most insertions are ghost hits. If then each inserted key replaced
+/// another key of the loop, every lookup would miss.
 struct ReturnRates: Equatable {
-  /// The share of insertions that are ghost hits: at most n/2 evictions ago in a cache of n entries.
+  /// The share of ghost hits: insertions of a key that was evicted at most n/2 evictions ago in a cache of n entries.
   private(set) var ghostHits = 0.0
   private(set) var all = 0.0
   /// Becomes true when ``ghostHits`` rises above ``mostGhostHits``, and false when ``ghostHits`` falls below
@@ -120,7 +119,7 @@ struct ReturnRates: Equatable {
 
   init() {}
 
-  /// Takes over stored values; they may be damaged.
+  /// Takes over stored values, which may be damaged.
   init(ghostHits: Double, all: Double, isLooping: Bool) {
     self.ghostHits = ghostHits.clamped(to: 0...1, otherwise: 0)
     self.all = all.clamped(to: 0...1, otherwise: 0)
@@ -139,22 +138,22 @@ struct ReturnRates: Equatable {
 }
 
 extension Double {
-  /// The nearest value of a range; `otherwise` for not a number.
+  /// The nearest value of a range. If the number is NaN, the result is `otherwise`.
   func clamped(to range: ClosedRange<Double>, otherwise: Double) -> Double {
     isNaN ? otherwise : min(max(self, range.lowerBound), range.upperBound)
   }
 }
 
-/// The share of the capacity that the window may have, and the rule that changes the share.
+/// The share of the capacity that the window may have, and the rule that changes this share.
 ///
-/// A ghost hit of a key evicted from the window shows that the window is too small; a ghost hit of a key evicted from main
-/// shows that the window is too large. The hits of the part that evicts less count for more.
+/// A ghost hit of a key that was evicted from the window shows that the window is too small. A ghost hit of a key from main
+/// shows that the window is too large. If one part evicts less than the other, a hit of this part has more weight.
 struct WindowTarget: Equatable {
   private(set) var share = first
-  /// Evictions from each part; older evictions count less.
+  /// Evictions from the window; in `main`, evictions from main. Older evictions have less weight.
   private(set) var window = 0.0
   private(set) var main = 0.0
-  /// Successive ghost hits of one part.
+  /// The number of ghost hits in a row that belong to the same part, ``runPart``.
   private(set) var run: UInt64 = 0
   private(set) var runPart = QueuePart.window
 
@@ -162,16 +161,16 @@ struct WindowTarget: Equatable {
   private static let lowest = 0.01
   private static let highest = 0.80
   private static let mostRatio = 64.0
-  /// This many successive ghost hits of one part double the step.
+  /// After this number of ghost hits of one part in a row, the step is doubled.
   private static let doubling = 8.0
   private static let mostBoost = 4.0
-  /// The bounds for a new cache: its target must move far with few ghost hits.
+  /// A new cache has fewer ghost hits, but its share must change a lot. So these bounds allow larger steps.
   private static let mostYoungBoost = 64.0
   private static let leastYoungStep = 0.0001
 
   init() {}
 
-  /// Takes over stored values; they may be damaged.
+  /// Takes over stored values, which may be damaged.
   init(share: Double, window: Double, main: Double, run: UInt64, runPart: QueuePart) {
     self.share =
       share == 0 ? Self.first : share.clamped(to: Self.lowest...Self.highest, otherwise: Self.first)
@@ -183,7 +182,7 @@ struct WindowTarget: Equatable {
 
   private static var longestRun: UInt64 { UInt64(mostYoungBoost * doubling) }
 
-  /// A key, which takes `share` of the capacity, came back soon after its eviction from `part`. `youth` is 1 for a new cache.
+  /// A key that takes `share` of the capacity returned soon after its eviction from `part`. `youth` is 1 for a new cache.
   mutating func ghostHit(_ part: QueuePart, share size: Double, youth: Double) {
     run = part == runPart ? min(run + 1, Self.longestRun) : 1
     runPart = part
@@ -195,8 +194,8 @@ struct WindowTarget: Equatable {
     share = min(max(share + (part == .window ? step : -step), Self.lowest), Self.highest)
   }
 
-  /// A ghost hit in a loop does not show which part is too small. A window above its first target shrinks, so that main has
-  /// room for the loop.
+  /// In a loop over keys, a ghost hit does not show which part is too small. A window above its first share shrinks, so that
+  /// main has room for the loop.
   mutating func relax(share size: Double) {
     if share > Self.first { share = max(share - 0.5 * size, Self.first) }
   }

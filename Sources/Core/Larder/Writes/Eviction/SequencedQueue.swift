@@ -1,24 +1,24 @@
 struct Candidate: Equatable {
   var sequence: UInt64
   var size: UInt64
-  /// Names the entry in the access table.
+  /// Identifies the entry in the access table.
   var hash: UInt64
   var entryKey: [UInt8]
 }
 
-/// A queue in the order of positions, with its statistics in the access table: a namespace.
+/// The queue of a namespace: in the order of the positions, with the statistics in the access table.
 protocol SequencedQueue: EvictionQueue, ~Copyable
 where Entry == Candidate, Position == UInt64, Failure == LarderError {
   var state: QueueState { get set }
   var table: AccessTable { get }
-  /// The cost of an entry in the measure of the nearest limit: its bytes, or 1.
+  /// The size of an entry in the unit of the nearest limit: its bytes for a limit of bytes, otherwise 1.
   func cost(ofSize size: UInt64) -> UInt64
-  /// The nearest limit, in the same measure; without a limit, the present usage.
+  /// The nearest limit, in bytes or entries; if there is no limit, the current usage.
   var capacity: UInt64 { get }
   var windowCost: UInt64 { get }
-  /// Whether little room is left under any limit, so that new entries must soon compete with present entries.
+  /// Whether little room is left under any limit, so that entries that move to main must soon compete with entries of main.
   var isNearlyFull: Bool { get }
-  /// The first entry that may leave, at the position `sequence` or behind it.
+  /// The first entry that may be removed, at the position `sequence` or after it.
   mutating func first(from sequence: UInt64) throws(LarderError) -> Candidate?
 }
 
@@ -29,14 +29,14 @@ extension SequencedQueue where Self: ~Copyable {
   func position(after entry: Candidate) -> UInt64 { entry.sequence &+ 1 }
 
   mutating func oldestInWindow(sparing spared: Candidate?) throws(LarderError) -> Candidate? {
-    // The spared entry was promoted last, so it is not in the window.
+    // The spared entry is the entry that has just moved to main, so it is not in the window.
     try first(from: state.windowBoundary)
   }
 
   mutating func main(
     from position: UInt64, sparing spared: Candidate?
   ) throws(LarderError) -> Candidate? {
-    // The spared entry was promoted last, so it is the newest of main.
+    // The spared entry is the entry that has just moved to main, so the search ends before it.
     let end = spared?.sequence ?? state.windowBoundary
     if let found = try first(from: position), found.sequence < end { return found }
     if let found = try first(from: 0), found.sequence < end { return found }
@@ -62,7 +62,7 @@ extension SequencedQueue where Self: ~Copyable {
     table.putGhost(of: hash, stamp: stamp, part: part, frequency: frequency)
   }
 
-  /// Notes a new entry at the end of the queue; the window's counts already include it.
+  /// Notes a new entry at the end of the queue. The caller has already added the entry to the counts of the window.
   mutating func inserted(
     _ entry: Candidate, of id: NamespaceID, in minute: Int64
   ) throws(LarderError) {
@@ -72,7 +72,7 @@ extension SequencedQueue where Self: ~Copyable {
     let newest = entry.sequence
     let recent = (max(1, state.windowEntries) - 1) / 4
     table.setRecent(from: newest &+ 1 &- min(newest, recent), through: newest, of: id)
-    // A promoted entry of a full cache must compete: that happens when the batch makes room.
+    // In a full cache an entry that moves to main must compete. That happens later, when the batch makes room.
     if !isNearlyFull { try shrinkWindow { _, _ throws(LarderError) in } }
   }
 

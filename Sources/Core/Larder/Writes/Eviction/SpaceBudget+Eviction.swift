@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension SpaceBudget {
-  /// Refuses a value for which no eviction can make room.
+  /// Throws for a value that is larger than a limit, because no eviction can make room for it.
   func checkSize(_ size: Int, in known: KnownNamespace, named name: String) throws(LarderError) {
     try checkSize(size, under: known.rules, named: name)
   }
@@ -36,7 +36,7 @@ extension SpaceBudget {
   func makeRoom(in namespace: KnownNamespace, _ session: inout WriteSession) throws(LarderError) {
     let (id, rules) = (namespace.id, namespace.rules)
     if try lower(namespace, to: rules.limits, &session) { return }
-    // The sweep has no limit: a write is not refused while expired entries take the room.
+    // The search for expired entries has no limit, because no write may be refused while expired entries take the room.
     var sweep = ExpirySweep(of: id, limit: .max)
     try sweep.run(&session) { session in rules.limits.areExceeded(by: id, session) }
     guard rules.limits.areExceeded(by: id, session) else { return }
@@ -52,7 +52,7 @@ extension SpaceBudget {
         : "unpin or remove entries, lower guarantees, or raise the limit")
   }
 
-  /// Removes expired entries, then lets the policy of the namespace evict; false if the usage is still over the limits.
+  /// Removes expired entries, then lets the policy of the namespace evict. False if the usage is still over the limits.
   func lower(
     _ namespace: KnownNamespace, to limits: Limits, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
@@ -77,7 +77,7 @@ extension SpaceBudget {
     }
   }
 
-  /// Removes expired entries, then lets namespaces evict in turn; false if the usage is still over the limits.
+  /// Removes expired entries, then lets one namespace after another evict. False if the usage is still over the limits.
   func lowerStore(_ session: inout WriteSession) throws(LarderError) -> Bool {
     guard isOver(session) else { return true }
     var sweep = ExpirySweep(of: nil)
@@ -86,8 +86,8 @@ extension SpaceBudget {
     return !isOver(session)
   }
 
-  /// Lets one namespace after another evict an entry while `shouldContinue` returns true; ``FairShare`` chooses the namespace.
-  /// Evictions within the limits of entries and bytes count as evictions for the disk limit.
+  /// While `shouldContinue` returns true, lets one namespace after another evict an entry; ``FairShare`` chooses the namespace.
+  /// If no limit of entries or bytes is exceeded, the evictions count as evictions for the disk limit.
   func evictInTurn(
     _ session: inout WriteSession, while shouldContinue: (borrowing WriteSession) -> Bool
   ) throws(LarderError) {
@@ -98,7 +98,7 @@ extension SpaceBudget {
       try session.load(member.id)
       let usage = session.ledger.expectedUsage(member.id)
       let limits = try session.namespace(member.name)?.rules.limits ?? Limits()
-      // A namespace may lose guaranteed bytes to its own writes.
+      // A write to the namespace itself may evict even the guaranteed bytes.
       let isOwn = session.ledger.expected?.id == member.id
       let guaranteed = isOwn ? 0 : member.guaranteed
       let request = RoomRequest(
@@ -183,7 +183,7 @@ extension SpaceBudget {
 }
 
 extension Limits {
-  /// The limits in messages: `20 entries, 1000 bytes`.
+  /// The limits in the form that messages use: `20 entries, 1000 bytes`.
   var words: String {
     [entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) }]
       .compactMap { $0 }.joined(separator: ", ")
@@ -191,7 +191,7 @@ extension Limits {
 }
 
 extension StoreLimits {
-  /// Whether storing an entry may evict other entries for these limits; the disk limit is left out.
+  /// Whether a new entry may evict other entries because of the limits of entries or bytes. The disk limit is not included.
   var evicts: Bool { entries != nil || bytes != nil }
 
   var words: String {
@@ -211,7 +211,7 @@ enum LimitWords {
     number == 1 ? "1 byte" : "\(number) bytes"
   }
 
-  /// For example `8 entries (1000 bytes)`.
+  /// A text for messages, for example `8 entries (1000 bytes)`.
   static func usage(_ entries: some BinaryInteger, _ bytes: some BinaryInteger) -> String {
     "\(self.entries(entries)) (\(self.bytes(bytes)))"
   }

@@ -2,22 +2,22 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The effects of a batch in this process. They are confirmed after the commit of the batch, or undone after a rollback.
+/// The effects of a batch on the memory of this process. They are confirmed after the commit, or undone after a rollback.
 struct BatchEffects {
-  /// The most expired entries, found by readers, that one write removes beside its own work.
+  /// Besides its own work, a write removes at most this number of expired entries that readers have found.
   static let expirationsPerWrite = 64
 
   var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
   var expirations: [(key: [UInt8], item: Void)] = []
   var accesses: [(key: [UInt8], item: PendingAccesses.Use)] = []
   var declared: [(handle: NamespaceHandle, rules: Rules)] = []
-  /// The number that ``RemovalTable`` gave to the removals of the batch; nil without removals.
+  /// The number that ``RemovalTable`` gave to the removals of the batch; nil if the batch removed nothing.
   var removal: UInt64?
   var changes: PendingChanges?
-  /// Whether the batch made changes without a subscriber, in a store that once had a subscriber.
+  /// Whether the batch made changes while no subscriber existed, in a store that had a subscriber at an earlier time.
   var hasUnrecordedChanges = false
   var entries: UInt64 = 0
-  /// The number of removed owners whose dependents are still stored after the commit.
+  /// The number of removed owners whose dependents the batch has not removed yet.
   var orphans: UInt64 = 0
 
   func confirm(in engine: StoreEngine) {
@@ -40,7 +40,7 @@ struct BatchEffects {
 }
 
 extension WriteBatch {
-  /// Removes up to `limit` entries that readers have found expired, if they are still expired and the clock is trusted.
+  /// Removes up to `limit` entries that readers have found expired and that still are; none if the clock is not trusted.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
     let taken = session.engine.leftovers.expirations.take(limit)
     effects.expirations += taken
@@ -59,7 +59,7 @@ extension WriteBatch {
       do throws(LarderError) {
         id = try session.namespace(handle.name)?.id
       } catch  where session.transaction.failure == nil {
-        // The counts of a damaged namespace wait; the counts of other namespaces must not.
+        // This namespace is damaged, so its counts stay in memory. The counts of the other namespaces are still written.
         continue
       }
       guard let id else { continue }
@@ -67,7 +67,7 @@ extension WriteBatch {
       if epoch < session.transaction.id {
         handle.begin(epoch, seenAt: session.transaction.id - 1)
       } else if !session.ledger.isNew(id) {
-        // This batch has reset the counters; the pending reads happened before the reset.
+        // This batch has reset the counters. The counts in memory are of reads before the reset, so they are not added.
         continue
       }
       let pending = handle.unmerged()

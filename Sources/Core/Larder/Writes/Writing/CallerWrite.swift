@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A write as a value: everything that it needs to wait in the queue, share a transaction, and run again.
+/// A write as a value. With this value, the write can wait in the queue, share a transaction with other writes, and run again.
 struct SharedWrite<Result: Sendable>: Sendable {
   var size = 0
   var mode = CommitMode.standard
   var body: @Sendable (inout WriteBatch) throws -> Result
-  /// Makes the write in the write buffer; returns nil if only a transaction can make the write.
+  /// Makes the write in the write buffer. Returns nil if only a transaction can make the write.
   private(set) var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
 
   init(
@@ -17,7 +17,7 @@ struct SharedWrite<Result: Sendable>: Sendable {
     self.body = body
   }
 
-  /// This write with `append`, which runs before a transaction is tried.
+  /// A copy of this write with `append`. The engine calls `append` first, and starts a transaction only if the result is nil.
   func buffered(
     _ append: @escaping @Sendable (StoreEngine) throws(LarderError) -> Result?
   ) -> Self {
@@ -40,7 +40,7 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
   var mode: CommitMode { write.mode }
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-  /// Sets the closure that resumes the caller, before the write is queued.
+  /// Sets the closure that resumes the caller. Must be called before the write joins the queue.
   func begin(_ resume: @escaping @Sendable () -> Void) { self.resume.withLock { $0 = resume } }
 
   func cancel() { cancelled.store(true, ordering: .relaxed) }
@@ -56,9 +56,9 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
     resume()
   }
 
-  /// The result; only valid after ``finish(_:)``.
+  /// The result or the error of the write; valid only after ``finish(_:)``.
   var result: Result {
-    // The result exists after a write without an error, because the write has run.
+    // `outcome` is not nil: the write has set it while running, or ``finish(_:)`` has set it to the error.
     get throws { try outcome.withLock { $0! }.get() }
   }
 }

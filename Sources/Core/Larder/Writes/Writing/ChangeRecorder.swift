@@ -1,19 +1,19 @@
 import LMDB
 import LarderSystem
 
-/// Collects the changes of a batch for subscribers, while subscriptions exist.
+/// Collects the changes of a batch for subscribers, as long as subscriptions exist.
 struct ChangeRecorder {
   fileprivate(set) var pending: PendingChanges?
   /// Whether the batch made changes that were not recorded.
   private(set) var hasUnrecorded = false
-  /// The names, in this batch, of the namespaces that were already looked up.
+  /// The names of the namespaces that this batch has already looked up for its changes.
   fileprivate var names: [NamespaceID: [UInt8]] = [:]
 
   init(_ pending: PendingChanges?) { self.pending = pending }
 
   func prepare() { pending?.prepare() }
 
-  /// Whether the next change must be described. If not, this call notes that a change happened.
+  /// Whether the caller must describe the next change for subscribers. If not, notes only that a change happened.
   @inline(__always)
   mutating func wantsNext() -> Bool {
     if pending != nil { return true }
@@ -57,7 +57,7 @@ extension WriteSession {
   }
 }
 
-/// The changes of a batch. They are written into the ring as they are made, and published after the commit of the batch.
+/// The changes of a batch. Each change is written into the ring when it is made, and published after the commit.
 struct PendingChanges {
   let feed: ChangeFeed
   let transaction: UInt64
@@ -83,7 +83,7 @@ struct PendingChanges {
     if count > 0 { feed.publish(first + count) }
   }
 
-  /// Drops the changes after a rollback.
+  /// Makes room for other changes in the ring, after the batch was rolled back.
   func discard() {
     if count > 0 { feed.ring.discard(first + count) }
   }

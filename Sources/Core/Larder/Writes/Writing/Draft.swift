@@ -4,17 +4,17 @@ struct Draft: ~Escapable {
   let entryKey: [UInt8]
   let key: Span<UInt8>
   let keyHash: UInt64
-  /// The header in its stored form, without the checksum.
+  /// The header as it is stored, but without the checksum.
   let header: EntryHeader
   let form: EntryHeader.Form
   let fields: EntryFields
   let encodedFields: [UInt8]
-  /// The value, or the payload of the former record in a draft that keeps the former value.
+  /// The value. If the draft keeps the value of the former entry, the payload of the former record.
   let payload: Span<UInt8>
   let valueCount: Int
   private let keepsValue: Bool
 
-  /// - Parameter former: an entry whose value stays; then `value` is the payload of its record.
+  /// - Parameter former: the entry whose value the draft keeps, if any; then `value` is the payload of its record.
   @_lifetime(copy key, copy value)
   init(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
@@ -51,7 +51,7 @@ struct Draft: ~Escapable {
       queuePosition: header.sequence)
   }
 
-  /// Whether `entry` already has the content of the draft. A version has only one value ever.
+  /// Whether `entry` already has the content of the draft. The value is not compared, because each version has only one value.
   func isContent(of entry: StoredEntry) -> Bool {
     header.version == entry.header.version && header.isContent(of: entry.header)
       && fields == entry.fields

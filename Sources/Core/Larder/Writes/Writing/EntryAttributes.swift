@@ -1,21 +1,21 @@
-/// The attributes of an entry beside key and value. An overwrite replaces them, but a pin stays if ``isPinned`` is nil.
+/// The attributes of an entry besides key and value. An overwrite replaces them all, but keeps the pin if ``isPinned`` is nil.
 public struct EntryAttributes: Sendable {
-  /// The format of the bytes, for programs that display them. A cache uses the number of its codec.
+  /// The format of the value's bytes, for programs that display the value. A cache sets the number of its codec.
   public var codec: CodecID
-  /// The expiration; nil for the expiration of the namespace's rules.
+  /// The expiration; nil means the expiration of the namespace's rules.
   public var expires: Expiration?
-  /// How long after its expiry the entry may be served stale; nil for the namespace's rule.
+  /// How long the entry may be served stale after its expiry; nil means the duration of the namespace's rules.
   public var stale: Duration?
   /// Whether the entry is protected from eviction; nil keeps the pin of the replaced entry.
   public var isPinned: Bool?
   /// Whether the entry records that its key has no value.
   package var isNegative = false
-  /// Whether owners may be written later, as in an import.
+  /// Whether the owners may be missing now and be written later, as in an import.
   package var awaitsOwners = false
-  /// The time of the first write of the value, for copies; nil for now. A time in the future counts as now.
+  /// The time at which the value was first written, for copies; nil means now. A time in the future also means now.
   public var written: Timestamp?
 
-  /// Attributes that few entries have. They lie in a box, because each write copies its attributes several times.
+  /// Attributes that few entries have. They are in a box on the heap, because each write copies its attributes several times.
   private struct Rare: Sendable {
     var tags: [String] = []
     var owners: [Owner] = []
@@ -44,14 +44,14 @@ public struct EntryAttributes: Sendable {
     box = .of(rare)
   }
 
-  /// Attributes with the given codec and expiration. The namespace's rules supply a missing expiration and stale window.
+  /// Attributes with the given codec and expiration. If the expiration is nil, the namespace's rules apply.
   @inline(__always)
   public init(codec: CodecID = .bytes, expires: Expiration? = nil) {
     self.codec = codec
     self.expires = expires
   }
 
-  /// Nil keeps the expiration of the attributes.
+  /// A copy of the attributes with another expiration; nil keeps the expiration.
   @inline(__always)
   func expiring(_ expires: Expiration?) -> EntryAttributes {
     guard let expires else { return self }
@@ -60,56 +60,56 @@ public struct EntryAttributes: Sendable {
     return attributes
   }
 
-  /// Tags for invalidation: 1 to 200 bytes of UTF-8 each, without a byte 0.
+  /// Tags by which entries can be invalidated. Each tag has 1 to 200 bytes of UTF-8, and no byte is 0.
   public var tags: [String] {
     get { box?.content.tags ?? [] }
     set { change { $0.tags = newValue } }
   }
 
-  /// The owners to which the entry belongs; the entry is removed with its last owner. Each owner must be stored, or the write
-  /// throws ``LarderError/Code/noSuchOwner``.
+  /// The owners of the entry. When its last owner is removed, the entry is removed, too. Each owner must be stored, or the
+  /// write throws ``LarderError/Code/noSuchOwner``.
   public var owners: [Owner] {
     get { box?.content.owners ?? [] }
     set { change { $0.owners = newValue } }
   }
 
-  /// The time to idle of an entry with a given end, as in an import; nil for the time to idle of ``expires``.
+  /// The time to idle of an entry whose expiry is given, as in an import; nil means the time to idle of ``expires``.
   package var idle: Duration? {
     get { box?.content.idle }
     set { change { $0.idle = newValue } }
   }
 
-  /// The entity tag (RFC 9110, 8.8.3) of the response that the value came from, byte for byte.
+  /// The entity tag (RFC 9110, section 8.8.3) of the response that contained the value, without any change of its bytes.
   public var entityTag: [UInt8]? {
     get { box?.content.entityTag }
     set { change { $0.entityTag = newValue } }
   }
 
-  /// The modification date (RFC 9110, 8.8.2) of the response that the value came from, byte for byte.
+  /// The modification date (RFC 9110, section 8.8.2) of the response that contained the value, without any change of its bytes.
   public var lastModified: [UInt8]? {
     get { box?.content.lastModified }
     set { change { $0.lastModified = newValue } }
   }
 
-  /// The writer's own bytes, stored beside the value.
+  /// Bytes for the program's own use, stored with the value.
   public var metadata: [UInt8]? {
     get { box?.content.metadata }
     set { change { $0.metadata = newValue } }
   }
 
-  /// The terms of a value that a load through a shared tier gave; nil for every other value.
+  /// The terms under which a shared tier gave the value to a load; nil for every other value.
   package var copy: CopyTerms? {
     get { box?.content.copy }
     set { change { $0.copy = newValue } }
   }
 
-  /// - Parameter transformed: the value and metadata after the transforms.
+  /// - Parameter transformed: the value and the metadata after the transforms; nil if no transform ran.
   func fields(
     longKey: [UInt8]?, owners: [StoredOwner], _ transformed: TransformedValue?
   ) throws(LarderError) -> EntryFields {
     var fields = EntryFields()
     if longKey == nil, transformed == nil, owners.isEmpty, hasNoFields { return fields }
-    // The whole key comes first, then the transforms: reads look for them there.
+    // The field of the whole key must be the first field and the transforms the next, because reads look for them there.
     if let longKey { fields[.key] = longKey }
     if let steps = transformed?.steps { fields[.transforms] = steps.encoded() }
     fields.replaceAll(.owner, with: owners.map(\.field))
@@ -136,7 +136,7 @@ public struct EntryAttributes: Sendable {
     box == nil || tags.isEmpty && metadata == nil && entityTag == nil && lastModified == nil
   }
 
-  /// The bytes of the tags; throws for an empty list or an impossible tag.
+  /// The bytes of the tags. Throws for an empty list or an impossible tag.
   static func validated(all tags: [String]) throws(LarderError) -> [[UInt8]] {
     if tags.isEmpty {
       throw LarderError(
@@ -145,7 +145,7 @@ public struct EntryAttributes: Sendable {
     return try tags.map { tag throws(LarderError) in try validated(tag) }
   }
 
-  /// The bytes of a tag; throws for an impossible tag.
+  /// The bytes of a tag. Throws for an impossible tag.
   package static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
     let bytes = Array(tag.utf8)
     guard (1...IndexKey.longestTag).contains(bytes.count), !bytes.contains(0) else {

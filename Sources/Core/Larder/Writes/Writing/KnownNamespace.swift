@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A namespace in the view of writes: its record, and the rules in force.
+/// The facts that a write knows about a namespace: its record, and the rules in force.
 final class KnownNamespace: Sendable {
   static let new = KnownNamespace(NamespaceRecord(id: .store, created: 0), named: "")
 

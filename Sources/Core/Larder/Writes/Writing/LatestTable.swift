@@ -1,11 +1,11 @@
-/// A small table that finds the last used value without hashing: most batches use only one namespace.
+/// A small table that finds the value that was used last without hashing, because most batches use only one namespace.
 struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  // Separate from the value, and the value is not optional. So no comparison and no read copies the value.
+  // Key and value are separate, and the value is not optional, so that no comparison and no read copies the value.
   private var latestKey: Key?
   private var latest: Value
   private var others: [Key: Value] = [:]
 
-  /// - Parameter unused: any value; it fills the empty table.
+  /// - Parameter unused: any value. It fills ``latest`` while the table is empty.
   init(unused: Value) { latest = unused }
 
   subscript(key: Key) -> Value? {
@@ -23,7 +23,7 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Lends a value without a copy: values are large.
+  /// Lends a value without a copy, because values are large.
   subscript(key: Key, default absent: @autoclosure () -> Value) -> Value {
     @inline(__always) _read {
       if latestKey == key { yield latest } else { yield others[key] ?? absent() }
@@ -32,10 +32,10 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var last: Value? { latestKey == nil ? nil : latest }
 
-  /// The value of a key, which becomes the last value.
+  /// The value of a key. The value becomes the value that was used last.
   mutating func find(_ key: Key) -> Value? { makeLatest(key) ? latest : nil }
 
-  /// Changes a value in place; false if the value is absent.
+  /// Changes the value of a key in place; false if the table has no value for the key.
   mutating func update(_ key: Key, _ change: (inout Value) -> Void) -> Bool {
     guard makeLatest(key) else { return false }
     change(&latest)

@@ -2,20 +2,20 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The counters of the namespaces that a write uses, and the counters of the store. Each of them is loaded once.
+/// The counters of the namespaces that a write uses, and the counters of the store. Each record of counters is read once.
 ///
-/// They change in memory and are written once, by ``WriteSession/saveCounters()``, so they are exact after every commit.
+/// Changes are made in memory. ``WriteSession/saveCounters()`` writes them once, so stored counters are exact after a commit.
 struct Ledger {
   struct Account: Sendable {
     var counters: NamespaceCounters
-    /// Whether the store has no record of these counters yet.
+    /// True if the store has no record of these counters yet.
     var isNew: Bool
     var isChanged: Bool
 
     static let none = Account(counters: NamespaceCounters(), isNew: false, isChanged: false)
   }
 
-  /// The counters that a write leaves to the next write.
+  /// The counters that a write hands over to the next write of this process.
   struct Balance: Sendable {
     var store: StoreState
     var namespaces = LatestTable<NamespaceID, Account>(unused: Account.none)
@@ -24,9 +24,9 @@ struct Ledger {
   private var namespaces: LatestTable<NamespaceID, Account>
   private(set) var store: StoreState
   private let committed: StoreState
-  /// The entry for which the batch makes room.
+  /// The entry that the batch will store next, and for which it makes room.
   var expected: ExpectedEntry?
-  /// The number of changes so far: it tells whether a failed write has changed anything.
+  /// The number of changes until now. With this number a caller finds out whether a failed write has changed anything.
   private(set) var changes = 0
 
   init(_ balance: Balance) {
@@ -35,7 +35,7 @@ struct Ledger {
     committed = balance.store
   }
 
-  /// The counters for the next write: those of the store, and of the namespace that was loaded or changed last.
+  /// The counters for the next write: the counters of the store, and of the namespace that was read or changed last.
   var balance: Balance {
     var next = Balance(store: store, namespaces: namespaces)
     next.namespaces.keepLatest {
@@ -45,14 +45,14 @@ struct Ledger {
     return next
   }
 
-  /// Whether facts about names, ids, rules and tombstones may be cached beyond the batch.
+  /// Whether the names, ids, rules and tombstones are those of the last commit, so that caches may keep them after the batch.
   var hasCommittedGeneration: Bool { store.generation == committed.generation }
 
   // MARK: Namespaces
 
   func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
 
-  /// Takes over the stored counters of a namespace, or a new count if the record of its counters is damaged.
+  /// Takes over the counters of a namespace. `isCounted` means that they were counted again, because their record is damaged.
   mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
@@ -78,8 +78,8 @@ struct Ledger {
     learn(id, change)
   }
 
-  /// Like `updateLoaded`, for the state of a policy. ``changes`` does not count the call, because a refused write need not undo
-  /// the state of a policy.
+  /// Like `updateLoaded`, for the state of an eviction policy. ``changes`` does not include this change, because a refused
+  /// write may leave the state of a policy changed.
   mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     _ = namespaces.update(id) { loaded in
       loaded.isChanged = true
@@ -89,8 +89,8 @@ struct Ledger {
 
   // MARK: Entries
 
-  /// Replaces the old weight of an entry by its new weight; nil stands for no entry. `reason` says why the old value leaves,
-  /// if removals of that kind are counted.
+  /// Replaces the weight of an old entry by the weight of the new entry; nil means that there is no such entry. `reason` says
+  /// why the old value is removed, or is nil if such a removal is not counted.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil
@@ -125,8 +125,8 @@ struct Ledger {
     Int64(bitPattern: store.lastStamp) == now.milliseconds && store.suspectSince == 0
   }
 
-  /// Records the time of a trusted clock. The last time counts, not the largest: after a clock that was ahead, the next jump
-  /// must be detected, too.
+  /// Records the time of a trusted clock. This may be an earlier time than the recorded time: after a clock that was wrong and
+  /// too late, the next jump of the clock must be detected as well.
   mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0
@@ -151,11 +151,11 @@ struct Ledger {
 
 /// The share of one entry in the counters.
 struct EntryWeight: Equatable {
-  /// Bytes of the value.
+  /// The bytes of the value.
   var size: Int
-  /// Bytes of the record, and of the chunks of the value.
+  /// The bytes of the record and of the chunks of the value.
   var stored: Int
-  /// The position in the queue; 0 for a pinned entry, which is not in the queue.
+  /// The position in the queue. A pinned entry is not in the queue and has 0.
   var queuePosition: UInt64
 }
 
@@ -203,11 +203,11 @@ extension QueueState {
   }
 }
 
-/// The counters that this process committed last, used under the writer lock. A write right after that commit reads no record.
+/// The last counters that this process committed, used under the writer lock. With them, the next write need not read records.
 final class CommittedLedger: Sendable {
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
-  /// The kept counters if nothing was committed since, otherwise the stored counters.
+  /// The kept counters if no other write was committed after them; otherwise the stored counters.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger.Balance {
@@ -216,7 +216,7 @@ final class CommittedLedger: Sendable {
     return Ledger.Balance(store: try transaction.stateOrRebuilt(seal))
   }
 
-  /// Called before the commit. If the commit fails, nobody uses the counters.
+  /// Called before the commit. If the commit fails, the serial number does not match later, so nobody uses the counters.
   func keep(_ balance: Ledger.Balance, ofWrite serial: UInt64) {
     latest.withLock { $0 = (serial, balance) }
   }

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Changes of the expiry index that a batch has not written yet.
+/// Changes of the expiry index that a batch has not written to the database yet.
 ///
-/// Entries that are written or removed together usually share a block, so one write of a record covers many entries. A sweep
-/// moves entries between two blocks, so the batch keeps two. The records of the write buffer come in the order of their keys,
-/// so their commit keeps all blocks.
+/// One record of the index is a block with many entries. Entries that are written or removed together usually share a block, so
+/// the batch collects their changes and writes the record once. A sweep moves entries between two blocks, so the batch keeps
+/// two blocks. The write buffer has its records in the order of keys, so a commit of the write buffer keeps all blocks.
 struct PendingDeadlines {
   struct Change {
     let block: ExpiryBlock
@@ -31,7 +31,7 @@ struct PendingDeadlines {
   var keepsAll = false
   private(set) var count = 0
 
-  /// Returns the change of another block that must be written now.
+  /// Sets one bit of a block. If this displaces another block, returns the change of that block, which must be written now.
   @inline(__always)
   mutating func set(_ position: UInt64, of block: ExpiryBlock, to isIndexed: Bool) -> Change? {
     count &+= 1
@@ -54,7 +54,7 @@ struct PendingDeadlines {
     return nil
   }
 
-  /// Removes and returns a change of the last two blocks.
+  /// Removes and returns the change of one of the two last blocks.
   mutating func next() -> Change? {
     if let change = older {
       older = nil

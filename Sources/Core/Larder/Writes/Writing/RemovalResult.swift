@@ -1,13 +1,13 @@
 /// The entries and bytes that a call removed.
 public struct RemovalResult: Sendable, Hashable {
-  /// The number of entries.
+  /// The number of removed entries.
   public var entries: Int
-  /// Bytes of the entries' values.
+  /// The bytes of the removed values.
   public var bytes: Int
   /// Whether a purge removed nothing because the clock seems to have jumped; see ``Store/purge()``.
   public var skippedAfterClockJump = false
 
-  /// A removal of `entries` entries with `bytes` bytes.
+  /// The result for `entries` removed entries with `bytes` bytes.
   public init(entries: Int = 0, bytes: Int = 0) {
     self.entries = entries
     self.bytes = bytes

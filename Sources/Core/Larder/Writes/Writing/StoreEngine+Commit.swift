@@ -3,15 +3,15 @@ import LarderSystem
 
 /// The way in which a write transaction runs.
 struct CommitMode {
-  /// Whether the body may run again. A caller's closure runs only once.
+  /// Whether the body may run again after a rollback. The closure of a caller runs only once.
   var mayRepeat = true
-  /// Whether the transaction also removes invalidated and expired entries. Off for purge and invalidation, which count such
-  /// entries themselves, and for commits that the store makes by itself.
+  /// Whether the transaction also removes invalidated and expired entries. False for a purge and an invalidation, which count
+  /// such entries themselves, and for commits that the store makes without a request of the program.
   var cleansUp = true
-  /// The wait for other writers, including those of this process; nil for the store's lock timeout.
+  /// The longest wait for other writers, including those of this process; nil means the lock timeout of the store.
   var lockTimeout: Duration?
-  /// Whether the body may take long or read many keys. Then an own commit first stores the records of the write buffer, and no
-  /// process appends before the end of the body.
+  /// Whether the body may take long or read many keys. Then a separate commit first stores the records of the write buffer, and
+  /// no process appends to the buffer until the body has run.
   var needsEmptyBuffer = false
 
   static let standard = CommitMode()
@@ -23,14 +23,14 @@ struct CommitMode {
   }
 }
 
-/// Why a transaction was rolled back without an error of its body.
+/// The reason for a rollback that is not an error of the body.
 enum RetryReason {
   case fileLimitChanged(to: Int?)
-  /// A checkpoint of this process would free scarce pages.
+  /// Pages are scarce, and a checkpoint of this process would free some.
   case checkpointWanted
-  /// Fewer pages are free than earlier batches needed.
+  /// The file has fewer free pages than earlier batches needed.
   case roomWanted
-  /// The data file had too few pages, after the batch had taken `taken` pages.
+  /// The data file had too few pages. Until then the batch had taken `taken` pages.
   case outOfPages(taken: Int)
   case memberFailed(index: Int)
   case memberCancelled
@@ -47,17 +47,17 @@ enum CommitOutcome<Result> {
 }
 
 extension StoreEngine {
-  /// Runs `body` on the calling thread. Throws ``LarderError/Code/insideWrite`` if the thread is inside another write of the
-  /// store.
+  /// Runs `body` in a transaction on the calling thread. Throws ``LarderError/Code/insideWrite`` if the thread already runs
+  /// another write of the store.
   func commit<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws(LarderError) -> Result {
-    // A write with a time limit comes from closing or from a timer, which must not wait for other writes.
+    // Only closing and timers set a time limit. They must not wait for the writes of loads.
     if mode.lockTimeout == nil { awaitLoadWrites() }
     return try typed { try commitRethrowing(mode, body) }
   }
 
-  /// Like ``commit(_:_:)`` for a body that runs a user's code; the errors of that code are thrown as they are.
+  /// Like ``commit(_:_:)``, for a body that runs code of the user. An error of that code is thrown unchanged.
   func commitRethrowing<Result>(
     _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
@@ -68,15 +68,15 @@ extension StoreEngine {
     }
   }
 
-  /// Makes room within the disk limit and repeats the transaction if necessary. Returns rollbacks that only the caller can
-  /// handle.
+  /// Runs the transaction. If necessary, makes room within the disk limit and runs the transaction again. Returns the rollbacks
+  /// that only the caller can handle.
   func commitOrRollBack<Result>(
     _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
   ) throws -> CommitOutcome<Result> {
     try checkNotWriting("writing to")
     var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
     var lost = LostRecords()
-    // A transaction that failed before the body can be repeated, even if the body may run only once.
+    // A transaction that failed before its body ran can run again, even if the body may run only once.
     var hasRun = false
     while true {
       let outcome = try attempt(mode, with: room, without: lost) { batch in
@@ -97,8 +97,8 @@ extension StoreEngine {
     }
   }
 
-  /// Runs one transaction, with the items of this process's queues. `room` is nil if no preparation is left; `lost` has the
-  /// records of the write buffer that cannot be stored.
+  /// Runs one transaction, together with the waiting work of this process. `room` is nil if no more room can be prepared;
+  /// `lost` has the records of the write buffer that cannot be stored.
   func attempt<Result>(
     _ mode: CommitMode, with room: PageReclaimer? = nil, without lost: LostRecords = LostRecords(),
     _ body: (inout WriteBatch) throws -> Result
@@ -107,7 +107,7 @@ extension StoreEngine {
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
     var buffered = BufferHold(reader.buffer, without: lost)
-    // The number of a transaction that only stores the records; the next transaction runs the body.
+    // Set if a transaction only stores the records of the write buffer: its number. The next transaction then runs the body.
     var recordsID: UInt64?
     func end(_ newest: UInt64) -> Bool {
       buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
@@ -142,7 +142,7 @@ extension StoreEngine {
           pages = batch.budget.pagesTaken(batch.session)
           let cause = batch.session.transaction.failure?.cause
           transaction = batch.end()
-          // LMDB's own error goes back to its layer, which then knows that the map is full or the environment is broken.
+          // LMDB's own error goes back to the LMDB layer, which must know that the map is full or the environment is broken.
           throw cause ?? error
         }
       }
@@ -160,28 +160,28 @@ extension StoreEngine {
     }
   }
 
-  /// Removes further entries whose owner was removed, in bounded transactions.
+  /// Removes the dependents of removed owners that the write has left. Each transaction removes a limited number.
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
       while left > 0,
         case .committed(let now) = try attempt(.withoutCleanup, { $0.session.state.orphans })
       {
-        // The count was taken before the transaction's own share.
+        // The old count does not include what the transaction itself removed.
         left = now
       }
     } catch {
-      // The write itself is committed. The next writer continues with the rest, and may get the same error.
+      // The write itself is committed, so its caller gets no error. The next writer continues, and reports a lasting error.
     }
   }
 }
 
 extension WriteBatch {
-  /// A commit does one share of the cleanup for each record of the write buffer, and one for itself, but at most this many.
+  /// A commit does one share of the cleanup for itself and one for each record of the write buffer, but at most this number.
   private static let mostShares = 16
 
-  /// Stores the records of the write buffer, runs `body`, and a bounded share of the work that reads and removals have left.
-  /// Nil, without a run of `body`, if there were records and `body` needs an empty buffer.
+  /// Stores the records of the write buffer, runs `body`, and does a limited share of the cleanup after reads and removals. If
+  /// `body` needs an empty buffer but there were records, does not run `body` and returns nil.
   fileprivate mutating func run<Result>(
     _ mode: CommitMode, _ room: PageReclaimer?, _ buffered: inout BufferHold,
     on commit: UInt64, _ body: (inout WriteBatch) throws -> Result
@@ -204,7 +204,7 @@ extension WriteBatch {
     try buffered.evictAhead(&self)
     try flushSomeAccessTimes()
     let result = storesRecords ? nil : try body(&self)
-    // The last pages are reserved for the caller's changes.
+    // The cleanup must not use the last free pages: they are reserved for the caller's changes.
     if budget.hasPages(for: BatchPages.forCleanup, session) {
       if mode.cleansUp, !storesRecords {
         try removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
@@ -232,15 +232,15 @@ extension WriteBatch {
 }
 
 extension Store {
-  /// Makes several changes at once: all become visible together, or none does if `body` throws.
+  /// Makes several changes together: all become visible at the same moment, or none does if `body` throws.
   ///
-  /// `body` runs once, on the calling thread. The call waits for writers of other processes, and for a write of this process
-  /// that does not end, at most for ``Options/lockTimeout``. `body` must not wait for another thread or task that writes to the
-  /// store: that thread waits for `body`, and gets ``LarderError/Code/busy`` after that time.
+  /// `body` runs once, on the calling thread. The call waits for writers of other processes, and for another write of this
+  /// process that does not end, but at most for ``Options/lockTimeout``. `body` must not wait for another thread or task that
+  /// writes to the store: that thread waits for the end of `body`, and after the timeout it gets ``LarderError/Code/busy``.
   ///
   /// - Throws: the error of `body`. ``LarderError/Code/insideWrite`` inside another write of the store.
-  ///   ``LarderError/Code/busy`` if another writer keeps the lock too long. ``LarderError/Code/full`` if the limit on disk
-  ///   leaves too few pages for the batch; then entries were evicted for the batch, and the call can be repeated.
+  ///   ``LarderError/Code/busy`` if another writer keeps the lock too long. ``LarderError/Code/full`` if the disk limit leaves
+  ///   too few pages for the batch. In this case entries were evicted to make room, so the caller can try again.
   public func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     try checkWritable()
     engine.awaitLoadWrites()

@@ -4,8 +4,8 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Runs a write for a blocking caller: in the write buffer, at once if no other thread of this process writes, or in the
-  /// queue.
+  /// Runs a write for a caller that blocks: in the write buffer if possible, otherwise immediately if no other thread of this
+  /// process writes, otherwise in the queue.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if let result = try write.append?(self) { return result }
     if let result = try commitAtOnce(write.mode, write.body) { return result }
@@ -17,7 +17,7 @@ extension StoreEngine {
     return try blocked.result
   }
 
-  /// Nil if another thread of this process writes, so that this write must join the queue.
+  /// Runs a write immediately. Nil if another thread of this process writes, so that this write must join the queue.
   func commitAtOnce<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result? {
@@ -30,10 +30,10 @@ extension StoreEngine {
     return try commitRethrowing(mode, body)
   }
 
-  /// Runs a write for a task: in the write buffer, or in a commit that it shares. If the task is cancelled before that commit
-  /// begins, the call throws `CancellationError`, and nothing is written.
+  /// Runs a write for a task: in the write buffer, or in a commit with other writes. If the task is cancelled before that
+  /// commit begins, the call throws `CancellationError` and writes nothing.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
-    // Throws for a store that is closed or was opened before a fork.
+    // This call throws the right error, because the store is closed or was opened before a fork.
     if !environment.isOpen { return try commitRethrowing(write.mode, write.body) }
     try Task.checkCancellation()
     if let result = try write.append?(self) { return result }
@@ -50,10 +50,10 @@ extension StoreEngine {
     return try suspended.result
   }
 
-  /// Runs the writes of a group in their order, in one transaction if possible, and gives each caller its own outcome.
+  /// Runs the writes of a group in their order, if possible in one transaction, and gives each caller its own outcome.
   ///
-  /// A member that fails before any change is left out. After a later failure the members before the failed member are
-  /// committed, the failed member runs alone, and the rest follows.
+  /// If a member (one of the writes) fails before it has changed anything, the others continue. If a member fails later, the
+  /// members before it are committed together, then the failed member runs alone, and then the rest of the group runs.
   func commit(_ group: [any QueuedWrite]) {
     var rest = group
     while rest.count > 1 {
@@ -65,7 +65,7 @@ extension StoreEngine {
     if let last = rest.first { commitAlone(last) }
   }
 
-  /// Returns the member that must run alone, if nothing was committed; nil if every caller got its outcome.
+  /// Nil if every caller got its outcome. Otherwise nothing was committed, and the result is the member that must run alone.
   private func commitTogether(_ members: [any QueuedWrite]) -> Int? {
     let mode = CommitMode(needsEmptyBuffer: members.contains { $0.mode.needsEmptyBuffer })
     do {
@@ -78,16 +78,16 @@ extension StoreEngine {
         commit(withoutCancelled(members))
       }
     } catch let error as LarderError where [.busy, .closed, .forked].contains(error.code) {
-      // Each member would fail in the same way, perhaps after an equally long wait.
+      // Each member would get the same error again, perhaps after an equally long wait, so all members get this error now.
       for member in members { member.finish(error) }
     } catch {
-      // A single member may find room.
+      // The group needed too much room or failed in another way. A member that runs alone may succeed.
       for member in members { commitAlone(member) }
     }
     return nil
   }
 
-  /// The members whose tasks are not cancelled; the other members get a `CancellationError`.
+  /// The members that were not cancelled. The other members get a `CancellationError`.
   private func withoutCancelled(_ members: [any QueuedWrite]) -> [any QueuedWrite] {
     members.filter { member in
       guard member.isCancelled else { return true }
@@ -111,7 +111,7 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Returns the errors of members that failed before they changed anything.
+  /// Runs the members. Returns the errors of the members that failed before they changed anything.
   fileprivate mutating func run(_ members: [any QueuedWrite]) throws -> [Int: any Error] {
     var failures: [Int: any Error] = [:]
     for (index, member) in members.enumerated() {
@@ -144,11 +144,11 @@ extension Store {
 }
 
 #if DEBUG
-  /// Tells the developer of a program that a task waits for the disk because of a synchronous write: once in a process, and
-  /// only in debug builds. Tasks share a few threads, so a blocked task keeps other tasks from running.
+  /// In debug builds, tells the developer of a program once in a process that a synchronous write in a task waits for the disk.
+  /// Tasks share a few threads, so the blocked task prevents other tasks from running.
   enum TaskWarning {
     private static let isSaid = Atomic(false)
-    /// Receives the warning; tests replace it.
+    /// Receives the warning. Tests replace this function.
     static let report = Mutex<@Sendable (String) -> Void> { warn($0) }
 
     static func check(_ path: String) {

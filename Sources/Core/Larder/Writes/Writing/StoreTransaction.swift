@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// LMDB's write transaction, with errors in the terms of the store. A failed change may be done in part, so a batch with a
-/// failure is never committed, even if its caller catches the error.
+/// LMDB's write transaction, whose errors become errors of the store. A failed change may be half done. So after a failure the
+/// batch can never be committed, even if its caller catches the error.
 struct StoreTransaction: ~Copyable {
   private var lmdb: WriteTransaction
   private let path: String
-  /// The first failure; `cause` is LMDB's own error if that was the cause.
+  /// The first failure. `cause` is LMDB's error if LMDB caused the failure.
   private(set) var failure: (error: LarderError, cause: LMDBError?)?
 
   init(_ lmdb: consuming WriteTransaction, path: String) {
@@ -28,7 +28,7 @@ struct StoreTransaction: ~Copyable {
     if let failure { throw failure.error }
   }
 
-  /// Makes the commit impossible; returns the error to throw.
+  /// Prevents the commit of the batch. Returns the error, which the caller throws.
   mutating func fail(_ error: LarderError) -> LarderError {
     if failure == nil { failure = (error, nil) }
     return error
@@ -74,7 +74,7 @@ struct StoreTransaction: ~Copyable {
     try lmdb.usedPages(of: databases)
   }
 
-  /// Stores a value of `count` bytes; `fill` writes the bytes in place.
+  /// Stores a value of `count` bytes. `fill` writes the bytes directly into LMDB's page.
   mutating func put(
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
@@ -86,7 +86,7 @@ struct StoreTransaction: ~Copyable {
     }
   }
 
-  /// False if the key was absent.
+  /// Removes a key; false if the key was not stored.
   @discardableResult
   mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LarderError) -> Bool {
     do throws(LMDBError) {
@@ -115,7 +115,7 @@ struct StoreTransaction: ~Copyable {
     }
   }
 
-  /// Up to `limit` keys that begin with `prefix`, in order, after `position`.
+  /// Up to `limit` keys that begin with `prefix`, in order. If `position` is given, only keys after `position`.
   mutating func keys(
     in database: Database, from prefix: [UInt8], after position: [UInt8]? = nil, limit: Int = .max
   ) throws(LarderError) -> [[UInt8]] {
@@ -134,7 +134,7 @@ struct StoreTransaction: ~Copyable {
   }
 }
 
-// Keys and values as arrays, for all code except the reads of applications.
+// These functions take keys and values as arrays. All code uses them, except the reads of applications.
 
 extension ReadTransaction {
   func find(_ key: [UInt8], in database: Database) throws(LMDBError) -> Region? {

@@ -12,7 +12,7 @@ struct StoredEntry {
     header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
   }
 
-  /// Nil for a record whose index records cannot be derived: damaged, with later flags, or a long key under another entry key.
+  /// Nil if the index keys of the record are unknown: it is damaged, has later flags, or its long key has another entry key.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange)),
@@ -35,7 +35,7 @@ struct StoredEntry {
 
   var id: NamespaceID { entryKey.span.namespaceID }
 
-  /// The hash of namespace and key; nil if the entry key is too short, or the field of a long key is missing.
+  /// The hash of namespace and key. Nil if the entry key is too short, or if the field with the long key is missing.
   var keyHash: UInt64? {
     let bytes = entryKey.span
     guard bytes.count > 4 else { return nil }
@@ -47,23 +47,23 @@ struct StoredEntry {
 
   var storedKey: StoredKey { StoredKey(bytes: Array(entryKey.dropFirst(4))) }
 
-  /// Nil if the field of a long key is missing.
+  /// The key of the entry. Nil if the field with the long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
   var owners: [StoredOwner] { fields.owners }
 
-  /// False for another long key with the same stored form.
+  /// Whether the entry has exactly this key. Two long keys may have the same stored form.
   func has(_ key: Span<UInt8>) -> Bool {
     !header.flags.contains(.longKey) || fields[.key].map { $0.span.elementsEqual(key) } == true
   }
 
-  /// Whether `record` is the record that was read, and its checksum matches its content.
+  /// Whether `record` is still the record that was parsed, and its checksum matches its content.
   func isIntact(_ record: Span<UInt8>) -> Bool {
     guard record.count == recordCount, let keyHash else { return false }
     return record.word(at: 0) == header.checksum && EntryHeader.isIntact(record, keyHash: keyHash)
   }
 
-  /// Whether a record is too large to be read completely before its replacement or removal.
+  /// Whether the record is so large that it is not read completely before it is replaced or removed.
   var isLarge: Bool { recordCount > 1 << 16 }
 
   func isIndexed(
@@ -88,7 +88,7 @@ struct StoredEntry {
 }
 
 extension EntryFields {
-  /// The keys of the entry in the index of tags and owners.
+  /// The keys under which the index of tags and owners has the entry.
   func tagKeys(of entryKey: [UInt8]) -> Set<[UInt8]> {
     Set(
       tags.map { IndexKey.tag($0, entry: entryKey) }

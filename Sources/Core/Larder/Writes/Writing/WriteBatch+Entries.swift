@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// The owners in the form that entries store. Throws ``LarderError/Code/noSuchOwner`` if an owner is not stored but must be.
+  /// The owners in the form that entries store. Throws ``LarderError/Code/noSuchOwner`` if a missing owner is not allowed.
   mutating func resolve(
     _ owners: [Owner], mayBeAbsent: Bool = false
   ) throws(LarderError) -> [StoredOwner] {
@@ -23,7 +23,7 @@ extension WriteBatch {
     return resolved
   }
 
-  /// The fresh value under `key`; nil without one. For an entry with a time to idle, this counts as an access.
+  /// The fresh value under `key`; nil if there is none. If the entry has a time to idle, this read counts as an access.
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
     guard let entry = try session.living(key, in: namespace),
       session.state(of: entry) == .fresh,
@@ -33,10 +33,10 @@ extension WriteBatch {
     return value
   }
 
-  /// Removes the record under `key`, even an expired or damaged record. A load of the key that began earlier stores nothing,
-  /// whether or not the record exists.
+  /// Removes the record under `key`, even an expired or damaged record. A load of this key that has already begun will not
+  /// store its value, even if there is no record to remove.
   ///
-  /// - Returns: whether the record was an entry that was neither expired nor invalidated.
+  /// - Returns: true if the record was an entry that was neither expired nor invalidated.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
     guard (1...Key.longest).contains(key.count) else { return false }
     guard let id = try session.namespace(namespace)?.id else {
@@ -62,8 +62,8 @@ extension WriteBatch {
     }
   }
 
-  /// Starts the lifetime of an entry again. Nil as `stale` keeps the length of the stale window, or takes the rule for an
-  /// entry without an end. `confirmed` is the time at which the origin said that the value is still current.
+  /// Starts the lifetime of an entry again. If `stale` is nil, the stale window keeps its length; an entry that never expired
+  /// gets the length of the rules. `confirmed` is the time at which the origin said that the value is still current.
   mutating func reschedule(
     _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil,
     confirmed: Timestamp? = nil
@@ -78,7 +78,7 @@ extension WriteBatch {
       expires, stale: stale ?? entry.header.stale, in: namespace, at: session.now)
     let end = lifetime.expires(key, version: entry.header.version)
     session.recordWriteTime()
-    // An entry with a write time in the future would stay stale, whatever its new end.
+    // The write time is at most now: with a write time in the future the entry would stay stale, even with its new expiry.
     return try session.reschedule(
       entry, expires: end, staleUntil: Lifetime.late(end, stale: lifetime.stale),
       idle: lifetime.idle,
@@ -111,8 +111,8 @@ extension WriteBatch {
     }
   }
 
-  /// Replaces the metadata of an entry. Value, lifetime and version stay, so a load of the key that is under way still replaces
-  /// the entry.
+  /// Replaces the metadata of an entry. The entry keeps its value, lifetime and version. A running load of the key still
+  /// replaces the entry when the load ends.
   ///
   /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms or encryption keys that this store does not have.
@@ -139,7 +139,7 @@ extension WriteBatch {
     }
   }
 
-  /// Replaces the owners of an entry; its value and lifetime stay. Without owners the entry no longer depends on any entry.
+  /// Replaces the owners of an entry, which keeps its value and lifetime. With no owners it depends on no other entry.
   ///
   /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored.

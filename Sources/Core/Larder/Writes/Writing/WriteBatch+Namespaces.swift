@@ -2,14 +2,14 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// Declares a namespace's rules and creates a missing namespace. An operator's overrides stay, and so do declared rules of a
-  /// higher ``Rules/version``.
+  /// Declares a namespace's rules, and creates the namespace if it is missing. The overrides of an operator stay in force.
+  /// Rules that were declared with a higher ``Rules/version`` also stay.
   ///
-  /// Entries without room under a lower limit are evicted in this batch; ``Store/declare(_:for:)`` evicts in several
-  /// transactions.
+  /// If a new limit is lower, this batch evicts all entries that no longer have room. ``Store/declare(_:for:)`` evicts them in
+  /// several transactions instead.
   ///
-  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules; ``LarderError/Code/full`` if too much is pinned, and
-  ///   then the batch cannot be committed.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules. ``LarderError/Code/full`` if pinned entries alone
+  ///   exceed a limit; then the batch cannot be committed.
   public mutating func declare(_ rules: Rules, for namespace: Store.Namespace) throws(LarderError) {
     let rules = rules.inMilliseconds
     let name = namespace.name
@@ -17,9 +17,9 @@ extension WriteBatch {
     try require(changeRules(of: name, mayBeAbsent: true, most: .max) { $0.declare(rules) })
   }
 
-  /// Declares a cache's rules once per opening of the store, unless the namespace was removed meanwhile.
+  /// Declares a cache's rules once after the store is opened, and again if the namespace was removed.
   ///
-  /// For a lower limit the call evicts at most ``LimitChange/evictedPerStep`` entries; later writes of the cache evict more.
+  /// If a limit is lower than before, evicts at most ``LimitChange/evictedPerStep`` entries. Later writes evict the rest.
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
@@ -36,8 +36,8 @@ extension WriteBatch {
     effects.declared.append((handle, rules))
   }
 
-  /// Replaces an operator's overrides; empty overrides restore the declared rules. For lower limits, see
-  /// ``declare(_:for:)``.
+  /// Replaces the overrides of an operator. Empty overrides restore the declared rules. ``declare(_:for:)`` says what happens
+  /// if a limit is lower than before.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace``, and the errors of ``declare(_:for:)``.
   public mutating func override(
@@ -48,16 +48,16 @@ extension WriteBatch {
       changeRules(of: namespace.name, mayBeAbsent: false, most: .max) { $0.overrides = overrides })
   }
 
-  /// Inside a batch a limit must be reached at once, or the batch fails.
+  /// Throws if the limit is not reached now: the batch has no later transaction for the rest, so it then fails.
   private mutating func require(_ progress: LimitProgress) throws(LarderError) {
     if case .stuck(let error) = progress { throw session.transaction.fail(error) }
   }
 
-  /// Empties a namespace in constant time: it gets another id, and its entries are reclaimed later in bounded steps.
+  /// Empties a namespace in constant time: the namespace gets another id. Later writes remove the old entries in small steps.
   ///
-  /// A load that began before the clear stores no value, even if the namespace did not exist.
+  /// A load that began before the clear does not store its value, even if the namespace did not exist.
   ///
-  /// - Returns: the number of removed entries and bytes; zero if the namespace does not exist.
+  /// - Returns: the number of removed entries and bytes; both are 0 if the namespace does not exist.
   public mutating func clear(_ namespace: Store.Namespace) throws(LarderError) -> RemovalResult {
     let name = namespace.name
     session.removals.record(RemovalTable.hash(ofNamespace: name))
@@ -83,10 +83,10 @@ extension WriteBatch {
     return RemovalResult(entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
   }
 
-  /// Gives a namespace another name; its entries, rules and counters stay.
+  /// Renames a namespace, which keeps its entries, rules and counters.
   ///
-  /// - Throws: ``LarderError/Code/noSuchNamespace`` if the namespace does not exist, ``LarderError/Code/exists`` if a namespace
-  ///   `new` exists, ``LarderError/Code/invalidArgument`` for an impossible name.
+  /// - Throws: ``LarderError/Code/noSuchNamespace`` if the namespace does not exist, ``LarderError/Code/exists`` if there
+  ///   already is a namespace `new`, ``LarderError/Code/invalidArgument`` for an impossible name.
   public mutating func rename(_ namespace: Store.Namespace, to new: String) throws(LarderError) {
     let old = namespace.name
     try NamespaceName.validate(new)
@@ -99,7 +99,7 @@ extension WriteBatch {
         .exists, "there is a namespace \(new) already", hint: "rename that one first")
     }
     for name in [old, new] { session.removals.record(RemovalTable.hash(ofNamespace: name)) }
-    // Reads under the old name belong to the namespace.
+    // Counts of reads are in memory under the old name. They belong to the namespace, so they are written before the change.
     try mergeReadCounters()
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
     session.known[ExactString(old)] = nil
@@ -116,7 +116,7 @@ extension WriteBatch {
       counters.removals = reset.removals
       counters.reads = reset.reads
     }
-    // The next read of every process then looks the namespace up, and finds that earlier reads do not count.
+    // With a new generation, each process looks the namespace up again and learns that counts of earlier reads are void.
     session.ledger.updateStore { $0.generation &+= 1 }
   }
 }

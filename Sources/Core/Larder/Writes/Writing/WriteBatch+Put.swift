@@ -2,10 +2,10 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// Stores a value in place of any existing entry, and evicts other entries if limits require that. Throws before the first
-  /// change, unless room is missing.
+  /// Stores a value in place of any existing entry, and evicts other entries if limits require it. Only the error for missing
+  /// room comes after a change; all other errors are thrown before the first change.
   ///
-  /// - Returns: the header as the memory tier remembers it, without the checksum.
+  /// - Returns: the id, and the header in the form that the memory tier keeps, which has no checksum.
   @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
@@ -16,11 +16,11 @@ extension WriteBatch {
     try budget.checkSize(value.count, in: known ?? .new, named: name)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
-    // Namespaces of owners that may be absent are made together with the entry.
+    // Owners that may be missing are resolved later, because that creates their namespaces and the write may still fail.
     let owners = attributes.awaitsOwners ? [] : try resolve(attributes.owners)
     let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
     if session.engine.transforms.isEmpty { return try put(value, for: key, in: name, known, terms) }
-    // A transform gets the namespace and the version of the entry, and may refuse; so neither is taken yet.
+    // A transform needs the namespace id and the version of the entry, and may throw. So both are not taken yet.
     let id = if let known { known.id } else { try session.nextID() }
     let entry = TransformContext(
       key.copied, in: id, version: try nextVersion(in: known), reader: session.engine.reader)
@@ -37,7 +37,7 @@ extension WriteBatch {
     return session.ledger[known.id].next
   }
 
-  /// `known` is nil if the namespace must be made; `value` is already transformed.
+  /// Stores a value that is already transformed. `known` is nil if the namespace must be created.
   private mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
     _ terms: PutTerms, _ transformed: TransformedValue? = nil
@@ -63,13 +63,13 @@ extension WriteBatch {
     header = try store(
       value, for: key, at: entryKey, header, (fields, encodedFields), replacing: previous,
       in: namespace, as: .set)
-    // The version is taken only after the write is admitted.
+    // The version is taken only now, because a refused write must take no version.
     _ = try session.nextNumber(in: id)
     session.recordWriteTime()
     return (id, header.remembered(terms.idle))
   }
 
-  /// Stores an entry with a known header, after making room. The result has no checksum.
+  /// Makes room and stores an entry whose header is known. The returned header has no checksum.
   @discardableResult
   mutating func store(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
@@ -80,7 +80,7 @@ extension WriteBatch {
     if try isCut(value.count, fields: fields.encoded.count) { header.flags.insert(.chunked) }
     let draft = Draft(value, for: key, at: entryKey, header, fields.0, encoded: fields.encoded)
     if budget.mayEvict(namespace.rules) {
-      // The write buffer takes a record only within the limits. Records are stored in another order.
+      // A record of the write buffer needs no more room: it was taken only if it kept the limits.
       let hasRoom = if case .committed = change { true } else { false }
       previous = try admit(draft, replacing: previous, in: namespace, hasRoom: hasRoom)
     }
@@ -95,8 +95,8 @@ extension WriteBatch {
       value: count, recordCount: EntryHeader.largestSize + fields + count, &session)
   }
 
-  /// The entry that a write replaces; nil without one. A damaged record is counted, and the write overwrites it. An entry that
-  /// has another long key with the same stored form is removed first.
+  /// The entry that a write replaces; nil if there is none. A damaged record is counted as damaged and then overwritten. If
+  /// another entry with a long key has the same stored form, this entry is removed first.
   mutating func clearPlace(
     at entryKey: [UInt8], for key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
@@ -114,7 +114,7 @@ extension WriteBatch {
     }
   }
 
-  /// Throws for a key, a tag or a later owner that cannot be stored.
+  /// Throws if a key, a tag, or an owner that may be written later has an impossible form.
   static func validate(
     _ key: Span<UInt8>, in name: String, _ attributes: EntryAttributes
   ) throws(LarderError) {
@@ -138,7 +138,7 @@ extension Key {
   }
 }
 
-/// The attributes of a value that is about to be stored, with the defaults of the rules filled in.
+/// The attributes of a value that is about to be stored. Attributes that were nil have the values of the rules.
 struct PutTerms {
   let attributes: EntryAttributes
   let owners: [StoredOwner]
@@ -169,7 +169,7 @@ struct PutTerms {
 }
 
 extension KnownNamespace {
-  /// An overwritten entry keeps its position in the queue, unless the policy is `fifo` or the entry was pinned.
+  /// An overwritten entry keeps its position in the queue. With `fifo`, or after a pin, the position is new.
   func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {
     guard let previous, previous.sequence != 0, rules.eviction != .fifo else { return version }
     return previous.sequence

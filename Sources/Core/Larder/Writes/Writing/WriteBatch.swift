@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// Several changes that become visible together or not at all.
+/// Several changes that become visible together, or not at all.
 ///
-/// ``Store/write(_:)`` makes the batch, and the batch ends with that call. Reads through the batch see its own changes; reads
-/// through the store do not. A batch takes at most 100,000 changes and 64 MB of keys, values and metadata (a single larger
-/// value is accepted). Every further change throws ``LarderError/Code/overLimit``, and then the batch cannot be committed.
+/// ``Store/write(_:)`` makes the batch; the batch is valid only during that call. A read through the batch sees the changes of
+/// the batch, and a read through the store does not. A batch takes at most 100,000 changes and 64 MB of keys, values and
+/// metadata; a single larger value is allowed. A further change throws ``LarderError/Code/overLimit`` and prevents the commit.
 public struct WriteBatch: ~Copyable {
   static let largestCount = 100_000
   static let largestSize = 64 << 20
@@ -36,18 +36,18 @@ public struct WriteBatch: ~Copyable {
 
   var snapshot: UInt64 { session.transaction.id - 1 }
 
-  /// The state of the store before the batch; see ``ReadTransaction/moment``.
+  /// A number for the state of the store before the batch; see ``ReadTransaction/moment``.
   var moment: UInt64 { snapshot &+ (session.engine.reader.buffer?.state.stamp ?? 0) }
 }
 
 // MARK: Values
 
 extension WriteBatch {
-  /// Stores `value` under `key` in place of any existing value.
+  /// Stores `value` under `key`, and replaces an existing value.
   ///
-  /// - Parameter expires: replaces the attributes' ``EntryAttributes/expires``. If both are nil, the namespace's rules decide.
+  /// - Parameter expires: replaces ``EntryAttributes/expires``. If both are nil, the rules of the namespace apply.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible key, ``LarderError/Code/overLimit`` for a value that is
-  ///   too large, ``LarderError/Code/full`` if no further entry may be evicted.
+  ///   too large, ``LarderError/Code/full`` if there is no room and no other entry may be evicted.
   public mutating func set(
     _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
     expires: Expiration? = nil, _ attributes: EntryAttributes = EntryAttributes()
@@ -58,7 +58,7 @@ extension WriteBatch {
     }
   }
 
-  /// Stores a value through the cache's codec. The number of that codec replaces the codec of the attributes.
+  /// Encodes a value with the cache's codec and stores it. The codec in the attributes is ignored.
   ///
   /// - Throws: ``LarderError/Code/unencodable`` if the codec cannot encode the value, and the errors of `set` for bytes.
   public mutating func set<Value>(
@@ -76,14 +76,14 @@ extension WriteBatch {
     var attributes = attributes
     attributes.codec = cache.codecID
     return try key.withKeyBytes { [attributes] key throws(LarderError) in
-      // A value that is refused for its content must not declare rules.
+      // The key and the attributes are checked first, so that a refused value does not declare the rules of the cache.
       if cache.rules != nil { try Self.validate(key, in: cache.name, attributes) }
       try declareOnce(cache.rules, for: cache.namespace)
       return try put(bytes.span, for: key, in: cache.namespace.name, attributes: attributes)
     }
   }
 
-  /// The fresh value under `key` with the changes of this batch, or nil. The read counts neither as a hit nor as a miss.
+  /// The fresh value under `key`, with the changes of this batch; nil if there is none. The read is neither a hit nor a miss.
   public mutating func value(for key: some StoreKey, in namespace: Store.Namespace)
     throws(LarderError)
     -> [UInt8]?
@@ -91,14 +91,14 @@ extension WriteBatch {
     try key.withKeyBytes { key throws(LarderError) in try value(for: key, in: namespace.name) }
   }
 
-  /// The decoded fresh value under `key`; nil if it is absent or undecodable.
+  /// The decoded fresh value under `key`; nil if there is no fresh value or the codec cannot decode it.
   public mutating func value<Value>(for key: some StoreKey, in cache: Cache<Value>)
     throws(LarderError) -> Value?
   {
     try value(for: key, in: cache.namespace).flatMap { cache.decoded($0.span) }
   }
 
-  /// The entry under `key` with the changes of this batch, even if expired; nil if absent, invalidated or damaged.
+  /// The entry under `key`, with the changes of this batch, even if it is expired. Nil if it is absent, invalidated or damaged.
   public mutating func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
@@ -117,7 +117,7 @@ extension WriteBatch {
     }
   }
 
-  /// Removes the entry under `key`, and its dependents without another stored owner.
+  /// Removes the entry under `key`, and its dependents that have no other stored owner.
   ///
   /// - Returns: false if the entry was absent, expired, invalidated or damaged.
   @discardableResult

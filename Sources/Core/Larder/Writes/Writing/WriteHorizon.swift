@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// A moment between the writes of a store: for each namespace, the least version of a later value, even after a clear.
+/// A moment between writes: for each namespace, the version of its next value. Later versions are higher, even after a clear.
 package struct WriteHorizon: Sendable {
   private let next: [ExactString: UInt64]
 
@@ -11,7 +11,7 @@ package struct WriteHorizon: Sendable {
       namespaces.map { (ExactString($0.facts.name), $0.counters.next) }, uniquingKeysWith: min)
   }
 
-  /// The least version of a later value in a namespace; 0 if the namespace did not exist at the horizon.
+  /// The least version of values that are written after the horizon; 0 if the namespace did not exist at the horizon.
   func first(in namespace: String) -> UInt64 { next[ExactString(namespace)] ?? 0 }
 
   package func covers(_ entry: Store.Entry) -> Bool {
@@ -20,7 +20,7 @@ package struct WriteHorizon: Sendable {
 }
 
 extension WriteBatch {
-  /// Like ``clear(_:)``; nil, without a change, if after the horizon a value was written or an entry unpinned.
+  /// Like ``clear(_:)``. If a value was written or an entry unpinned after the horizon, returns nil and changes nothing.
   package mutating func clear(
     _ namespace: Store.Namespace, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult? {

@@ -5,11 +5,11 @@ import Synchronization
 protocol QueuedWrite: AnyObject, Sendable {
   var size: Int { get }
   var mode: CommitMode { get }
-  /// Whether the caller has cancelled the write. A group whose commit has not begun runs again without a cancelled write.
+  /// Whether the caller has cancelled the write. Until the commit of its group begins, the group can run again without it.
   var isCancelled: Bool { get }
-  /// Runs in the transaction of a group, and again if that transaction is repeated.
+  /// Makes the changes of the write, in the transaction of a group. Called again if that transaction is repeated.
   func run(in batch: inout WriteBatch) throws
-  /// Called once: with nil after the commit, otherwise with the error.
+  /// Tells the caller the outcome: nil after the commit, otherwise the error. Called once.
   func finish(_ error: (any Error)?)
 }
 
@@ -17,13 +17,13 @@ extension QueuedWrite {
   func checkCancellation() throws { if isCancelled { throw CancellationError() } }
 }
 
-/// Writes that wait to share a commit (group commit).
+/// The writes that wait for a common commit (group commit).
 ///
 /// The writes that arrive during a transaction form the next group: at most 1,000 writes and 8 MB, or one larger write. One
-/// transaction runs them in the order of arrival and commits once. A failed write does not affect the other writes.
+/// transaction runs them in the order of their arrival and commits once. If a write fails, the others are still made.
 ///
-/// Callers of this queue wait for the commit, so they cannot write faster than the disk. Only loads do not wait;
-/// ``LoadWrites`` limits their writes.
+/// Callers wait for the commit of their write, so they cannot write faster than the disk. Only loads do not wait for their
+/// writes, so ``LoadWrites`` limits these writes.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
@@ -35,13 +35,13 @@ final class WriteQueue: Sendable {
     var isClosed = false
   }
   private let state = Mutex(State())
-  /// Whether the writer thread was asked to take the waiting writes. The flag changes under the lock of the state. Every write
-  /// reads the flag, and so takes that lock no more often than necessary.
+  /// Whether the writer thread was asked to take the waiting writes. Changed only under the lock of the state. Every write
+  /// reads this flag without the lock, so that only few writes need the lock.
   private let isScheduled = Atomic(false)
-  /// Never runs if the process can create no thread. Then blocking callers commit the waiting writes themselves.
+  /// Does not run if the process can create no thread. Blocking callers then commit waiting writes themselves.
   let thread = DispatchQueue(label: "larder.writer")
 
-  /// The number of current writes outside the queue. While there are any, other writes join the queue.
+  /// The number of running writes that bypass the queue. While this number is not 0, other writes join the queue.
   private let direct = Atomic<Int>(0)
 
   var isBusy: Bool {
@@ -51,7 +51,7 @@ final class WriteQueue: Sendable {
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
 
-  /// Whether the last group is being written and no other write waits; for tests.
+  /// Whether the last group is being written and no other write waits. Only tests use this.
   var hasTaken: Bool {
     state.withLock { $0.waiting.isEmpty && isScheduled.load(ordering: .relaxed) }
   }
@@ -60,13 +60,13 @@ final class WriteQueue: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Accepts consecutive writes; false once the queue is closed. A write that is cancelled already gets a `CancellationError`.
+  /// Adds writes in their order; false if the queue is closed. A write that is already cancelled gets a `CancellationError`.
   func add(_ writes: [any QueuedWrite], engine: StoreEngine) -> Bool {
     let cancelled: [any QueuedWrite]? = state.withLock { state in
       if state.isClosed { return writes.isEmpty ? [] : nil }
       var cancelled: [any QueuedWrite] = []
       for write in writes {
-        // This write was not yet in the queue, where ``withdraw(_:)`` would have found it.
+        // ``withdraw(_:)`` could not find this write before, because it was not in the queue yet. So it is handled here.
         if write.isCancelled {
           cancelled.append(write)
         } else {
@@ -81,13 +81,13 @@ final class WriteQueue: Sendable {
     return cancelled != nil
   }
 
-  /// Lets the writer thread take the waiting writes. Called inside the lock, so that a later close waits for that thread.
+  /// Asks the writer thread to take the waiting writes. Called inside the lock, so that a later close waits for that thread.
   private func schedule(_ engine: StoreEngine) {
     if !isScheduled.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
   }
 
-  /// Removes a cancelled write that still waits. If its group already runs, the group rolls back and runs without the write,
-  /// unless its commit has begun.
+  /// Removes a cancelled write that still waits. If the write's group is already running, this call does nothing: the group
+  /// itself rolls back and runs without the write, if its commit has not begun.
   func withdraw(_ write: some QueuedWrite) {
     let isWaiting = state.withLock { state in
       guard let index = state.waiting.firstIndex(where: { $0 === write }) else { return false }
@@ -104,7 +104,7 @@ final class WriteQueue: Sendable {
     while state.withLock({ $0.isCommitting }) { backOff(microseconds: 200) }
   }
 
-  /// Commits the waiting writes on the calling thread, unless another thread does it already.
+  /// Commits the waiting writes on the calling thread. Does nothing if another thread is already committing them.
   func drain(_ engine: StoreEngine) {
     let isFirst = state.withLock { state in
       defer { state.isCommitting = true }
@@ -114,7 +114,7 @@ final class WriteQueue: Sendable {
     while let group = takeGroup() { engine.commit(group) }
   }
 
-  /// The next group. Nil if no write waits; then this thread commits no further group.
+  /// The next group of waiting writes. Nil if no write waits; the calling thread then stops committing.
   private func takeGroup() -> [any QueuedWrite]? {
     state.withLock { state in
       if state.waiting.isEmpty {
@@ -143,12 +143,12 @@ final class WriteQueue: Sendable {
   }
 }
 
-/// The parts that all writes of this process share, and the facts that one write leaves to the next write.
+/// Objects that all writes of this process share, and facts that one write passes to the next.
 struct Writes: ~Copyable, Sendable {
   let queue = WriteQueue()
   let committed = CommittedLedger()
   let fairShare = FairShare()
-  /// The number of free pages with which a batch that runs once should begin: an earlier batch in a full data file needed them.
+  /// The free pages with which a batch that runs once should begin, because an earlier batch in a full file needed so many.
   let pagesForBatches = Atomic(0)
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
 }

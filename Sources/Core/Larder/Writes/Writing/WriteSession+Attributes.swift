@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// Changes of entries that keep their value and version; false for a damaged record, unless stated otherwise.
+/// Changes that keep an entry's value and version. The result is false for a damaged record, unless stated otherwise.
 extension WriteSession {
-  /// A damaged record stays as it is: a new checksum would hide the damage.
+  /// Edits the header and the fields. A damaged record stays unchanged, because a new checksum would hide the damage.
   mutating func amend(
     _ entry: StoredEntry, as change: EntryChange = .amended,
     _ edit: (inout EntryHeader, inout EntryFields) -> Void
@@ -19,7 +19,7 @@ extension WriteSession {
     return true
   }
 
-  /// Replaces the expiry, the end of the stale window and the time to idle; a nil `idle` removes the time to idle.
+  /// Replaces the expiry, the end of the stale window and the time to idle. If `idle` is nil, removes the time to idle.
   mutating func reschedule(
     _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
     written: Int64? = nil, as change: EntryChange = .amended
@@ -34,7 +34,7 @@ extension WriteSession {
     }
   }
 
-  /// Moves the end of an entry with a time to idle because of an access at `moment`; false if nothing was written.
+  /// Extends the lifetime of an entry with a time to idle after an access at `moment`. False if nothing was written.
   @discardableResult
   mutating func extend(_ entry: StoredEntry, accessedAt moment: Int64) throws(LarderError) -> Bool {
     guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
@@ -47,7 +47,7 @@ extension WriteSession {
   }
 
   mutating func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
-    // A pinned entry is outside the queue. When it returns to the queue, it counts as new.
+    // A pinned entry is not in the queue. An unpinned entry gets a new number, so it is the newest entry of the queue.
     let position = isPinned ? 0 : try nextNumber(in: entry.id)
     return try amend(entry, as: .touched) { header, _ in
       header.sequence = position

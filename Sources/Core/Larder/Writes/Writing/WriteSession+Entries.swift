@@ -3,15 +3,15 @@ import LarderSystem
 
 enum EntryChange {
   case set
-  /// A change from the write buffer is committed. Loads and the access table already have it. The log of the buffer may already
-  /// have counted the former value.
+  /// A change from the write buffer is committed. Loads and the access table already know it. If `isCounted` is set, the log of
+  /// the buffer has already counted the removal of the former value.
   case committed(RemovalReason, isCounted: Bool)
-  /// A caller has changed attributes of the entry; its value stays.
+  /// A caller has changed attributes of the entry, but not its value.
   case touched
-  /// A part of Larder has changed attributes of the entry; subscribers do not get the change.
+  /// Larder itself has changed attributes of the entry. Subscribers are not told about this change.
   case amended
   case removed(RemovalReason)
-  /// The entry belonged to a cleared namespace, whose counters no longer include the entry.
+  /// The entry belonged to a cleared namespace. The counters of that namespace no longer include the entry.
   case reclaimed
 
   var reason: RemovalReason? {
@@ -27,10 +27,10 @@ enum EntryChange {
   }
 }
 
-/// ``replace(_:with:as:)`` and ``remove(_:as:)`` make every change of an entry, with its index records, its counters and the
-/// change events. ``Admission`` enforces the limits before the change.
+/// Every change of an entry is made by ``replace(_:with:as:)`` or ``remove(_:as:)``. They also change the index records and the
+/// counters, and record the change events. Before the change, ``Admission`` enforces the limits.
 extension WriteSession {
-  /// Stores `new` in place of `old`, or as a new entry. A record with the same content stays as it is.
+  /// Stores `new` in place of `old`, or as a new entry. If the record already has the same content, writes nothing to it.
   mutating func replace(
     _ old: StoredEntry?, with new: Draft, as change: EntryChange
   ) throws(LarderError) {
@@ -97,7 +97,7 @@ extension WriteSession {
       draft.header, draft.encodedFields, draft.keyHash, draft.form
     )
     let count = form.size + fields.count + payload.count
-    // A value may be large, so it is copied once, to its final place, and the header's checksum is set afterwards.
+    // A value may be large. So it is copied once, to its final place, and the header's checksum is set after the copy.
     try transaction.put(count: count, for: draft.entryKey.span, in: .entries) { record in
       header.append(to: &record, form)
       record.append(contentsOf: fields.span)
@@ -107,9 +107,9 @@ extension WriteSession {
   }
 }
 
-/// A place in the expiry index. The index names an entry by its position in the queue, and a pinned entry by its key.
+/// The place of an entry in the expiry index. The index names an entry by its queue position, but a pinned entry by its key.
 struct IndexedDeadline: Equatable {
-  /// The time of the record; ``EntryHeader/never`` if the index does not have the entry.
+  /// The time of the record in the index; ``EntryHeader/never`` if the entry is not in the index.
   var time: Int64
   var position: UInt64
 }

@@ -4,7 +4,7 @@ import LarderSystem
 extension WriteSession {
   // MARK: Expiry
 
-  /// Moves an entry in the expiry index; nil stands for no place. ``flushDeadlines()`` writes the change at the latest.
+  /// Moves an entry in the expiry index; nil means no place. The change is written by ``flushDeadlines()`` or earlier.
   mutating func moveDeadline(
     of entryKey: [UInt8], from before: IndexedDeadline?, to after: IndexedDeadline?
   ) throws(LarderError) {
@@ -18,7 +18,7 @@ extension WriteSession {
     if ledger.store.nextDue > due { ledger.updateStore { $0.nextDue = due } }
   }
 
-  /// Removes an entry, whose record is no longer stored, from the expiry index.
+  /// Removes an entry from the expiry index. The record of the entry is no longer stored.
   mutating func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
     let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
     try setDeadline(indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)
@@ -65,7 +65,7 @@ extension WriteSession {
 
   // MARK: Eviction order
 
-  /// Moves an entry in its namespace's queue. Position 0 means outside the queue.
+  /// Moves an entry in its namespace's queue. Position 0 means that the entry is not in the queue.
   mutating func moveInQueue(
     _ entryKey: [UInt8], from before: UInt64, to position: UInt64
   ) throws(LarderError) {

@@ -4,20 +4,20 @@ import LarderSystem
 enum SlotContents {
   case empty
   case entry(StoredEntry)
-  /// A record whose entry and length cannot be trusted.
+  /// A record is stored, but neither its content nor its length can be trusted.
   case damaged
 }
 
 extension WriteSession {
-  /// The contents under `entryKey`. The cursor stays on the record, because most callers replace or remove it next.
+  /// The contents under `entryKey`. The cursor stays at the record, because most callers then replace or remove the record.
   ///
-  /// The checksum is verified, because the batch will rely on the record. Verifying a large record would read all of it from
-  /// the disk; instead the record must be in each index at the place that its header gives.
+  /// The checksum is verified, because the batch will rely on the record. For a large record this would read the whole record
+  /// from the disk. So instead, a large record must be in each index at the place that its header gives.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
     try contents(of: entryKey) { StoredEntry(entryKey: entryKey, record: $0) }
   }
 
-  /// The contents under the key of an entry that this batch has already parsed; the record is not parsed again.
+  /// The contents under the key of an entry that this batch has already parsed. The record is not parsed again.
   mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
     try contents(of: entry.entryKey) { _ in entry }
   }
@@ -44,7 +44,7 @@ extension WriteSession {
     }
   }
 
-  /// The entry with exactly this key; nil if the entry is missing or damaged, or has another long key.
+  /// The entry with exactly this key. Nil if it is missing or damaged, or if the entry there has another long key.
   mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
     guard !key.isEmpty, key.count <= Key.longest,
       case .entry(let found) = try contents(of: StoredKey.entry(key, in: id)), found.has(key)
@@ -52,7 +52,7 @@ extension WriteSession {
     return found
   }
 
-  /// The entry with this key; nil if it is absent, expired, invalidated or damaged.
+  /// The entry with this key. Nil if it is absent, expired, invalidated or damaged.
   mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
   {
     guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id) else {
@@ -62,7 +62,7 @@ extension WriteSession {
     return try isHidden(entry) ? nil : entry
   }
 
-  /// Whether an entry has a tag that was invalidated after its write; true for each tagged entry if a tombstone is damaged.
+  /// Whether a tag of the entry was invalidated after its write. If a tombstone is damaged, true for each entry with tags.
   mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
     let count = state.tombstones
     guard count > 0, entry.header.flags.contains(.tagged) else { return false }
@@ -75,14 +75,14 @@ extension WriteSession {
       || tombstones.contains { $0.hides(entry.id, version: entry.header.version, tags: tags) }
   }
 
-  /// Whether an entry is fresh, stale or expired now, including accesses that are not written to disk yet.
+  /// Whether an entry is fresh, stale or expired now. Accesses that are only in memory are included.
   mutating func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     return engine.leftovers.accesses.current(entry.header, idle: idle, entryKey: entry.entryKey)
       .state(at: now.milliseconds)
   }
 
-  /// A copy of the fields and the payload of an entry; nil if the checksum does not match.
+  /// A copy of an entry's fields and payload. Nil if the checksum does not match.
   mutating func intactBody(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
     try transaction.read { lmdb throws(LMDBError) -> [UInt8]? in
       guard let record = try lmdb.value(for: entry.entryKey, in: .entries), entry.isIntact(record)
@@ -91,7 +91,7 @@ extension WriteSession {
     }
   }
 
-  /// The value of an entry; nil if it is negative or damaged, or has transforms that this store does not accept.
+  /// The value of an entry. Nil if the entry is negative or damaged, or has transforms that this store does not accept.
   mutating func value(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
     guard !entry.header.flags.contains(.negative), let body = try intactBody(of: entry) else {
       return nil

@@ -2,8 +2,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Committed namespaces and settings are cached beyond the batch. A change of the batch itself is not
-/// cached, because the batch may be rolled back.
+/// Committed namespaces and settings are cached for later batches. Changes of the batch itself are not cached, because the
+/// batch may be rolled back.
 extension WriteSession {
   mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
     if let found = known.find(ExactString(name)) { return found }
@@ -52,7 +52,7 @@ extension WriteSession {
     return id
   }
 
-  /// The id for the next new namespace. It belongs to no namespace, and to no cleared namespace that still has stored entries.
+  /// The id for the next new namespace. Neither a namespace nor the remaining entries of a cleared namespace use this id.
   mutating func nextID() throws(LarderError) -> NamespaceID {
     var next = ledger.store.nextID
     for _ in 0..<NamespaceID.limit {
@@ -73,7 +73,7 @@ extension WriteSession {
     }
   }
 
-  /// The name of the namespace with the id; nil if that namespace was cleared. O(namespaces).
+  /// The name of the namespace with the id. Nil if that namespace was cleared or removed. O(namespaces).
   mutating func name(of id: NamespaceID) throws(LarderError) -> String? {
     if let last = known.last, last.id == id { return last.name }
     for name in try namespaceNames() where try namespace(name)?.id == id {

@@ -2,20 +2,20 @@ import LMDB
 import LarderSystem
 
 extension WriteSession {
-  /// Removes an entry for a counted reason, and then its dependents without another owner.
+  /// Removes an entry and counts the removal. Then removes its dependents that have no other owner.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try remove(entry, as: .removed(reason))
     try removeOrphans()
   }
 
-  /// Removes an entry of a cleared namespace, and then its dependents without another owner.
+  /// Removes an entry of a cleared namespace. Then removes its dependents that have no other owner.
   mutating func reclaim(_ entry: StoredEntry) throws(LarderError) {
     try remove(entry, as: .reclaimed)
     try removeOrphans()
   }
 
-  /// Counts a damaged record that is about to be removed or replaced. The size of the record is unknown, so the entries of its
-  /// namespace are counted again, by this batch or later.
+  /// Counts a damaged record, which the caller then removes or replaces. The size of the damaged record is unknown, so this
+  /// batch or a later batch counts the entries of the namespace again.
   mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
     let id = entryKey.span.namespaceID
     damaged.insert(id)
@@ -25,7 +25,7 @@ extension WriteSession {
     try recordDamagedRemoval(entryKey)
   }
 
-  /// Tells subscribers about a damaged record. For a long key, only the beginning of the key is known.
+  /// Tells subscribers about a damaged record. If the record has a long key, only the beginning of the key is known.
   mutating func recordDamagedRemoval(_ entryKey: [UInt8]) throws(LarderError) {
     guard changes.wantsNext() else { return }
     let id = entryKey.span.namespaceID
@@ -42,25 +42,25 @@ extension WriteSession {
 
   // MARK: Owners
 
-  /// Whether an owner is stored, in a namespace that was not cleared.
+  /// Whether an owner is stored, and its namespace was not cleared.
   mutating func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
     guard try entry(owner.key.span, in: owner.id) != nil else { return false }
     return try isLive(owner.id)
   }
 
-  /// Continues removals that this batch has put off, or that an earlier batch has left.
+  /// Continues the removal of dependents that this batch has postponed or an earlier batch has left.
   mutating func resumeOrphans() throws(LarderError) {
     if state.orphans > 0 { try loadOrphans() }
     try removeOrphans()
   }
 
-  /// Removes the dependents of removed entries if they have no other owner, then the dependents of those dependents, and so on.
-  /// It uses no recursion and removes at most ``OrphanQueue/perBatch`` entries in one batch.
+  /// Removes the dependents of removed entries that have no other owner, then the dependents of those dependents, and so on.
+  /// Uses no recursion, and removes at most ``OrphanQueue/perBatch`` entries in one batch.
   private mutating func removeOrphans() throws(LarderError) {
     while let removed = orphans.next {
       let prefix = IndexKey.owner(removed.owner, entry: [])
       let limit = orphans.left
-      // If the owner was written again between two batches, its dependents stay.
+      // If the owner was written again between two batches, its dependents belong to the new entry and stay.
       var isBack = false
       if removed.position != nil {
         isBack = try transaction.contains(removed.owner, in: .entries)
@@ -76,7 +76,7 @@ extension WriteSession {
   }
 
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
-    // The current write stores this entry. Its owner can only be an entry of a cleared namespace, which is being reclaimed.
+    // The current write stores this entry, so it must stay. Its owner is in a cleared namespace; the removal is postponed.
     if mustStay(entryKey) { return orphans.putOff(owner) }
     guard let (entry, others) = try dependent(entryKey, of: owner) else { return }
     var remaining: [StoredOwner] = []
@@ -88,16 +88,16 @@ extension WriteSession {
     }
   }
 
-  /// A dependent of an owner, and its other owners; nil for an entry that does not belong to the owner.
+  /// The entry `entryKey` and its owners other than `owner`. Nil if the entry does not belong to `owner`.
   mutating func dependent(
     _ entryKey: [UInt8], of owner: [UInt8]
   ) throws(LarderError) -> (entry: StoredEntry, others: [StoredOwner])? {
-    // The counters no longer include an entry of a cleared namespace. Such an entry is reclaimed with its dependents.
+    // An entry of a cleared namespace is removed later, together with its dependents, so it is left out here.
     guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
       return nil
     }
     let owners = entry.owners
-    // The index has hashes, so the entry may belong to another owner.
+    // The index has only hashes of owners, so the entry may belong to another owner with the same hash.
     guard owners.contains(where: { $0.entryKey == owner }) else { return nil }
     return (entry, owners.filter { $0.entryKey != owner })
   }

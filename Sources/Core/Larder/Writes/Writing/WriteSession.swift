@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// A write transaction with all state of the write. Only the variable of the writing thread holds the session.
+/// A write transaction and all state of the write. The session is in one variable of the writing thread and is never copied.
 struct WriteSession: ~Copyable {
   let engine: StoreEngine
   private(set) var now: Timestamp
@@ -14,7 +14,7 @@ struct WriteSession: ~Copyable {
   var removals: RemovalRecorder
   var orphans = OrphanQueue()
   var admission: Admission?
-  /// Namespaces in which this batch has found a damaged record.
+  /// Namespaces in which this batch has found a damaged record. Their entries must be counted again.
   var damaged: Set<NamespaceID> = []
 
   init(_ lmdb: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
@@ -27,12 +27,12 @@ struct WriteSession: ~Copyable {
     changes = ChangeRecorder(engine.changes.notes(for: id, in: balance.store))
   }
 
-  /// Gives the batch the time of this call: storing the records of the write buffer takes a while.
+  /// Sets the time of the batch again, because storing the records of the write buffer takes some time.
   mutating func renewTime() { now = engine.clock.now }
 
   var state: StoreState { ledger.store }
 
-  /// A number that grows with every change in the databases or the counters.
+  /// A number that every change in the databases or the counters increases.
   var mutations: Int { transaction.changes &+ ledger.changes &+ deadlines.count }
 
   mutating func finish() throws(LarderError) {
@@ -55,7 +55,7 @@ struct WriteSession: ~Copyable {
     do {
       return try transaction.usedPages(of: engine.indexes.all) > pages
     } catch {
-      // The next change fails with the same error, and reports it.
+      // This function cannot throw. The next change of the batch fails with the same error and reports it.
       return false
     }
   }
