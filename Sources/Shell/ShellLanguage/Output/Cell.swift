@@ -41,11 +41,11 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let table = Visibility(rawValue: 1)
-    /// `plain` and `raw` without `--long`.
+    /// Shown by `plain` and `raw` without `--long`.
     package static let plain = Visibility(rawValue: 2)
     /// Shown by `json`, `jsonl` and `csv`, and with `--long` also by `plain` and `raw`.
     package static let data = Visibility(rawValue: 4)
-    /// A table or Markdown with `--long`.
+    /// Shown by a table or Markdown with `--long`.
     package static let long = Visibility(rawValue: 8)
     package static let everywhere: Visibility = [.table, .plain, .data]
   }

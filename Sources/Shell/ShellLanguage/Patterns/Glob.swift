@@ -1,21 +1,21 @@
-/// A key pattern: `*` is any text, `?` one character, `[a-z]`, `[!a-z]`, `{a,b}`.
+/// A key pattern: `*` is any text, `?` one character, `[a-z]` and `[!a-z]` a character of a set, `{a,b}` one of several texts.
 ///
-/// A pattern matches whole keys. A test allocates nothing: the reached steps are the bits of one number.
+/// A pattern must match the whole key. A test allocates no memory: the bits of one number are the steps that were reached.
 package struct Glob: Sendable {
   /// A set of steps: a bit for each step that takes a character, and a bit for the end.
   private typealias Steps = UInt128
 
-  /// The common prefix of all matches, which is the range to scan.
+  /// The prefix that all matches have in common. A scan reads only the keys with this prefix.
   package let prefix: [UInt8]
   package let isPrefix: Bool
   private let word: Word
-  /// Whether letters match in either case; if so, there is no prefix.
+  /// Whether letters match in either case. If so, no common prefix is known, so `prefix` is empty.
   private let ignoresCase: Bool
   private let node: PatternNode
   private let steps: [PatternProgram.Step]
   private let sets: [CharacterSet32]
   private let start: Steps
-  /// For each step, the next steps after the step has taken its character.
+  /// For each step, the steps that are reached when the step takes its character.
   private let following: [Steps]
 
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
@@ -69,7 +69,7 @@ package struct Glob: Sendable {
     get throws(ShellError) { try Glob(word, ignoresCase: true) }
   }
 
-  /// The longest part of the pattern without special characters, as a text to search for.
+  /// The longest part of the pattern without special characters. A search for values uses this text.
   package var longestLiteral: [UInt8] {
     let parts = text.split { "*?[]{},".utf8.contains($0) }
     return parts.max { $0.count < $1.count }.map(Array.init) ?? []
@@ -77,7 +77,7 @@ package struct Glob: Sendable {
 }
 
 extension PatternProgram {
-  /// The steps that take a character, and the step of the match.
+  /// The steps that take a character, and the step that ends a match.
   fileprivate var opening: [Int] {
     steps.indices.filter {
       switch steps[$0] {
@@ -89,7 +89,7 @@ extension PatternProgram {
 }
 
 extension Glob: Equatable {
-  /// Compares patterns; the place at which they were written does not count.
+  /// Compares the patterns. The places in the line at which the patterns were written may differ.
   package static func == (left: Glob, right: Glob) -> Bool {
     (left.text, left.prefix, left.ignoresCase, left.node)
       == (right.text, right.prefix, right.ignoresCase, right.node)

@@ -1,7 +1,7 @@
 struct GlobParser {
   private struct Unit {
     let character: Character32
-    /// The ASCII character of a bare byte, which may be special; nil for another character, which is never special.
+    /// The character of an unquoted ASCII byte, which may be special; nil for any other character, which is never special.
     let acting: Unicode.Scalar?
     let offset: Int
   }
@@ -35,7 +35,7 @@ struct GlobParser {
     return try sequence(depth: 0)
   }
 
-  /// Reads the parts up to the end, or within braces up to the comma or brace that ends the alternative.
+  /// Reads parts up to the end. Within braces, reads up to the comma or brace that ends the alternative.
   private mutating func sequence(depth: Int) throws(ShellError) -> [PatternNode] {
     var parts: [PatternNode] = []
     while index < units.count {
@@ -89,7 +89,7 @@ struct GlobParser {
       guard index < units.count else {
         throw wrong(open, "[ has no ]", "quote it if it belongs to the key")
       }
-      // A bracket at the first place is an element of the set, as in other languages.
+      // As in other languages, a bracket at the first place is an element of the set and does not end the set.
       if units[index].acting == "]", index > first { break }
       items.append(.range(try range()))
     }

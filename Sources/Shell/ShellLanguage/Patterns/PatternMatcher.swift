@@ -1,6 +1,6 @@
-/// Finds a pattern in time proportional to text times pattern. A matcher keeps state, so only one thread may use it.
+/// Finds a pattern in time proportional to text length times pattern length. A matcher has state, so only one thread may use it.
 package final class PatternMatcher {
-  /// A way through the pattern that begins at a byte of the text.
+  /// A possible match that begins at a byte of the text and has reached a step of the pattern.
   private struct Way {
     var step: Int
     let start: Int
@@ -9,13 +9,13 @@ package final class PatternMatcher {
   private static let workBetweenPauses = 1 << 15
 
   private let program: PatternProgram
-  /// The bytes to find if the pattern is plain text.
+  /// The bytes of a pattern that is plain text; nil for any other pattern.
   private let literal: [UInt8]?
   private let pause: () throws -> Void
-  /// The ways at the present character, the preferred ways first, and the ways at the next character.
+  /// The ways at the present character, the preferred ways first, and below them the ways at the next character.
   private var ways: [Way] = []
   private var next: [Way] = []
-  /// For each step, the number of the last character at which a way was at the step.
+  /// For each step, the number of the last character at which a way reached the step.
   private var visited: [Int]
   private var character = 0
   private var open: [Int] = []
@@ -31,7 +31,7 @@ package final class PatternMatcher {
     try firstMatch(in: text[...], isAnyEnough: true) != nil
   }
 
-  /// The range of the first match; nil without a match. With `isAnyEnough`, the range may be only part of the match.
+  /// The range of the first match; nil if there is none. With `isAnyEnough`, the range may be only a part of the match.
   package func firstMatch(
     in text: ArraySlice<UInt8>, isAnyEnough: Bool = false
   ) throws -> Range<Int>? {
@@ -66,10 +66,10 @@ package final class PatternMatcher {
     return found
   }
 
-  /// Moves the ways over a character. If a way has matched, returns its start and drops the ways after that way.
+  /// Moves the ways over a character. If a way has matched, returns its start and drops all less preferred ways.
   private func take(_ character: Character32?) -> Int? {
     for way in ways {
-      // The ways after this way are less preferred.
+      // The remaining ways are less preferred, so they are dropped.
       if case .match = program.steps[way.step] { return way.start }
       if let character, program.steps[way.step].takes(character, program.sets) {
         next.append(Way(step: way.step + 1, start: way.start))
@@ -78,7 +78,7 @@ package final class PatternMatcher {
     return nil
   }
 
-  /// Adds the steps that a way reaches without taking a character, in the order of preference.
+  /// Adds the steps that a way reaches without a character, in the order of preference.
   private func follow(_ way: Way, _ place: PatternPlace) {
     open.append(way.step)
     while let step = open.popLast() {

@@ -5,10 +5,10 @@ indirect enum PatternNode: Sendable, Hashable {
   case assertion(PatternAssertion)
   case sequence([PatternNode])
   case alternatives([PatternNode])
-  /// - Parameter most: The most repetitions; nil for no limit.
+  /// - Parameter most: The greatest number of repetitions; nil for no limit.
   case repeated(PatternNode, least: Int, most: Int?, isGreedy: Bool)
 
-  /// The bytes that the node takes if the node is text in an exact case, at least one character; otherwise nil.
+  /// The bytes that the node matches, if the node is only text in an exact case; otherwise nil. Never empty.
   var literal: [UInt8]? {
     switch self {
     case .character(.scalar(let scalar), ignoresCase: false): return Array(String(scalar).utf8)
@@ -51,7 +51,7 @@ enum PatternAssertion {
   }
 }
 
-/// The characters that `?`, `.`, `\d` or `[a-z]` take.
+/// A set of characters, such as `.`, `\d` or `[a-z]`, of which one character must match.
 struct CharacterSet32: Sendable, Hashable {
   enum Item: Sendable, Hashable {
     case range(ClosedRange<Unicode.Scalar>)
@@ -76,7 +76,7 @@ struct CharacterSet32: Sendable, Hashable {
     switch character {
     case .scalar(let scalar):
       scalar.isASCII ? ascii >> UInt128(scalar.value) & 1 == 1 : lists(scalar)
-    // A byte that is not UTF-8 is in no class and in no range.
+    // A byte that is not UTF-8 belongs to no class and no range, so only a negated item can contain it.
     case .byte:
       isNegated != items.contains { if case .kind(_, isNegated: true) = $0 { true } else { false } }
     }

@@ -4,7 +4,7 @@ struct PatternProgram: Sendable {
     case character(Character32)
     case any
     case set(Int)
-    /// Continues at both steps; the first is preferred.
+    /// Continues at both steps; the first step is preferred.
     case fork(Int, Int)
     case jump(Int)
     case assertion(PatternAssertion)
@@ -68,7 +68,7 @@ struct PatternProgram: Sendable {
     let start = steps.count
     for _ in 0..<least {
       try append(part)
-      // A part without steps needs no repetition.
+      // A part without steps matches only empty text, so a repetition would change nothing.
       if steps.count == start { return }
     }
     func fork(_ inside: Int, _ behind: Int) -> Step {
@@ -96,13 +96,13 @@ struct PatternProgram: Sendable {
     sets.append(set)
   }
 
-  /// Adds a placeholder for a step that is known later, and returns its index.
+  /// Reserves the place of a step that is not yet known, and returns the index of the place.
   private mutating func reserve() -> Int {
     steps.append(.match)
     return steps.count - 1
   }
 
-  /// The steps that are reached without taking a character, also through assertions.
+  /// The steps that are reached from `start` without a character, also through assertions.
   func opened(from start: Int) -> [Int] {
     var opened: [Int] = []
     var seen: Set<Int> = []

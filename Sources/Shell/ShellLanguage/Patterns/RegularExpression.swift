@@ -1,9 +1,9 @@
-/// A regular expression without lookaround and references to groups, which would take unbounded time.
+/// A regular expression without lookaround and backreferences, because these would need unbounded time.
 package struct RegularExpression: Sendable, Hashable {
   package let source: String
   package let ignoresCase: Bool
   private let program: PatternProgram
-  /// The bytes to search for if the expression is plain text; otherwise nil.
+  /// The bytes of an expression that is plain text; otherwise nil.
   private let literal: [UInt8]?
 
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
@@ -43,7 +43,7 @@ package struct RegularExpression: Sendable, Hashable {
     return width(range.lowerBound)..<width(range.upperBound)
   }
 
-  /// A matcher for one thread. An error of `pause`, which runs every few milliseconds, ends the search.
+  /// A matcher for one thread. `pause` runs every few milliseconds; an error that `pause` throws ends the search.
   package func matcher(_ pause: @escaping () throws -> Void) -> PatternMatcher {
     PatternMatcher(program, literal: literal, pause)
   }

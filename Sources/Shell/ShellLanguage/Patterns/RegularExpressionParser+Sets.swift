@@ -34,7 +34,7 @@ extension RegularExpressionParser {
     }
   }
 
-  /// Reads the digits of `\x41` or `\x{1F600}`.
+  /// Reads the hexadecimal digits of `\x41` or `\x{1F600}`.
   private mutating func hexadecimal(
     _ count: Int, from start: Int
   ) throws(ShellError) -> Unicode.Scalar {

@@ -1,4 +1,4 @@
-/// Reads a regular expression, and refuses constructs that need backtracking. The ranges of errors count scalars.
+/// Reads a regular expression, and refuses constructs that need backtracking. Ranges in errors count Unicode scalars.
 struct RegularExpressionParser {
   private static let deepest = 200
   private static let mostRepeated = 1000
@@ -26,13 +26,13 @@ struct RegularExpressionParser {
 
   mutating func parse() throws(ShellError) -> PatternNode {
     let node = try alternatives()
-    // Before the end of the text, only a parenthesis ends the alternatives.
+    // `alternatives` stops at the end of the text or before a closing parenthesis, which closes no group here.
     guard index == source.count else { throw failure("unmatched \")\"") }
     return node
   }
 
   private mutating func alternatives() throws(ShellError) -> PatternNode {
-    // A flag is valid to the end of its group.
+    // A flag is valid up to the end of its group, so the flags of the outer group come back here.
     let outer = flags
     defer { flags = outer }
     var parts = [try sequence()]
@@ -48,7 +48,7 @@ struct RegularExpressionParser {
     return .sequence(parts)
   }
 
-  /// Reads a part with its quantifier; nil for flags, which match nothing.
+  /// Reads a part with its quantifier; nil for flags such as `(?i)`, which match no text.
   private mutating func quantified() throws(ShellError) -> PatternNode? {
     let start = index
     guard let node = try atom() else { return nil }
@@ -72,7 +72,7 @@ struct RegularExpressionParser {
     let least = number()
     let hasComma = take(",")
     let most = hasComma ? number() : least
-    // Braces with other content are text.
+    // Braces without numbers are text, not a quantifier.
     guard take("}"), least != nil || most != nil else {
       index = start
       return nil
@@ -122,7 +122,7 @@ struct RegularExpressionParser {
     return node
   }
 
-  /// Reads the characters after `(?`; false for flags that are valid for the rest of the group.
+  /// Reads the characters after `(?`. Returns false for flags such as `(?i)`, which are valid for the rest of the outer group.
   private mutating func groupKind(from start: Int) throws(ShellError) -> Bool {
     if take(":") { return true }
     if peek == "P" { index += 1 }
@@ -161,7 +161,7 @@ struct RegularExpressionParser {
     return true
   }
 
-  /// - Parameter count: The number of wrong characters; nil for the characters up to the present place.
+  /// - Parameter count: The number of wrong characters. If nil, the wrong characters end at the present place.
   func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> ShellError {
     let start = min(start ?? index, max(source.count - 1, 0))
     let end = max(start + (count ?? index - start), start + 1)

@@ -1,12 +1,12 @@
 import LarderSystem
 
 package enum NamespaceChoice: Sendable, Hashable {
-  /// No namespace is named: the namespace of `use`, or the only namespace of the store.
+  /// The command names no namespace: this means the namespace of `use`, or the only namespace of the store.
   case unnamed
   case named([NamespaceName])
   case all
 
-  /// The names without repetitions, as they were written. `current` is the namespace of `use`.
+  /// The names without repetitions, in the order of the line. `current` is the namespace of `use`.
   package func resolved(
     current: String?, existing: [String], remedy: SafeText = "`use NAME` first"
   ) throws(ShellError) -> [String] {

@@ -83,7 +83,7 @@ extension Selection {
   }
 }
 
-/// The conditions of the filter options, as expressions of `--where`.
+/// The conditions that the filter options mean, as expressions of `--where`.
 extension Expression {
   package static func fact(
     _ name: QueryName, _ comparison: Comparison, _ constant: QueryValue
@@ -91,7 +91,7 @@ extension Expression {
     .compare(.name(name), comparison, .constant(constant))
   }
 
-  /// Holds for an entry that has expired and is still in the file.
+  /// True for an entry that has expired and is still in the file.
   package static let isExpired = fact(.state, .equal, .string(Array("expired".utf8)))
   package static let never = fact(.expires, .equal, .null)
 
@@ -99,7 +99,7 @@ extension Expression {
     .isElement(.constant(.string(tag)), .name(.tags))
   }
 
-  /// Holds for an entry that was last used before a time. Without a known use, the time of the write counts.
+  /// True for an entry whose last use was before a time. If no use is known, the time of the write is tested.
   package static func lastUse(before time: UnixTime) -> Expression {
     .any([
       fact(.used, .less, .time(time)),
@@ -113,13 +113,13 @@ extension Expression {
     return tag
   }
 
-  /// Whether only entries that expire can meet the condition: null is neither before nor after a time.
+  /// Whether only entries that expire can meet the condition. A comparison with the expiry is false for an entry without expiry.
   package var needsExpiry: Bool {
     guard case .compare(.name(let name), _, .constant(let constant)) = self else { return false }
     return (name == .expires || name == .ttl) && constant != .null
   }
 
-  /// A range with all keys that can meet the condition; nil if no such range is known.
+  /// A range that contains all keys that can meet the condition; nil if no such range is known.
   var range: KeyRange? {
     switch self {
     case .keyMatches(let glob): .prefix(glob.prefix)
@@ -130,7 +130,7 @@ extension Expression {
 }
 
 extension Selection.Pattern {
-  /// Makes a pattern if a bare part of the word has a pattern character; otherwise the word is a key.
+  /// Makes a pattern if the word has an unquoted pattern character; otherwise the word is a key.
   package init(_ word: Word, ignoresCase: Bool) throws(ShellError) {
     self =
       word.isGlob && !word.isHexOrBase64

@@ -1,4 +1,4 @@
-/// The entries that a command concerns. All commands with a selection take the same words.
+/// The entries to which a command applies. All commands with a selection accept the same words.
 package struct Selection: Sendable, Equatable {
   package enum Pattern: Sendable, Equatable {
     case key([UInt8])
@@ -39,13 +39,13 @@ package struct Selection: Sendable, Equatable {
   package init(namespaces: NamespaceChoice) { self.namespaces = namespaces }
 
   package var namespaces: NamespaceChoice
-  /// The patterns. A key must match one pattern; without patterns, every key passes.
+  /// The patterns. A key must match at least one pattern. If there are no patterns, every key matches.
   package var patterns: [Pattern] = []
-  /// The conditions. An entry must meet all conditions; every filter option is one condition.
+  /// The conditions. An entry must meet all of them. Each filter option adds one condition.
   package var filters: [Expression] = []
   package var sort: Sort?
   package var isReversed = false
-  /// The limit; nil if the command decides.
+  /// The limit of `--limit`. If nil, the command chooses a limit.
   package var limit: Limit?
   package var most: Int { limit?.most ?? .max }
   package var after: [UInt8]?
@@ -59,16 +59,16 @@ package struct Selection: Sendable, Equatable {
 
   package var conditions: [Expression] { filters.flatMap(\.conjuncts) }
 
-  /// Whether the selection is of expired entries that are still in the file; other selections hide such entries.
+  /// Whether the selection asks for expired entries that are still in the file. Other selections hide such entries.
   package var wantsExpired: Bool { conditions.contains(.isExpired) }
 
-  /// Whether the keys alone are enough to find the entries, in the order of keys.
+  /// Whether a walk in the order of keys can find the entries without their facts and values.
   package var needsKeysOnly: Bool {
     filters.isEmpty && sort ?? .key == .key && !isReversed && input == nil
       && patterns.allSatisfy(\.isGlob)
   }
 
-  /// Disjoint ranges, in the order of keys, that contain every key of the selection, except the keys from standard input.
+  /// Ranges without overlap, in the order of keys, that contain all keys of the selection except keys from standard input.
   package var ranges: [KeyRange] {
     guard !patterns.isEmpty else {
       return input == nil ? [conditions.lazy.compactMap(\.range).first ?? .prefix([])] : []
@@ -81,7 +81,7 @@ package struct Selection: Sendable, Equatable {
       case .glob(let glob): prefixes.append(glob.prefix)
       }
     }
-    // In this order a prefix comes directly before the longer prefixes that begin with it.
+    // In this order, a prefix comes directly before the longer prefixes that begin with it, so one pass drops the longer ones.
     var apart: [[UInt8]] = []
     for prefix in prefixes.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !(apart.last.map(prefix.starts) ?? false) {
@@ -92,25 +92,26 @@ package struct Selection: Sendable, Equatable {
       .sorted { $0.start.lexicographicallyPrecedes($1.start) }
   }
 
-  /// Whether the words list the keys: a change of listed keys needs no confirmation, and an absent key is an error.
+  /// Whether the words list keys without conditions. A change of listed keys needs no confirmation, and an absent key is an
+  /// error.
   package var listsKeys: Bool { isOfKeys && filters.isEmpty }
 
-  /// Whether the words list one key and at most one namespace, so that the value is shown without its key.
+  /// Whether the words list one key in at most one namespace. The answer is then only the value.
   package var isSingleKey: Bool {
     if case .named(let names) = namespaces, names.count > 1 { return false }
     return listsKeys && patterns.count == 1 && namespaces != .all && !isArranged
   }
 
-  /// Whether the words ask for an order, or for a part of the entries.
+  /// Whether the words ask for a sort order, or for only a part of the entries.
   package var isArranged: Bool { sort != nil || limit != nil || after != nil || isReversed }
 
-  /// Whether the words name keys and no pattern, and no keys come from standard input.
+  /// Whether the words are keys, without patterns and without keys from standard input.
   package var isOfKeys: Bool {
     !patterns.isEmpty && input == nil && !patterns.contains(where: \.isGlob)
   }
 }
 
-/// A range of keys that contains every match of a pattern, so that no other keys are read.
+/// A range of keys that contains every match of a pattern. Keys outside the range need not be read.
 package enum KeyRange: Sendable, Hashable {
   case key([UInt8])
   case prefix([UInt8])

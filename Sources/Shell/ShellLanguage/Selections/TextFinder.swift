@@ -1,8 +1,8 @@
-/// Finds text in bytes, at most once in each line. Each command needs a finder of its own.
+/// Finds text in bytes, at most once in each line. A finder has state, so each command needs a finder of its own.
 package struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
 
-  /// With `isExact`, capitals and small letters differ. An error of `pause`, which runs often, ends the search.
+  /// With `isExact`, case matters. `pause` runs often; an error that `pause` throws ends the search.
   package init(
     _ text: [UInt8], isRegex: Bool = false, isExact: Bool, pause: @escaping () throws -> Void
   ) throws(ShellError) {
@@ -26,7 +26,7 @@ package struct TextFinder {
     firstMatch = { try matcher.firstMatch(in: $0) }
   }
 
-  /// The first match in each line that has a match.
+  /// The first match of each line. A line without a match adds nothing.
   package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
     var finds: [Range<Int>] = []
     var start = 0

@@ -5,7 +5,7 @@ package struct HexDump {
   private let bytes: ArraySlice<UInt8>
   private let perLine: Int
 
-  /// - Parameter width: The columns of the window; nil for 80 columns.
+  /// - Parameter width: The columns of the window. If nil, the dump has 80 columns.
   package init(_ bytes: ArraySlice<UInt8>, width: Int?) {
     self.bytes = bytes
     perLine = [16, 8, 4].first { 12 + 4 * $0 + ($0 + 7) / 8 <= width ?? 80 } ?? 2

@@ -1,7 +1,7 @@
 package enum JSONFields {
   private static let deepest = 2
 
-  /// The fields of two levels that a path reaches without an index or quotes, such as `a.b`. Empty unless `value` is an object.
+  /// The paths of one or two fields without indexes and quotes, such as `a.b`. Empty if `value` is not an object.
   package static func names(of value: [UInt8]) -> [String] {
     var names: [String] = []
     let failure = JSONGrammar.failure(of: value.span) { bytes, index throws(JSONError) in
@@ -39,7 +39,7 @@ package enum JSONFields {
     ((try? fields(of: text)) ?? nil)?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
   }
 
-  /// - Parameter path: The path of the value, followed by a dot; nil if a path to the value needs an index or quotes.
+  /// - Parameter path: The path of the value with a final dot. Nil if the path needs an index or quotes.
   private static func addNames(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ path: String?,
     to names: inout [String]
@@ -56,7 +56,7 @@ package enum JSONFields {
     }
   }
 
-  /// A name that occurs twice in one object, and the range of its second occurrence; nil also for text that is not JSON.
+  /// A name that occurs twice in one object, with the range of its second occurrence. Nil also for text that is not JSON.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
     var repeated: Range<Int>?
     let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
@@ -65,7 +65,7 @@ package enum JSONFields {
     return failure == nil ? repeated.map { (JSONLookup.string(text.span, $0), $0) } : nil
   }
 
-  /// The fields that an object may have, each with the shape of its own object; empty for a value of another kind.
+  /// The fields that an object may have, each with the shape of the field's own object. Empty for a value that is not an object.
   package struct Shape: Sendable {
     fileprivate let fields: [[UInt8]: Shape]
     package let names: [String]
@@ -77,15 +77,15 @@ package enum JSONFields {
     }
   }
 
-  /// A field that is not in the shape of its object.
+  /// A field that the shape of its object does not contain.
   ///
-  /// The range of the name has its quotes. `object` is the path of the object, such as `owners[0]`; empty for the whole text.
+  /// The range includes the quotes of the name. `object` is the path of the object, such as `owners[0]`, or empty for the root.
   package typealias Unknown = (name: [UInt8], range: Range<Int>, object: String, known: [String])
 
-  /// The first field that is not in the shape. The elements of an array have the shape of the array.
+  /// The first field that is not in the shape. The elements of an array have the same shape as the array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
     var unknown: Unknown?
-    // A name counts even if the text after the name is not JSON or is nested too deep.
+    // Ignores an error of the JSON text: an unknown name before the error is still reported.
     _ = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
       try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
     }

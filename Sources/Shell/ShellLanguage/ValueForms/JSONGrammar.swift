@@ -1,10 +1,10 @@
 import LarderSystem
 
-/// RFC 8259 with at most 200 levels. Each function moves `index` to the end of its part, or to an error.
+/// RFC 8259 with at most 200 levels. Each function moves `index` to the end of the part that it reads, or to an error.
 enum JSONGrammar {
   private static let deepest = 200
 
-  /// Reads a whole text; `read` reads the value in it. Returns the first error and its place; nil for JSON.
+  /// Checks a whole text; `read` reads its value. Returns the first error and the place of the error, or nil if the text is JSON.
   @inline(__always)
   static func failure(
     of bytes: Span<UInt8>,
@@ -21,14 +21,14 @@ enum JSONGrammar {
     }
   }
 
-  /// The end of the value at the start; nil if the value is not JSON.
+  /// The end of the value at the start of `bytes`; nil if this value is not JSON.
   static func end(of bytes: Span<UInt8>) -> Int? {
     var index = 0
     do throws(JSONError) { try value(bytes, &index, depth: 0) } catch { return nil }
     return index
   }
 
-  /// - Parameter depth: the number of arrays and objects around the value.
+  /// - Parameter depth: The number of arrays and objects around the value.
   static func value(_ bytes: Span<UInt8>, _ index: inout Int, depth: Int) throws(JSONError) {
     guard opens(bytes, index) else { return try scalar(bytes, &index) }
     try parts(bytes, &index, depth: depth) { bytes, _, index throws(JSONError) in
@@ -41,7 +41,7 @@ enum JSONGrammar {
     index < bytes.count && (bytes[index] == UInt8(ascii: "{") || bytes[index] == UInt8(ascii: "["))
   }
 
-  /// Reads an array or an object. `read` reads each value in it, and gets the range of the value's name.
+  /// Reads an array or an object. `read` reads each value inside, and gets the range of the name of the value.
   @inline(__always)
   static func parts(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int,

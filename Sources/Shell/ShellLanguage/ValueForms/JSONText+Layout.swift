@@ -1,5 +1,5 @@
 extension JSONText {
-  /// The text for a person: an array or object that fits is on one line; a wider one has a line for each element.
+  /// The text for a person. An array or object that fits is on one line. A wider one has a line for each element.
   package func laidOut(width: Int, hasColor: Bool = false) -> String {
     var result: [UInt8] = []
     var index = 0
@@ -9,7 +9,7 @@ extension JSONText {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// - Parameter taken: The number of columns of the line for other text, before or after this value.
+  /// - Parameter taken: The number of columns that other text on the line needs, before or after this value.
   private func append(
     _ index: inout Int, indent: Int, taken: Int, _ width: Int,
     _ text: (Token) -> [UInt8], to result: inout [UInt8]
@@ -39,7 +39,7 @@ extension JSONText {
     index = token.end + 1
   }
 
-  /// Appends a whole value on the present line: `{ "a": [ 1, 2 ] }`, or without spaces.
+  /// Appends a whole value to the present line, such as `{ "a": [ 1, 2 ] }`, or with `isCompact` without spaces.
   func appendLine(
     _ index: inout Int, isCompact: Bool = false, _ text: (Token) -> [UInt8],
     to result: inout [UInt8]

@@ -1,4 +1,4 @@
-/// Checked JSON text as tokens. Formatting changes only the space between tokens, and escapes hidden characters.
+/// Valid JSON text as tokens. Formatting changes only the space between tokens, and replaces hidden characters by escapes.
 package struct JSONText {
   package struct Token {
     package enum Kind {
@@ -9,14 +9,14 @@ package struct JSONText {
     package let range: Range<Int>
     /// For an opening bracket: the index of the closing token.
     fileprivate(set) var end = 0
-    /// The columns that the token and its content take on one line.
+    /// The columns of the token with its content if all is on one line.
     fileprivate(set) var width = 0
   }
 
   package struct ParseError: Error {
     package let reason: SafeText
     package let offset: Int
-    /// Whether the text is only nested too deep and may be JSON; the reason is ``JSONText/tooDeep`` then.
+    /// Whether the only fault is that the text is nested too deep. The text may be JSON then.
     package var isDepth = false
 
     package init(reason: SafeText, offset: Int) {
@@ -29,7 +29,7 @@ package struct JSONText {
       isDepth = failure.error == .depth
     }
 
-    /// The predicate for the text: `not JSON: expected a value`.
+    /// The end of a sentence about the text, such as `not JSON: expected a value`.
     package var predicate: SafeText { isDepth ? reason : "not JSON: \(reason)" }
   }
 
@@ -66,7 +66,7 @@ package struct JSONText {
     }
     tokens[open].end = tokens.count
     append(.close, index - 1..<index)
-    // The two brackets. Each part adds two columns: a colon or comma and a space, and the last part the two inner spaces.
+    // The two brackets. Each part adds two columns: a separator and a space; after the last part, the two inner spaces.
     tokens[open].width = 2
     var child = open + 1
     while child < tokens[open].end {
@@ -81,7 +81,7 @@ package struct JSONText {
     tokens.append(token)
   }
 
-  /// Whether the text is an object or an array, not a single number or word.
+  /// Whether the text is an object or an array. Otherwise it is a single number, string or word.
   package var isStructured: Bool { tokens.first?.kind == .open }
 
   package func text(_ token: Token) -> [UInt8] {

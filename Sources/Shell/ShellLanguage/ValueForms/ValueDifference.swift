@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The differences of two values: JSON by field, text by line, other bytes at the first byte that differs.
+/// The differences of two values: JSON by field, text by line. For other bytes, only the place of the first difference.
 package struct ValueDifference {
   package struct Change: Equatable {
     package enum Kind: String { case added, changed, removed }
@@ -20,7 +20,7 @@ package struct ValueDifference {
   }
 
   package let changes: [Change]
-  /// Whether more than ``mostLines`` lines may differ, so that `changes` holds only the first change.
+  /// Whether `changes` holds only the first change, because more than ``mostLines`` lines may differ.
   package private(set) var isCut = false
 
   package static let mostLines = 4_000
@@ -41,7 +41,7 @@ package struct ValueDifference {
 
   private typealias Field = (path: String, value: String)
 
-  /// The strings, numbers, words and empty containers of a JSON object or array, by path and in order; nil for other values.
+  /// The strings, numbers, words and empty containers of a JSON object or array with their paths, in order; nil for other values.
   private static func fields(_ bytes: [UInt8]) -> [Field]? {
     guard let text = try? JSONText(bytes), text.isStructured else { return nil }
     var fields: [Field] = []
@@ -69,8 +69,8 @@ package struct ValueDifference {
       count += 1
     }
     index += 1
-    // An empty container counts as a value. So does the outermost container: it shows whether the text is an object or an
-    // array.
+    // An empty container counts as a value. The outermost container always counts, because it shows whether the text is an
+    // object or an array.
     guard count == 0 || path.isEmpty else { return }
     fields.append((path.isEmpty ? "." : path, value == "[" ? "[]" : "{}"))
   }
@@ -104,8 +104,8 @@ package struct ValueDifference {
     return bytes.lines
   }
 
-  /// The smallest list of removed and inserted lines. At the same line, removals come before insertions. The number of lines
-  /// has a limit, because time and memory are quadratic.
+  /// The shortest list of removed and inserted lines; at one line, removals come first. The number of lines is limited, because
+  /// time and memory are quadratic.
   private static func lineChanges(
     _ before: [ArraySlice<UInt8>], _ after: [ArraySlice<UInt8>]
   ) -> (changes: [Change], isCut: Bool) {

@@ -32,7 +32,7 @@ package struct CivilTime: Sendable, Hashable {
     self.millisecond = millisecond
   }
 
-  /// Makes a time; nil if the calendar has no such day, and outside the years 1970 to 9999.
+  /// Makes a time. Nil if the calendar has no such day, and for years outside 1970 to 9999.
   package init?(year: Int, month: Int, day: Int, secondOfDay: Int) {
     guard (1970...9999).contains(year), (1...12).contains(month), day >= 1,
       (0..<86_400).contains(secondOfDay)

@@ -11,7 +11,7 @@ struct DateText {
   /// How far the zone is ahead of UTC, in seconds; nil if the text has no zone.
   private(set) var offset: Int?
 
-  /// Reads a date; nil for text of another form.
+  /// Reads a date; nil if the text has another form.
   init?(_ text: Substring) {
     let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
     guard let date = Self.numbers(parts[0], "-", [4...4, 2...2, 2...2]) else { return nil }
@@ -19,7 +19,7 @@ struct DateText {
     if parts.count == 2 { guard readTime(parts[1]) else { return nil } }
   }
 
-  /// The time, with `secondOfDay` for a text without a time of day; nil if the calendar has no such day.
+  /// The date with its time of day, or with `secondOfDay` if the text has none. Nil if the calendar has no such day.
   func civil(at secondOfDay: Int) -> CivilTime? {
     var civil = CivilTime(
       year: year, month: month, day: day, secondOfDay: self.secondOfDay ?? secondOfDay)
@@ -27,7 +27,7 @@ struct DateText {
     return civil
   }
 
-  /// Reads `06:30[:00[.000]]`, and `Z` or `+01:00`; false for text of another form.
+  /// Reads `06:30[:00[.000]]`, and then `Z` or `+01:00`; false if the text has another form.
   private mutating func readTime(_ text: Substring) -> Bool {
     var time = text
     if time.hasSuffix("Z") {
@@ -63,7 +63,7 @@ struct DateText {
     return clock[0] * 3600 + clock[1] * 60
   }
 
-  /// The numbers between separators; nil unless each has as many digits as its width.
+  /// The numbers between separators. Nil if a number does not have as many digits as its width allows.
   private static func numbers(
     _ text: Substring, _ separator: Character, _ widths: [ClosedRange<Int>]
   ) -> [Int]? {
@@ -76,7 +76,7 @@ struct DateText {
 }
 
 extension UnixTime {
-  /// Reads RFC 3339: `2026-11-21T06:30:00.000Z`, also with an offset other than `Z`.
+  /// Reads RFC 3339: `2026-11-21T06:30:00.000Z`, or with another offset than `Z`.
   package init?(rfc3339 text: String) {
     guard let date = DateText(text[...]), let offset = date.offset, let civil = date.civil(at: 0)
     else { return nil }

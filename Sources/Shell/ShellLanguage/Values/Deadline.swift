@@ -1,4 +1,4 @@
-/// The time at which an entry expires; `never` is the latest.
+/// The time at which an entry expires. `never` is later than any time.
 package enum Deadline: Sendable, Hashable, Comparable {
   case at(UnixTime)
   case never
@@ -10,18 +10,18 @@ package enum Deadline: Sendable, Hashable, Comparable {
 
 package enum ExpiryChange: Sendable, Hashable {
   case to(Deadline)
-  /// Later than the present expiry of the entry by this duration.
+  /// Later than the present expiry of the entry, by this duration.
   case later(Duration)
 }
 
 extension Word {
-  /// `never`, or a time in one of the forms of `help times`; a duration counts from now.
+  /// `never`, or a time in a form of `help times`. A duration counts from now.
   package func deadline(_ clock: WallClock) throws(ShellError) -> Deadline {
     if bytes.elementsEqual("never".utf8, by: { $0 | 0x20 == $1 }) { return .never }
     return .at(try timeAhead(clock))
   }
 
-  /// `never`, a time, or `+DURATION` after the present expiry of an entry.
+  /// `never`, a time, or `+DURATION`, which is added to the present expiry of an entry.
   package func expiryChange(_ clock: WallClock) throws(ShellError) -> ExpiryChange {
     switch bytes.first {
     case UInt8(ascii: "+"): return .later(try dropping(1).duration())

@@ -4,7 +4,7 @@ import LarderSystem
 package struct UnixTime: Sendable, Hashable, Comparable {
   package let milliseconds: Int64
 
-  /// Limits the time, because programs give entries any time, and differences of times must not overflow.
+  /// Limits the time to `farthest`: an entry may have any time, and differences of times must not overflow.
   package init(milliseconds: Int64) {
     self.milliseconds = min(max(milliseconds, -Self.farthest), Self.farthest)
   }
@@ -15,7 +15,7 @@ package struct UnixTime: Sendable, Hashable, Comparable {
     left.milliseconds < right.milliseconds
   }
 
-  /// The last moment of the year 9999, the last moment that RFC 3339 can write.
+  /// The last moment of the year 9999. RFC 3339 can write no later time.
   package static let last = UnixTime(milliseconds: 253_402_300_799_999)
 
   /// The time moved by `milliseconds`; nil outside the years 1970 to 9999.
@@ -27,7 +27,7 @@ package struct UnixTime: Sendable, Hashable, Comparable {
   /// The time from `other` to this time, in milliseconds.
   package func since(_ other: UnixTime) -> Int64 { milliseconds - other.milliseconds }
 
-  /// RFC 3339 in UTC with milliseconds, so that texts sort like times; expanded ISO 8601 outside the years 0 to 9999.
+  /// RFC 3339 in UTC with milliseconds, so that texts sort like times. Years outside 0 to 9999: expanded ISO 8601.
   package var rfc3339: String {
     let time = CivilTime(self)
     var text: [UInt8] = []

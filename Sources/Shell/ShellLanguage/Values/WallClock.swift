@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The present time, and the time zone on which words such as `midnight` depend.
+/// The present time and the time zone. Words such as `midnight` depend on both.
 package struct WallClock: Sendable {
   package let now: UnixTime
   package let zone: Zone
@@ -12,8 +12,8 @@ package struct WallClock: Sendable {
 
   package func civil(_ time: UnixTime) -> CivilTime { CivilTime(time, offset: zone.offset(time)) }
 
-  /// The moments at which local clocks show a time, in order: two moments if clocks go back over the time. If clocks go forward
-  /// over the time, the only moment is the moment of the change, as for entries that expire daily.
+  /// The moments at which local clocks show a time, in order. When clocks go back, a time occurs twice, so there are two
+  /// moments. When clocks go forward over a time, the only moment is that of the change, as for entries that expire daily.
   package func moments(of civil: CivilTime) -> [UnixTime] {
     let day = 86_400
     let before = zone.offset(civil.moment(offset: day))
@@ -30,7 +30,7 @@ package struct WallClock: Sendable {
     return [UnixTime(milliseconds: late)]
   }
 
-  /// The moments with this time of day, on `weekday` if it is not nil; `days` count from today.
+  /// The moments with this time of day, and on this `weekday` unless it is nil. `days` are numbers of days from today.
   func moments(secondOfDay: Int, weekday: Int?, days: ClosedRange<Int>) -> [UnixTime] {
     let today = civil(now).dayNumber
     return days.flatMap { day -> [UnixTime] in
@@ -39,41 +39,41 @@ package struct WallClock: Sendable {
     }
   }
 
-  /// `in 4 h 12 min`, `3 min ago`, `now`; a brief distance has one unit: `in 4 h`.
+  /// A distance such as `in 4 h 12 min`, `3 min ago` or `now`. A brief distance has one unit: `in 4 h`.
   package func distance(to time: UnixTime, isBrief: Bool = false) -> String {
     let span = time.since(now)
     let length = isBrief ? Wording.briefSpan(abs(span)) : Wording.span(abs(span))
     return span == 0 ? "now" : span > 0 ? "in \(length)" : "\(length) ago"
   }
 
-  /// The expiry of an entry: `in 4 h 12 min`, `expired 3 min ago`, `never`; a brief expiry: `in 4 h`, `expired`.
+  /// The expiry of an entry: `in 4 h 12 min`, `expired 3 min ago`, `never`. A brief expiry: `in 4 h`, `expired`.
   package func expiry(_ time: UnixTime?, isBrief: Bool = false) -> String {
     guard let time else { return "never" }
     if time >= now { return distance(to: time, isBrief: isBrief) }
     return isBrief ? "expired" : "expired \(Wording.span(now.since(time))) ago"
   }
 
-  /// The expiry. An expiry that is at least a minute ahead also has its time of day: `in 15 min (21:55)`, `in 2 h (today
-  /// 23:40)`, `in 2 d 4 h (Mon 02:10)`.
+  /// The expiry, with its clock time if the expiry is at least a minute from now: `in 15 min (21:55)`, `in 2 h (today 23:40)`,
+  /// `in 2 d 4 h (Mon 02:10)`.
   package func expiryAndClock(_ time: UnixTime?) -> String {
     guard let time, time.since(now) >= 60_000 else { return expiry(time) }
     return "\(distance(to: time)) (\(clock(time)))"
   }
 
-  /// A date such as `Sat 21 Nov 00:00`, with the year if the year is not the present year.
+  /// A date such as `Sat 21 Nov 00:00`. A year other than the present year is added.
   package func date(_ time: UnixTime) -> String {
     let shown = civil(time)
     let year = shown.year == civil(now).year ? "" : " \(shown.year)"
     return "\(day(shown))\(year) \(timeOfDay(shown))"
   }
 
-  /// A date such as `Sat 21 Nov 2026, 00:00 CET`, for a page that is read later and elsewhere.
+  /// A date such as `Sat 21 Nov 2026, 00:00 CET`, for a page that a person may read at any time and place.
   package func fullDate(_ time: UnixTime) -> String {
     let shown = civil(time)
     return "\(day(shown)) \(shown.year), \(timeOfDay(shown)) \(zone.name(at: time))"
   }
 
-  /// `21:55` within the hour, then `today 23:40`, `tomorrow 06:30`, `Mon 02:10`, and other days with the date.
+  /// The clock time: `21:55` within an hour, else with the day: `today 23:40`, `tomorrow 06:30`, `Mon 02:10`, or with the date.
   package func clock(_ time: UnixTime) -> String {
     let shown = civil(time)
     switch shown.dayNumber - civil(now).dayNumber {
@@ -104,7 +104,7 @@ package struct WallClock: Sendable {
   }
 }
 
-/// A time zone as closures: a shell that starts in milliseconds must not load ICU.
+/// A time zone as closures, so that a shell need not load the library ICU, which would delay its start.
 package struct Zone: Sendable {
   package let offset: @Sendable (UnixTime) -> Int
   private let abbreviation: (@Sendable (UnixTime) -> String?)?
@@ -119,7 +119,7 @@ package struct Zone: Sendable {
 
   package static let utc = Zone(abbreviation: { _ in "UTC" }, { _ in 0 })
 
-  /// The name of the zone, such as `CET`; `+01:00` for a zone without a name.
+  /// The name of the zone, such as `CET`. For a zone without a name, its offset, such as `+01:00`.
   func name(at time: UnixTime) -> String {
     if let name = abbreviation?(time), name.contains(where: \.isLetter) { return name }
     let minutes = abs(offset(time)) / 60

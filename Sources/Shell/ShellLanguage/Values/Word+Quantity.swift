@@ -49,11 +49,11 @@ extension Word {
     "w": 604_800_000, "week": 604_800_000, "weeks": 604_800_000,
   ]
 
-  /// The error for a missing unit, and for a unit without a fixed length; nil for other units.
+  /// The error for a missing unit, or for a unit without a fixed length, such as a month. Nil for other units.
   private static func vagueUnit(
     _ unit: Substring, after decimal: DecimalNumber, number: String
   ) -> (message: SafeText, hint: SafeText)? {
-    // The hint keeps a number that is small enough to be useful.
+    // The hint has the number of the word if this number is small enough to be useful, otherwise 1.
     let count = decimal.whole.flatMap { $0 <= 100 ? Int($0) : nil } ?? 1
     let months: SafeText = "`\(count * 30)d` or `\(count * 4)w`"
     switch unit {
@@ -65,7 +65,7 @@ extension Word {
     }
   }
 
-  /// The text of a word that should be a number with a unit.
+  /// The text of a word that must be a number with a unit.
   func numberText(_ kind: String) throws(ShellError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
       throw wrong(kind, nil, kind == "size" ? Self.exampleOfSize : "use `90s` or `15m`")
@@ -73,7 +73,7 @@ extension Word {
     return text
   }
 
-  /// The error for a word that is no `duration`, `time` or `size`.
+  /// The error for a word that is not a valid duration, time or size.
   func wrong(_ kind: String, _ what: SafeText?, _ hint: SafeText) -> ShellError {
     let reason: SafeText = what.map { ": \($0)" } ?? ""
     return ShellError(
@@ -82,7 +82,7 @@ extension Word {
   }
 }
 
-/// Digits with an optional fraction. The number is exact until `times` multiplies it by a unit.
+/// A number with an optional fraction. The number is exact; `times` rounds the product.
 struct DecimalNumber {
   private let billionths: Int128
 
@@ -108,7 +108,7 @@ struct DecimalNumber {
 
   var whole: Int64? { billionths % 1_000_000_000 == 0 ? Int64(billionths / 1_000_000_000) : nil }
 
-  /// The product rounded to the nearest whole number; nil beyond Int64.
+  /// The product, rounded to the nearest whole number; nil if Int64 cannot hold the product.
   func times(_ unit: Int64) -> Int64? {
     Int64(exactly: (billionths * Int128(unit) + 500_000_000) / 1_000_000_000)
   }
@@ -152,7 +152,7 @@ extension Word {
 
   private static let exampleOfSize: SafeText = "use `10kB` or `1.5MB`"
 
-  /// A whole number from 0; `k` and `M` multiply the number by a thousand and a million.
+  /// A whole number of at least 0. `k` multiplies the number by a thousand, `M` by a million.
   package func count() throws(ShellError) -> Int {
     let text = String(validating: bytes, as: UTF8.self) ?? ""
     let factor: Int64 = text.hasSuffix("k") ? 1000 : text.hasSuffix("M") ? 1_000_000 : 1

@@ -85,7 +85,7 @@ extension Word {
     Wording.weekdays.firstIndex { $0.lowercased() == word }
   }
 
-  /// The seconds of `06:30`, `noon` or `midnight`; nil for other text.
+  /// The second of the day of `06:30`, `noon` or `midnight`; nil for other text.
   private static func secondOfDay(_ text: Substring) -> Int? {
     switch text.lowercased() {
     case "midnight": 0
@@ -104,7 +104,7 @@ extension Word {
     return time
   }
 
-  /// `2026-11-21`, or with a time of day and a zone: `2026-11-21T06:30:00+01:00`.
+  /// A date such as `2026-11-21`, or with a time of day and a zone: `2026-11-21T06:30:00+01:00`.
   private func date(_ text: String, _ clock: WallClock) throws(ShellError) -> UnixTime {
     guard let date = DateText(text[...]) else {
       throw wrong("time", nil, "use `2026-11-21` or `2026-11-21T06:30Z`")

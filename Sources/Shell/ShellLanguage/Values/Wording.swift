@@ -1,4 +1,4 @@
-/// Numbers, sizes and durations in the form for a person.
+/// Numbers, sizes and durations as a person reads them.
 package enum Wording {
   package static let weekdays = [
     "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
@@ -26,13 +26,12 @@ package enum Wording {
   /// A share from 0 to 1 as a percentage, such as `28 %`.
   package static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
 
-  /// A number of bytes, such as `812 B`, `2.4 kB`, `31 kB` or `16.3 MB`: in powers of 1000, with a fraction only for small
-  /// numbers.
+  /// A number of bytes, such as `812 B`, `2.4 kB`, `31 kB` or `16.3 MB`. Units are powers of 1000.
   package static func size(_ bytes: Int) -> String {
     let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
     var power = 0
     var unit = 1
-    // A size that would round to 1000 is written as 1 of the next unit.
+    // A size that would round to 1000 of its unit becomes 1 of the next unit, so `1000 kB` is never written.
     while power < units.count - 1, rounded(bytes, to: unit) >= 1000 {
       power += 1
       unit *= 1000
@@ -43,7 +42,7 @@ package enum Wording {
     return "\(number) \(units[power])"
   }
 
-  /// `48 s`, `1 min 30 s`, `14 min`, `4 h 12 min`, `2 d 4 h`, rounded to the last unit.
+  /// A duration such as `48 s`, `1 min 30 s`, `14 min`, `4 h 12 min` or `2 d 4 h`, rounded to the last unit.
   package static func span(_ milliseconds: Int64) -> String {
     guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
     let seconds = rounded(milliseconds, to: 1000)
@@ -57,7 +56,7 @@ package enum Wording {
     return "\(count(Int(rounded(milliseconds, to: 86_400_000)))) d"
   }
 
-  /// ``span(_:)`` without its smaller unit: `1 min`, `4 h`, `2 d`.
+  /// ``span(_:)`` with only its first unit: `1 min`, `4 h`, `2 d`.
   package static func briefSpan(_ milliseconds: Int64) -> String {
     span(milliseconds).split(separator: " ").prefix(2).joined(separator: " ")
   }
