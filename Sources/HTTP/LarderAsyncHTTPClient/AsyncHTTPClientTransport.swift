@@ -6,25 +6,25 @@
   import NIOHTTP1
   public import NIOSSL
 
-  /// Sends requests with AsyncHTTPClient, over connections that are kept, and in HTTP/2 if the origin supports it.
+  /// Sends requests with AsyncHTTPClient. Keeps connections for further requests, and uses HTTP/2 if the origin supports it.
   ///
-  /// Fields keep their order and repetition. Bodies arrive as fast as the client reads them, and are not decoded.
-  /// AsyncHTTPClient does not report interim responses, and replaces invalid UTF-8 in fields.
+  /// Repeated fields and the order of the fields are kept. A body arrives as fast as its reader takes the pieces, and is not
+  /// decoded. AsyncHTTPClient does not report interim responses, and replaces invalid UTF-8 in fields.
   public final class AsyncHTTPClientTransport: HTTPTransport {
     private let client: HTTPClient
 
-    /// - Parameter configuration: its redirections, decompression and repeated attempts to connect are always off.
+    /// - Parameter configuration: the settings. Redirections, decompression and repeated attempts to connect are always off.
     public init(configuration: HTTPClient.Configuration = HTTPClient.Configuration()) {
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
       configuration.decompression = .disabled
-      // Without repeated attempts a failure comes early: a stored response may replace the failed response.
+      // After a failure the cache can answer with a stored response. Repeated attempts would only delay this answer.
       configuration.connectionPool.retryConnectionEstablishment = false
       client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
     deinit {
-      // No caller would receive an error of the shutdown.
+      // A `deinit` has no caller that could receive the error, so an error of the shutdown is ignored.
       client.shutdown { _ in }
     }
 
@@ -34,7 +34,7 @@
     ) async throws -> (HTTPResponse, HTTPBody) {
       let answer = try await client.execute(
         try HTTPClientRequest(request, body: body), deadline: .distantFuture)
-      // `HTTPFields` traps beyond a limit of its own, so the fields are counted before the copy.
+      // `HTTPFields` traps if it gets more than 65,535 fields, so the fields are counted before they are copied.
       try HTTPCacheError.check(fieldCount: answer.headers.count)
       let pieces = Pieces(of: answer.body, by: self)
       return (HTTPResponse(answer), HTTPBody(next: { try await pieces.next() }))
@@ -42,7 +42,7 @@
   }
 
   private actor Pieces {
-    /// Keeps the transport until the end of the body, because the end of the transport would end its connections.
+    /// Keeps the transport alive until the body ends, because the `deinit` of the transport closes the connection of the body.
     private let transport: AsyncHTTPClientTransport
     private var iterator: HTTPClientResponse.Body.AsyncIterator
 
@@ -78,7 +78,7 @@
   }
 
   extension NIOSSLError: TransportFailure {
-    /// `insecure` if the connection was not secure, `interrupted` if it ended without the closing message of TLS.
+    /// `interrupted` if the connection ended without the closing message of TLS, `insecure` for all other errors.
     public var failure: TransportFailureKind {
       if case .uncleanShutdown = self { .interrupted } else { .insecure }
     }
@@ -90,14 +90,14 @@
   }
 
   extension BoringSSLError: TransportFailure {
-    /// `insecure` if TLS itself failed, `interrupted` if only the connection below it failed.
+    /// `insecure` if TLS itself failed, `interrupted` if only the connection that carries TLS failed.
     public var failure: TransportFailureKind {
       if case .sslError = self { .insecure } else { .interrupted }
     }
   }
 
   extension HTTPClientError: TransportFailure {
-    /// `offline` without a connection in time, `interrupted` without a whole answer in time, `unusable` for any other failure.
+    /// `offline` if no connection came in time, `interrupted` if no whole answer came in time, `unusable` for other failures.
     public var failure: TransportFailureKind {
       switch self {
       case .connectTimeout, .getConnectionFromPoolTimeout: .offline

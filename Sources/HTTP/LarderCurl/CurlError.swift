@@ -8,19 +8,19 @@
     public enum Kind: Sendable {
       /// The name of the host has no address.
       case unknownHost
-      /// The host cannot be reached: it refused the connection, or the network has no route to it.
+      /// The host refused the connection, or the network has no route to the host.
       case refused
-      /// The proxy that the environment names is unknown, or does not connect to the host.
+      /// The proxy from the environment variables has no known address, or did not connect to the host.
       case refusedByProxy
       /// The host did not accept the connection in time.
       case timedOut
-      /// The connection ended before the response began or was complete.
+      /// The connection ended before the whole response had come.
       case interrupted
       /// There is no secure connection: the certificate is not trusted, or the host does not speak TLS.
       case insecure
       /// The response is not HTTP.
       case notHTTP
-      /// The request cannot be sent as it is.
+      /// The request itself is invalid. For example, its URL is malformed.
       case invalidRequest
       /// Any other failure of curl or of the system.
       case other
@@ -46,7 +46,7 @@
 
     /// - Parameters:
     ///   - words: curl's message for this failure, which may be empty.
-    ///   - proxyStatus: the status of the proxy's answer to the request for a connection; 0 without such an answer.
+    ///   - proxyStatus: the status with which the proxy answered the request for a connection; 0 if no proxy answered.
     init(_ code: CURLcode, _ words: String, proxyStatus: Int = 0) {
       let general = unsafe String(cString: curl_easy_strerror(code))
       let isRefused = proxyStatus != 0 && !(200..<300).contains(proxyStatus)
@@ -54,7 +54,7 @@
         isRefused ? .refusedByProxy : Self.kind(of: code, words), words.isEmpty ? general : words)
     }
 
-    /// The error for header fields without an end, which curl reports as a whole response.
+    /// The connection ended within the header fields. Curl reports such a response as complete.
     static let cutHead = CurlError(.interrupted, "the connection ended within the header fields")
 
     private static func kind(of code: CURLcode, _ words: String) -> Kind {
@@ -63,7 +63,7 @@
       case CURLE_COULDNT_RESOLVE_PROXY: .refusedByProxy
       case CURLE_COULDNT_CONNECT: .refused
       case CURLE_OPERATION_TIMEDOUT: .timedOut
-      // A server may refuse the client in the first bytes after the handshake.
+      // If a server refuses the client after the handshake, curl reports a failed read or write, with a message about TLS.
       case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
         CurlWords.tellOfInsecurity(words) ? .insecure : .interrupted
       case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .interrupted
@@ -73,9 +73,9 @@
         CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
         CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT:
         .insecure
-      // The scheme of a request is checked before, so this code means an answer without a status line.
-      // The last two codes mean a line of more than 100 KB, and a first field that continues another field. Newer versions of
-      // curl report the long line with the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
+      // `CURLE_UNSUPPORTED_PROTOCOL` means an answer without a status line, because the scheme was checked before. The last two
+      // codes mean a line of more than 100 KB, and a first field that continues another field. For the long line, newer
+      // versions of curl than 7.88 report the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
         CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
         .notHTTP

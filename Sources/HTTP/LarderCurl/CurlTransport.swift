@@ -4,18 +4,17 @@
   import LarderSystem
   import Synchronization
 
-  /// Sends requests with libcurl, by HTTP/1.1 over connections that are kept.
+  /// Sends requests with libcurl by HTTP/1.1, and keeps connections for further requests.
   ///
-  /// Fields keep their order and repetition. Bodies arrive as fast as the client reads them, and are not decoded: a request
-  /// without `Accept-Encoding` asks for a plain body. The body of a request is read into memory first, at most 64 MB.
-  /// A request under way has a thread of its own until the end of the response's body. If the reader goes away, the thread ends
-  /// within a second, or after the lookup of a name. A transport has at most 64 threads; further requests wait until a thread
-  /// ends.
+  /// Repeated fields and the order of the fields are kept. A body arrives as fast as its reader takes the pieces. No body is
+  /// decoded, so a request without `Accept-Encoding` asks for a plain body. A request's body of at most 64 MB is read into memory
+  /// first. Each request under way occupies one of at most 64 threads until the body of its response ends; further requests wait.
+  /// If the reader releases the body, the thread becomes free within a second, or after the lookup of a host's name.
   ///
-  /// A request that may have an effect gets a new connection: if a kept connection ended without an answer, curl would send the
-  /// request again. Curl reads the addresses of proxies from the usual environment variables, such as `https_proxy`.
+  /// A request that may have an effect, such as a POST, gets a new connection: if a kept connection ended without an answer,
+  /// curl would send the request a second time. Curl takes proxies from the usual environment variables, such as `https_proxy`.
   ///
-  /// A host has ten seconds to accept the connection. There is no other time limit, because an `HTTPCache` has its own.
+  /// A host has ten seconds to accept the connection. There is no other time limit, because an `HTTPCache` has further limits.
   /// Errors are ``CurlError``, or `HTTPCacheError` for too many fields or a body of more than 64 MB.
   public final class CurlTransport: HTTPTransport {
     private let handles = HandlePool()
@@ -43,7 +42,7 @@
         switch arrival {
         case .interim(let response): await interim(response)
         case .head(let response): return (response, HTTPBody(next: { try await reader.next() }))
-        // No piece comes before the head.
+        // The head comes before all pieces of the body, so this case does not occur.
         case .piece: break
         }
       }
@@ -65,7 +64,7 @@
     }
   }
 
-  /// The reader of a response. The transfer ends with this object, whether or not the response was read.
+  /// The reader of a response. The release of this object ends the transfer, whether or not the response was read.
   private final class Reader: Sendable {
     let transfer: Transfer
 
@@ -98,7 +97,7 @@
     }
 
     private func give(_ handle: EasyHandle, for origin: String) {
-      // Dropped handles close their connections outside of the lock.
+      // A removed handle closes its connection, so it is released outside of the lock.
       let _ = idle.withLock { idle in
         idle.append((origin, handle))
         return idle.count > Self.mostIdle ? idle.removeFirst().handle : nil
@@ -106,7 +105,7 @@
     }
   }
 
-  /// A number of places. Tasks wait for a place in the order in which they came.
+  /// Limits the number of tasks that work at the same time. Tasks wait for a place in the order in which they came.
   private final class Places: Sendable {
     /// The number of free places. Only code under the lock of the waiters changes it.
     private let free: Atomic<Int>

@@ -4,7 +4,7 @@
   import LarderHTTP
   import Synchronization
 
-  /// A handle of curl with the connection that it keeps. One transfer at a time uses the handle; other transfers wait.
+  /// A handle of curl, and its kept connection. One transfer at a time uses the handle; other transfers wait.
   @safe final class EasyHandle: Sendable {
     private let easy: Mutex<UnsafeMutableRawPointer>
 
@@ -28,7 +28,7 @@
       _ message: Message, by easy: UnsafeMutableRawPointer, for transfer: Transfer
     ) throws {
       let receiver = Receiver(transfer)
-      // The options point to these words, the lines and the receiver until the reset at the end. The connection stays.
+      // The options of the handle point to `words`, `lines` and `receiver` until `curl_easy_reset`, which keeps the connection.
       var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
       let lines = try unsafe list(message.lines)
       defer { unsafe curl_slist_free_all(lines) }

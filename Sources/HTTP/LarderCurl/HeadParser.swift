@@ -4,7 +4,7 @@
 
   /// Makes responses from the lines that a server sends before a body.
   struct HeadParser {
-    /// The most bytes of all lines together, with the lines of interim responses.
+    /// The largest number of bytes of all lines together. The lines of interim responses count, too.
     private static let largestHead = 256 << 10
 
     private var lines: [[UInt8]] = []
@@ -12,7 +12,7 @@
     /// Whether the final response is complete. The lines after it are trailers, which are ignored.
     private(set) var isComplete = false
 
-    /// Takes a line, with or without its end. Returns the response that the line completes, an interim or the final response.
+    /// Takes a line, with or without its line break. Returns the interim or final response that the line completes.
     mutating func add(_ bytes: [UInt8]) throws -> HTTPResponse? {
       if isComplete { return nil }
       size += bytes.count
@@ -27,7 +27,7 @@
         lines.append(Array(line))
         return nil
       }
-      // The line continues the field before it (RFC 9112, section 5.2).
+      // A line that begins with a blank continues the field of the line before it (RFC 9112, section 5.2).
       guard lines.count > 1 else { throw Self.invalid("a field without a name") }
       lines[lines.count - 1] += [0x20] + line.drop(while: Self.isBlank)
       return nil
@@ -40,7 +40,7 @@
       try HTTPCacheError.check(fieldCount: fields.count)
       var response = HTTPResponse(status: try Self.status(first))
       for line in fields { response.headerFields.append(try Self.field(line)) }
-      // 101 is a final response (RFC 9110, section 15.2).
+      // The status 101 is below 200, but its response is final (RFC 9110, section 15.2).
       isComplete = response.status.code >= 200 || response.status.code == 101
       return response
     }

@@ -7,17 +7,17 @@
     let origin: String
     let url: String
     let method: String
-    /// The lines of the head. No value has a NUL or the end of a line, because `HTTPField` refuses both.
+    /// The lines of the head. No value contains a NUL or a line break, because `HTTPField` refuses both.
     let lines: [[UInt8]]
     let body: [UInt8]
     /// Whether the request announces a body, which may be empty.
     let hasBody: Bool
     let isHead: Bool
-    /// Whether the request must not be sent twice. Curl sends a request again when a kept connection ends without an answer.
+    /// Whether the request must not be sent twice. If a kept connection ends without an answer, curl sends again.
     let hasEffect: Bool
 
     init(_ request: HTTPRequest, body: [UInt8]) throws {
-      // A NUL would end curl's text early.
+      // Curl takes the address as a C string, so a NUL would cut the address off.
       guard let url = request.uri, url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
         throw CurlError(.invalidRequest, "the address is not that of an HTTP URI")
       }
@@ -35,23 +35,22 @@
       lines = Self.lines(of: request.headerFields)
     }
 
-    /// The fields, and a name without a value for each field that curl would add by itself. A request without `Accept-Encoding`
-    /// asks for a plain body.
+    /// The fields of the request, and a name without a value for each missing field, because curl would add the field.
     private static func lines(of fields: HTTPFields) -> [[UInt8]] {
       var lines = ["Expect:"]
       if !fields.contains(.accept) { lines.append("Accept:") }
       if !fields.contains(.contentType) { lines.append("Content-Type:") }
-      // Nothing here decodes the response.
+      // Nothing here decodes the response, so the request asks for a plain body.
       if !fields.contains(.acceptEncoding) { lines.append("Accept-Encoding: identity") }
       return lines.map { Array($0.utf8) } + fields.compactMap(line)
     }
 
     private static func line(of field: HTTPField) -> [UInt8]? {
-      // Curl itself describes the body, and sends it without waiting for a 100.
+      // Curl itself adds the length of the body. An empty `Expect` lets curl send the body without waiting for the status 100.
       if [.contentLength, .transferEncoding, .expect].contains(field.name) { return nil }
       let value = field.valueBytes
       let name = Array(field.name.rawName.utf8)
-      // Curl marks an empty value with a semicolon.
+      // For curl, `Name;` is a field with an empty value, but `Name:` removes the field.
       return value.isEmpty ? name + Array(";".utf8) : name + Array(": ".utf8) + value
     }
   }

@@ -5,7 +5,7 @@
   @unsafe struct Settings {
     let easy: UnsafeMutableRawPointer
 
-    /// Turns off other protocols, redirections, names from files and signals, and turns on the checks of TLS.
+    /// Forbids other protocols than HTTP, redirections, signals and user names from files, and turns on the checks of TLS.
     func limit() throws {
       try unsafe check(ccurl_allow_http_alone(easy))
       try unsafe set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_1_1))
@@ -19,7 +19,7 @@
       try unsafe set(CURLOPT_SSL_VERIFYHOST, to: 2)
       try unsafe set(CURLOPT_NOSIGNAL, to: 1)
       try unsafe set(CURLOPT_MAXCONNECTS, to: 1)
-      // In seconds, TLS included.
+      // The limit in seconds includes the TLS handshake.
       try unsafe set(CURLOPT_CONNECTTIMEOUT, to: 10)
     }
 
@@ -31,7 +31,7 @@
         if message.hasBody {
           try unsafe set(CURLOPT_POST, to: 1)
           try unsafe set(CURLOPT_POSTFIELDSIZE, to: body.count)
-          // Without a pointer curl would ask a callback for the body.
+          // An empty body has no base address. If the option got a nil pointer, curl would ask a callback for the body.
           if let start = body.baseAddress {
             try unsafe set(CURLOPT_POSTFIELDS, to: UnsafeMutableRawPointer(mutating: start))
           } else {
@@ -53,7 +53,7 @@
         ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION) { bytes, _, count, context in
           unsafe Settings.receiver(context).take(body: Settings.array(bytes, count)) ? count : 0
         })
-      // Curl calls this function at least once a second.
+      // Curl calls this function at least once a second, so an abandoned transfer ends within a second.
       try unsafe check(
         ccurl_set_progress(easy) { context, _, _, _, _ in
           unsafe Settings.receiver(context).transfer.isAbandoned ? 1 : 0
@@ -77,7 +77,7 @@
       try unsafe check(ccurl_set_pointer(easy, option, pointer))
     }
 
-    /// Throws for an option that was not set, because the option may forbid something.
+    /// Throws if curl refuses an option: without the option, curl might do what this option forbids.
     private func check(_ code: CURLcode) throws {
       if code != CURLE_OK { throw CurlError(code, "") }
     }

@@ -17,7 +17,7 @@
       var body: [UInt8] = []
       var result: Result<Void, any Error>?
       var isAbandoned = false
-      /// Whether the thread waits for `room`; one signal follows each such wait.
+      /// Whether the thread waits for `room`. Each wait needs exactly one signal of `room`.
       var isFull = false
 
       var isReadable: Bool { !heads.isEmpty || !body.isEmpty || result != nil || isAbandoned }
@@ -30,7 +30,7 @@
       }
     }
 
-    /// The number of unread bytes of the body from which on the thread waits for the reader.
+    /// The thread waits for the reader while at least this number of bytes of the body is unread.
     private static let largestSize = 256 << 10
 
     private let state = Mutex(State())
@@ -46,7 +46,7 @@
       readers.resume()
     }
 
-    /// Takes a piece of the body as soon as fewer than ``largestSize`` bytes are unread; false if the body's reader is gone.
+    /// Waits until fewer than ``largestSize`` bytes are unread, and takes the piece; false if the reader of the body is gone.
     func receive(body piece: [UInt8]) -> Bool {
       while true {
         let isTaken = state.withLock { state -> Bool? in
@@ -80,7 +80,7 @@
           guard !state.isAbandoned else { throw CancellationError() }
           if !state.heads.isEmpty { return state.heads.removeFirst() }
           if !state.body.isEmpty { return Arrival.piece(state.takeBody(room)) }
-          // The thread woke this reader for a part that the reader had already taken.
+          // The thread woke this reader for a part that was already taken, so the reader waits again.
           guard let result = state.result else { return nil }
           try result.get()
           return .some(nil)
@@ -89,7 +89,7 @@
       }
     }
 
-    /// Ends the transfer. If curl waits for the server, the end may take a second.
+    /// Ends the transfer. While curl waits for the server, the end may take a second.
     func abandon() {
       state.withLock { state in
         state.isAbandoned = true

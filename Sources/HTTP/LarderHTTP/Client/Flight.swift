@@ -3,17 +3,17 @@
   import Larder
   import Synchronization
 
-  /// An exchange with the origin. Other clients with similar requests wait for it.
+  /// An exchange with the origin, for whose outcome other clients with similar requests wait.
   final class Flight: Sendable {
-    /// The end of a flight, as the waiting clients see it.
+    /// The meaning of the end of the exchange for the waiting clients.
     enum Outcome: Sendable {
       /// Waiting clients must look at the store again.
       case arrived
-      /// The response serves no other client.
+      /// The response can serve no other client, so each waiting client sends its own request.
       case ownOnly
-      /// The client gave up, or the response was invalidated; another client may send the request.
+      /// The client was cancelled, or the response was invalidated, so one of the waiting clients sends the request again.
       case abandoned
-      /// The exchange of a request with these fields failed. Clients with other fields may ask once more.
+      /// The exchange of a request with these fields failed. Waiting clients with other fields may send one further request.
       case failed(any Error, HTTPFields, Retry)
     }
 
@@ -22,27 +22,27 @@
     private let retry: Retry?
     private let isComplete = Atomic(false)
 
-    /// - Parameter name: a name that ``SingleFlight/join(_:for:)`` has just begun in `flights`.
+    /// - Parameter name: a name for which ``SingleFlight/join(_:for:)`` has just begun a flight in `flights`.
     init(_ name: String, in flights: SingleFlight<String>, for retry: Retry? = nil) {
       self.name = name
       self.flights = flights
       self.retry = retry
     }
 
-    /// Resumes the waiting clients. Only the first call counts: another flight may have the name later.
+    /// Resumes the waiting clients. Further calls do nothing, because a later flight may have the same name.
     func complete(_ outcome: Outcome) {
       if isComplete.exchange(true, ordering: .relaxed) { return }
       retry?.keep(outcome)
       flights.complete(name, with: outcome)
     }
 
-    /// The one request that follows a failed flight, for the waiting clients with other fields. Its outcome is kept for late
-    /// clients, as long as one of these clients is under way.
+    /// The one request that follows a failed flight, on behalf of all waiting clients with other fields. The outcome stays
+    /// available while one of these clients is under way.
     final class Retry: Sendable {
       fileprivate let flights = SingleFlight<String>()
       private let kept = Mutex<Outcome?>(nil)
 
-      /// Waits for the outcome of the request. Without an outcome the caller sends the request, in the flight ``leading(_:)``.
+      /// Waits for the outcome of the request. If it is nil, the caller sends the request, in the flight ``leading(_:)``.
       func outcome(under name: String) async throws -> Outcome? {
         if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
         guard let outcome = kept.withLock({ $0 }) else { return nil }
@@ -52,7 +52,7 @@
 
       func leading(_ name: String) -> Flight { Flight(name, in: flights, for: self) }
 
-      /// Keeps the outcome, unless the request was abandoned: another client sends that request again.
+      /// Keeps the outcome. The outcome of an abandoned request is not kept, because another client sends that request again.
       fileprivate func keep(_ outcome: Outcome) {
         if case .abandoned = outcome { return }
         kept.withLock { $0 = outcome }
@@ -71,8 +71,8 @@
       guard let key, forward.reason != .bypass,
         request.method == .get || request.method == .head || key.bodyDigest != nil
       else { return nil }
-      // After a successful exchange the waiting clients read the store again, and `Vary` decides there. So the name contains
-      // only the fields that probably select another response, and the fields that concern the cache.
+      // After a successful exchange each waiting client reads the store again, and `Vary` selects a response there. So the name
+      // has only the fields that probably select another response, and the fields that concern the cache.
       var names = distinguishingFields.union(Preferences.names)
       for stored in forward.stored {
         names.formUnion(stored.vary.fields.compactMap { .init($0.name) })

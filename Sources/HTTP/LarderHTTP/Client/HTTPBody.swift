@@ -12,7 +12,7 @@
     /// The length of the body in bytes; nil if the length is unknown before the end.
     public let count: Int?
     private let read: @Sendable () async throws -> [UInt8]?
-    /// Goes back by this number of bytes, so that the reader gets them again; false if the bytes are not held.
+    /// Goes back by this number of bytes, so that the reader gets the bytes again; false if the source no longer has the bytes.
     let rewindSource: @Sendable (Int) async -> Bool
 
     /// A body in memory.
@@ -24,8 +24,8 @@
     ///
     /// - Parameters:
     ///   - count: the length in bytes, if it is known.
-    ///   - next: waits for the next piece; nil at the end. Only one call is under way at a time, nothing is read ahead, and
-    ///     the task of a call may be cancelled.
+    ///   - next: waits for the next piece; nil at the end. Calls do not overlap, and each call comes only when the reader needs
+    ///     a piece. The task of a call may be cancelled.
     public init(count: Int? = nil, next: @escaping @Sendable () async throws -> [UInt8]?) {
       self.init(nil, count: count, rewind: { _ in false }, next: next)
     }
@@ -46,7 +46,7 @@
 
     /// Reads a body. Each iterator over a body in memory reads the whole body.
     public struct Iterator: AsyncIteratorProtocol {
-      /// The body in memory; nil after its return, so that the reader can free the memory.
+      /// The body in memory. Nil after ``next()`` has returned the body, so that the reader can free the memory.
       private var whole: [UInt8]?
       private let read: @Sendable () async throws -> [UInt8]?
       private let rewindSource: @Sendable (Int) async -> Bool
@@ -64,8 +64,8 @@
 
       /// Goes back by the last `count` bytes of the last piece, so that ``next()`` reads them again.
       ///
-      /// A server need not keep the bytes that a slow client has not taken: a stored body is read again from the store. If the
-      /// source of the body cannot give the bytes again, the result is false and nothing changes.
+      /// With this method a server need not keep the bytes that a slow client has not taken: a stored body is read again from
+      /// the store. If the source of the body no longer has the bytes, the result is false and nothing changes.
       public mutating func rewind(by count: Int) async -> Bool {
         whole == nil ? await rewindSource(count) : false
       }
@@ -93,7 +93,7 @@
     /// The longest body of a request that a transport reads into memory.
     package static let largestUpload = 64_000_000
 
-    /// This body, but a read that gets nothing for longer than `limit` fails. The time between two reads does not count.
+    /// This body, but each read fails if it gets nothing within `limit`. The time between two reads does not count.
     func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
       guard whole == nil else { return self }
       let watch = ReadLimit(limit, by: clock)
@@ -122,7 +122,7 @@
       return beginning(with: bytes)
     }
 
-    /// This body after its first piece has come.
+    /// Waits for the first piece, and returns a body with all pieces.
     func begun() async throws -> HTTPBody {
       guard whole == nil else { return self }
       guard let first = try await read() else { return HTTPBody(next: { nil }) }

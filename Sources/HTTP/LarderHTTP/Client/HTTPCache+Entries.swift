@@ -6,7 +6,7 @@
   extension HTTPCache {
     /// The stored response that `request` selects, fresh or stale; nil without such a response.
     ///
-    /// The call only inspects: it counts neither as a read nor as an access, and `Cache-Control` of the request has no effect.
+    /// The call counts neither as a read nor as an access, and ignores `Cache-Control` of the request.
     /// ``HTTPCacheResult/remaining`` is 0 or negative for a stale response. O(stored responses of the URI).
     ///
     /// - Parameter requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
@@ -34,7 +34,7 @@
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
     ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
     ///   - tags: as for ``send(_:body:tags:interim:)``.
-    /// - Returns: false if the rules forbid storing (RFC 9111, section 3), if the body is too long, or after an invalidation.
+    /// - Returns: false if the rules forbid storing (RFC 9111, section 3), the body is too long, or an invalidation came first.
     /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` for an invalid tag or target, or if the store fails.
     @discardableResult
     public func put(
@@ -78,7 +78,7 @@
       try responses.invalidate(ResponseTags.host(host))
     }
 
-    /// Removes every response to requests with this value of `Authorization`, of any host. A shared cache finds no response.
+    /// Removes every response to requests with this value of `Authorization`, of any host. Removes nothing from a shared cache.
     ///
     /// - Parameter authorization: the value of the field, such as `Bearer ...`. The store has only its digest.
     /// - Complexity: as ``removeAll(host:)``.
@@ -89,7 +89,7 @@
       return try responses.invalidate(ResponseTags.user(digest))
     }
 
-    /// Removes every response to requests of the user with this name, on any host. A shared cache finds no response.
+    /// Removes every response to requests of the user with this name, on any host. Removes nothing from a shared cache.
     ///
     /// - Parameter principal: the name that ``HTTPCachePolicy/principal`` gives the user.
     /// - Complexity: as ``removeAll(host:)``.
@@ -101,7 +101,7 @@
 
     /// Removes every response that was requested with this tag.
     ///
-    /// Entries of other namespaces may have the tag, too: `Store.invalidate(tag:)` removes those as well.
+    /// Entries of other namespaces may have the same tag. To remove these entries, too, call `Store.invalidate(tag:)`.
     ///
     /// - Complexity: as ``removeAll(host:)``.
     @discardableResult
@@ -109,7 +109,7 @@
       try responses.invalidate(tag)
     }
 
-    /// Removes all stored responses of the request's URI, for all users. A client can read a removed body to the end.
+    /// Removes all stored responses of the request's URI, for all users. A client that is reading a body can read to the end.
     ///
     /// - Complexity: O(stored responses of the URI); each removal is a write of its own.
     @discardableResult
@@ -121,7 +121,7 @@
 
     /// Removes the stored responses of this namespace for which `isUnwanted` returns true.
     ///
-    /// A request under way is affected only if the call removes its present stored response. Later responses can be stored.
+    /// A request under way can still store its response, except if the call removes the response that is stored for it now.
     ///
     /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response. The date of a
     ///   response is ``StoredResponse/received``.

@@ -4,9 +4,9 @@
 
   /// An HTTP cache over a namespace (RFC 9111), private or shared.
   ///
-  /// Each stored response is an entry of the namespace: its fields are the metadata. Its body is the value; a long body has
-  /// entries of its own. Any number of caches, in any process, may share a namespace. An entry may expire later than its
-  /// response, because a stale response can be validated, or served without the origin.
+  /// Each stored response is an entry of the namespace. The metadata of the entry holds the status and the fields, and the
+  /// value holds the body; a long body has further entries. Any number of caches, in any process, may share a namespace. An
+  /// entry stays after its response became stale, because the response can be validated, or served without the origin.
   public struct HTTPCache: Sendable {
     /// The namespace that holds the responses.
     public let namespace: Store.Namespace
@@ -22,8 +22,8 @@
 
     /// Makes a cache that takes the time from the store's clock.
     ///
-    /// - Parameter report: receives the errors of storing, and the errors of background refreshes after which no stored
-    ///   response may be served. Clients get their responses despite these errors.
+    /// - Parameter report: receives the errors of storing. Receives the error of a background refresh, too, if no stored
+    ///   response may be served after the error. Clients get their responses despite these errors.
     public init(
       in namespace: Store.Namespace, over transport: any HTTPTransport,
       policy: HTTPCachePolicy = HTTPCachePolicy(),
@@ -60,8 +60,9 @@
     /// The path must begin with a slash, or be `*` for OPTIONS. A path, scheme or authority that cannot form a URI throws
     /// `LarderError/Code/invalidArgument`. Equal requests of GET, HEAD or ``HTTPCacheRule/bodyMethods`` at the same time wait
     /// for one exchange. Throws the transport's error or ``HTTPCacheError`` if the origin gives no usable response and no
-    /// stored response may be served; a `LarderError` if the store fails. A failed secure connection
-    /// (``TransportFailure/isInsecure``) throws despite a stale response, unless ``HTTPCachePolicy/servesStaleWhenInsecure``.
+    /// stored response may be served; a `LarderError` if the store fails. If the secure connection fails
+    /// (``TransportFailure/isInsecure``), the call throws despite a stale response, unless
+    /// ``HTTPCachePolicy/servesStaleWhenInsecure``.
     ///
     /// - Parameters:
     ///   - body: read only while it is sent, and not kept. A body for ``HTTPCacheRule/bodyMethods`` is read first, for the key.
@@ -75,7 +76,7 @@
       try HTTPCacheError.check(fieldCount: request.headerFields.count)
       let request = try request.withCheckedTarget()
       if body.count != 0, request.method == .get || request.method == .head {
-        // The response may depend on the body, which is not part of any key (RFC 9110, section 9.3.1).
+        // The response may depend on the body, which is in no key, so the store is not used (RFC 9110, section 9.3.1).
         return try await pass(request, body: body, interim: interim)
       }
       var body = body
@@ -130,7 +131,7 @@
       }
       if let result = try equivalentResult(&client) { return result }
       if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
-      // A permit may have been revoked while the client waited for another client.
+      // An invalidation may have revoked the permit while the client waited for another client. A new permit needs a new read.
       guard let permit = client.permit, permit.isValid else {
         client.permit = responses.permit(
           for: client.request, under: client.key, client.tags, policy: rules.policy)
@@ -167,7 +168,7 @@
       _ answer: CacheAnswer, from held: [StoredVariant], _ client: inout ClientRequest
     ) throws -> HTTPCacheResult? {
       guard let body = try responses.body(of: answer, from: held) else {
-        // A replaced entry is read again under its new version; a damaged entry is not read again.
+        // An entry with another version was replaced, and is read again. With the same version the entry is damaged and lost.
         if let stored = answer.slice(of: held).map({ held[$0.index] }),
           try namespace.entry(for: stored.key)?.version == stored.version
         {

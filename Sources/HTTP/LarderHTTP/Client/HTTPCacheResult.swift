@@ -21,7 +21,7 @@
     public var isCollapsed = false
     /// The age in seconds; nil for the origin's response.
     public var age: Int?
-    /// The remaining freshness in seconds, 0 or negative for a stale response; nil for the origin's response without storing.
+    /// The remaining freshness in seconds, 0 or negative for a stale response; nil for an origin's response that is not stored.
     public var remaining: Int?
 
     /// Whether the cache answered without asking the origin.

@@ -11,7 +11,7 @@
     public var hits: [CacheAnswer.Reason: Int] = [:]
     /// The number of answers after a request to the origin, by reason. Background refreshes do not count.
     public var forwards: [CacheForward.Reason: Int] = [:]
-    /// The forwarded requests that a stored response answered: confirmed, completed, or stale after a failure.
+    /// The requests to the origin after which a stored response was the answer: confirmed, completed, or stale after a failure.
     public var reuses: [CacheAnswer.Reason: Int] = [:]
     /// Requests that the store answered after they had waited for the exchange of another request.
     public var collapsed = 0
@@ -22,7 +22,7 @@
 
     /// Requests that were answered.
     public var requests: Int {
-      // The counts come from a store and may be any numbers.
+      // The counts come from a store and may be any numbers, so their sum must not overflow.
       (Array(hits.values) + Array(forwards.values)).reduce(0) { $0.saturatingAdding($1) }
     }
 
@@ -35,8 +35,8 @@
 
   final class HTTPCounters: Sendable {
     private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
-    /// Fresh hits that are not in `counts` yet, and the bytes of their bodies. For such a hit, a lock and a hash would cost
-    /// more than the rest of the work.
+    /// Fresh hits that are not in `counts` yet, and the bytes of their bodies. Both are atomic numbers, because a lock and a
+    /// hash would take longer than the rest of such a hit.
     private let freshHits = Atomic(0)
     private let freshBytes = Atomic(0)
 
@@ -106,8 +106,8 @@
   extension HTTPCache {
     static let statisticsNamespace = "http-statistics"
 
-    /// Adds the counts since the last call to the counts in the store, which all processes share. The command `stats` of the
-    /// shell shows the counts in the store.
+    /// Adds the counts since the last call to the counts in the store, which all processes share. The shell's command `stats`
+    /// shows the counts in the store.
     ///
     /// Nothing else saves the counts: call this method once a minute, for example, and before the process ends.
     public func saveStatistics() async throws {

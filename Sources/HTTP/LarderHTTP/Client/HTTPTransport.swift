@@ -7,7 +7,7 @@
     /// Sends a request and returns the head of its final answer, with a body that has not been read yet.
     ///
     /// A transport does not follow redirections, cache or repeat requests. It throws if the origin cannot be reached, and
-    /// supports cancellation. Its errors are ``TransportFailure``s. A body that is cut off throws at its end.
+    /// supports cancellation. Its errors are ``TransportFailure``s. After the received part of a cut-off body, reading throws.
     ///
     /// - Parameters:
     ///   - body: the body of the request; read it once, and only as fast as it is sent.
@@ -19,8 +19,8 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more, but not after a 503 if a stored
-    /// response is the substitute. Throws for an unexpected answer.
+    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more. But after a 503 it is not sent
+    /// again if a stored response can be the answer. Throws for an unexpected answer.
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
@@ -56,7 +56,7 @@
     }
   }
 
-  /// The errors of the HTTP cache itself. A transport may throw them, too.
+  /// The errors of the HTTP cache itself. A transport may throw these errors, too.
   public enum HTTPCacheError: TransportFailure, Hashable, Sendable, CustomStringConvertible {
     /// The origin did not answer in time, or its response stopped for too long.
     case timedOut(Duration)
@@ -64,7 +64,7 @@
     case tooManyFields(Int)
     /// A body is longer than this limit, in bytes.
     case bodyTooLarge(limit: Int)
-    /// This many bytes of a body came before they were read. The transport can neither make the origin wait nor hold more.
+    /// The reader is too slow: the transport cannot hold more unread bytes than this number, and cannot make the origin wait.
     case bodyUnread(limit: Int)
     /// The store has removed the stored response while its body was being read, so the rest of that body is gone.
     case bodyGone
@@ -103,7 +103,7 @@
     }
   }
 
-  /// Why a request got no answer of its origin: one type for the errors of all transports and of the cache itself.
+  /// The reason why a request got no answer of its origin. All errors of transports and of the cache itself conform.
   ///
   ///     catch let failure as any TransportFailure where failure.isOffline { showStored() }
   ///
@@ -122,7 +122,7 @@
     /// The origin was reached, but there is no secure connection: its certificate is not trusted, it does not support TLS,
     /// or one side refused the other.
     case insecure
-    /// The answer cannot be used, or the request cannot be sent as it is.
+    /// The answer cannot be used, or the request itself is invalid.
     case unusable
   }
 
@@ -137,7 +137,7 @@
 
   /// The descriptions that libcurl gives of failures. On Linux, `URLSession` uses libcurl.
   package enum CurlWords {
-    /// Whether the description is about TLS itself, and not about a secure connection that was cut off.
+    /// Whether the description is about TLS itself. It may instead be about a secure connection that was cut off.
     package static func tellOfInsecurity(_ words: String) -> Bool {
       let words = words.lowercased()
       if ["ssl_read", "ssl_write", "recv error", "send error"].contains(where: words.contains) {

@@ -3,9 +3,9 @@
 
   /// The body of a response on its way to two readers: the client, which has its own speed, and the store, which does not wait.
   ///
-  /// The bytes are kept once, for both readers, within a ``BufferBudget``. Each full part of a long body is stored at once,
-  /// and a client that lags behind reads the part from the store. A body that is not stored, because it is too long or the
-  /// budget is used up, comes no faster than the client reads.
+  /// Both readers share the bytes, which count against a ``BufferBudget``. Each full part of a long body is stored as soon as
+  /// possible, and a client that is slower reads the part from the store. A body is not stored if it is too long or no memory
+  /// is left in the budget. Such a body comes no faster than the client reads.
   actor IncomingBody {
     /// The largest piece that the client gets.
     static let pieceSize = 1 << 16
@@ -20,7 +20,7 @@
     /// The writer of the parts; nil before the first part is stored.
     private var writer: BodyWriter?
     private var partCount = 0
-    /// The bytes from `start` on. Earlier bytes are stored, or were read.
+    /// The bytes of the body from the offset `start` on. The bytes before `start` are stored, or were read.
     private var bytes: [UInt8] = []
     private var start = 0
     /// The end of the bytes that the client has read.
@@ -39,7 +39,7 @@
 
     /// - Parameters:
     ///   - reserved: the number of bytes that are reserved in `budget` for this body.
-    ///   - largest: the largest length with which the body is kept for the store.
+    ///   - largest: the largest length of a body that is kept for the store.
     ///   - writer: makes the writer of a long body; nil for a body that must be in memory as a whole.
     ///   - report: receives the errors of storing parts.
     ///   - onPassing: called when the store stops keeping the body before its end. From then on the body comes no faster than
@@ -99,7 +99,7 @@
       return writer.map { .written($0, last: bytes, index: partCount) } ?? .whole(bytes)
     }
 
-    /// Ends the body. If the body is stored, `rest` reads the stored body from an offset on.
+    /// Ends the body. If the body is stored, `rest` returns the bytes of the stored body from an offset on.
     func finish(_ failure: (any Error)? = nil, rest: ((Int) -> HTTPBody)? = nil) async {
       self.failure = failure
       visible = end
@@ -117,7 +117,7 @@
       await discardParts()
     }
 
-    /// Removes the bytes that nobody will read, if the body is not kept. Removals are rare, because each moves the other bytes.
+    /// Removes bytes of a body that is not kept, after most of the bytes were read: each removal moves the other bytes.
     private func discardRead() {
       guard !isKept else { return }
       if isAbandoned { position = end }

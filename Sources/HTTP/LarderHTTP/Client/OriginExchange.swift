@@ -9,13 +9,13 @@
     var body: HTTPBody
     let tags: [String]
     var interim: @Sendable (HTTPResponse) async -> Void = { _ in }
-    /// The permit; nil until a read of the store has shown that a request must be sent. Then the store is read once more: this
-    /// read sees each earlier invalidation, and each later invalidation makes the permit invalid.
+    /// The permit to store the response; nil until a read of the store has shown that a request must be sent. Then the store is
+    /// read again: this read sees each earlier invalidation, and each later invalidation revokes the permit.
     var permit: StorePermit?
     /// Keys of stored responses whose bodies are damaged or incomplete.
     var lost: Set<String> = []
     var hasWaited = false
-    /// The second request, shared by the clients that waited together for an exchange that failed.
+    /// The second request after a failed exchange. The clients that waited together for the exchange share this request.
     var retry: Flight.Retry?
   }
 
@@ -30,8 +30,8 @@
     /// The clients that wait for this exchange; nil if no client may wait.
     private(set) var flight: Flight?
 
-    /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again. Records in
-    /// `waiting` whether the client has waited, and the retry that it shares.
+    /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again. If the client
+    /// has waited, `waiting` shows that, and has the second request that the client shares.
     func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
       guard !waiting.hasWaited, let name = flightName else { return try await perform() }
       guard let outcome = try await outcome(of: name) else {
@@ -40,9 +40,9 @@
       }
       switch outcome {
       case .failed(let error, let fields, let retry):
-        // The fields of the other request may be the reason for the failure. So all clients with other fields send one further
-        // request together: an origin that is down gets two requests, whatever the number of clients.
-        // An origin that did not answer in time would not answer other requests either.
+        // The fields of the failed request may be the reason for the failure. So all clients with other fields send one further
+        // request together. An origin that is down gets two requests, whatever the number of clients. After a timeout no
+        // further request is sent, because the origin would probably not answer it in time either.
         let isTimeout = if case HTTPCacheError.timedOut = error { true } else { false }
         guard fields != forward.original.headerFields, !isTimeout, waiting.retry == nil else {
           waiting.hasWaited = true
@@ -95,10 +95,10 @@
     }
 
     /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again.
-    /// The flight is complete after the call or, for a streamed body, at the end of the body at the latest.
+    /// The flight is complete after the call. If the body is streamed, the flight is complete at the latest when the body ends.
     private func perform() async throws -> HTTPCacheResult? {
       do {
-        // Another exchange may have ended after the store was read and before this flight began.
+        // Between the read of the store and this flight, another exchange may have stored a response, which is then the answer.
         if flight != nil {
           let present = try cache.responses.variants(
             under: client.key, except: client.lost, policy: cache.rules.policy)
@@ -152,7 +152,7 @@
           flight?.complete(.arrived)
           return result
         }
-        // A stored body is gone, or the received part does not complete it: one unconditional request follows.
+        // A stored body is gone, or the received part does not complete the stored part. So one unconditional request follows.
         next.forward = forward.unconditional
       }
       return try await next.ask()

@@ -27,7 +27,7 @@
     }
 
     /// Stores and removes responses as `reception` says. Returns the place of the stored body; nil if the body is not stored.
-    /// A stored response that another exchange has replaced meanwhile stays: the replacement is newer.
+    /// If another exchange has replaced a stored response meanwhile, the replacement stays, because it is newer.
     func store(_ reception: CacheReception, _ received: ReceivedBody) async throws -> StoredBody? {
       guard let uri = exchange.client.key else { return nil }
       var kept: StoredBody?
@@ -47,7 +47,7 @@
         case .stored(let index):
           if exchange.held[index].key == key { version = exchange.held[index].version }
           if response.parts != nil { break }
-          // Without the stored body, the validation is not recorded, and the next request validates again.
+          // If the stored body is gone, the validation is not recorded, and the next request validates again.
           guard let bytes = try storedBytes(index, &reserved) else { continue }
           body = .whole(bytes)
         case .joined(let joined):
@@ -117,7 +117,7 @@
     }
 
     /// Stores a response and its body if the permit is valid and the entry has the version `version`; false if nothing is
-    /// stored. Readers see both at once. `body` is nil for a response whose stored body, in parts, does not change.
+    /// stored. A reader sees both or neither. `body` is nil for a response whose stored body, in parts, does not change.
     private func commit(
       _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
       of uri: ResponseKey, over version: UInt64?

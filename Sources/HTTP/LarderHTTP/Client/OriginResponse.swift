@@ -2,7 +2,7 @@
   import HTTPTypes
   import Larder
 
-  /// The head of a response to an exchange with the origin; makes the client's result from the head and the body.
+  /// The head of the origin's response in an exchange. Makes the client's result from the head and the body.
   struct OriginResponse: Sendable {
     let head: HTTPResponse
     let exchange: OriginExchange
@@ -38,7 +38,7 @@
     ) async throws -> HTTPCacheResult? {
       // Some bodies are not read, for example the body of an error response that a stored response replaces.
       guard preliminary.needsReceivedBody else {
-        // The stored body is read now, because storing gives the entry another version.
+        // Storing gives the entry another version, under which the stored body would not be found, so the body is read before.
         guard var result = try result(answer) else { return nil }
         result.isStored = await storeOrReport(preliminary, .whole([])) != nil
         return result
@@ -76,7 +76,7 @@
 
     /// Streams the body to the client and, at the same time, into the store.
     func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {
-      // If a stored response could replace this response, the client gets the head only after the body has begun.
+      // The body may fail before its first piece. Then a stored response can still be the answer if the client has no head yet.
       let hasStaleFallback = cache.rules.fail(exchange.forward, at: cache.clock.now) != nil
       let body = hasStaleFallback ? try await body.begun() : body
       var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)
@@ -151,7 +151,7 @@
         return
       }
       let stored = await storeOrReport(reception(bodySize: received.count), received)
-      // If a part was joined with a stored part, the stored body is not the body that the client gets.
+      // If the received part was joined with a stored part, the stored body is longer. The client must not read that body.
       let same = stored.flatMap { $0.count == received.count ? $0 : nil }
       await incoming.finish(
         rest: same.map { same in { cache.responses.stream(same, $0..<same.count) } })

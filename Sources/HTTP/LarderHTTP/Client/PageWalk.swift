@@ -8,9 +8,9 @@
   ///       fetch: { cursor in try await api.catalog(after: cursor) })
   ///     let pages = try await walk.all()
   ///
-  /// The next page is fetched while the present page is used. If the service does not know a cursor any more, the walk
-  /// begins again, once. If a page has another version than the pages before it, the walk begins again, at most twice. The
-  /// iteration then gets all pages again, from ``Element/index`` 0: results of earlier pages are outdated.
+  /// The next page is fetched while the caller uses the present page. If the service does not know a cursor any more, the walk
+  /// begins again, once. If a page has another version than the pages before it, the walk begins again, at most twice. After a
+  /// new begin the iteration gets all pages again, from ``Element/index`` 0: drop the results of the earlier pages.
   public struct PageWalk<Page: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
     /// A page, and its place in the walk.
     public struct Element: Sendable {
@@ -119,7 +119,7 @@
       }
     }
 
-    /// The fetch of a page. It begins at once, and is cancelled with its last reference.
+    /// The fetch of a page, which begins with the object and is cancelled when the last reference to the object is released.
     private final class Fetch: Sendable {
       private let task: Task<Page, any Error>
 

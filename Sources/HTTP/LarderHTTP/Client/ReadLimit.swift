@@ -3,8 +3,8 @@
   import LarderSystem
   import Synchronization
 
-  /// The time limit of each read of a body. One timer serves all reads in sequence, so that an origin with many small pieces
-  /// does not cost a timer for each piece.
+  /// The time limit of each read of a body. All reads of a body share one timer, because a timer for each piece would take too
+  /// much time for a body of many small pieces.
   final class ReadLimit: Sendable {
     private struct State {
       /// The time limit of the read under way.
@@ -37,7 +37,7 @@
       } onCancel: {
         reading.cancel()
       }
-      // A transport may mistake the cancellation for the end of the body.
+      // A transport may take the cancellation for the end of the body and return nil, so the time limit is checked first.
       if end() { throw HTTPCacheError.timedOut(limit) }
       return try result.get()
     }
@@ -77,8 +77,8 @@
 
   /// Returns the result of `body`, or cancels `body` after `limit` and throws.
   ///
-  /// - Parameter upload: the progress of the request's body. The limit begins again with each piece that is sent, and does not
-  ///   run while the client has not delivered the next piece.
+  /// - Parameter upload: the progress of the request's body. The time starts again with each piece that is sent. While the
+  ///   client has not delivered the next piece, the time does not run.
   func within<Value: Sendable>(
     _ limit: Duration, by clock: any LarderClock, upload: UploadProgress? = nil,
     _ body: @escaping @Sendable () async throws -> Value

@@ -4,9 +4,9 @@
 
   /// A stored response that answers plain requests of its URI while it is fresh and no process writes to the store.
   ///
-  /// A server makes a ready answer after a hit, and gives many answers from it: without a task, a look at the stored heads or a
-  /// copy of the body. A request is plain if it is a GET without a body, without user information in its URI and without fields
-  /// of ``HTTPRules/decisiveFields``.
+  /// A server makes a ready answer after a hit, and gives many answers from it. Such an answer needs no task, no look at the
+  /// stored heads and no copy of the body. A plain request is a GET without a body, without user information in its URI and
+  /// without fields of ``HTTPRules/decisiveFields``.
   public final class ReadyAnswer: Sendable {
     private let cache: HTTPCache
     /// The stored response. Other responses of the URI are not held: until the next write, equal requests select this response.

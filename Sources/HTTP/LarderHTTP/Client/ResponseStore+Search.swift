@@ -3,8 +3,8 @@
 
   /// Stored responses that also answer other queries (No-Vary-Search, section 7).
   ///
-  /// Such a response has two further entries. The entry of the path holds the field; the last field of a path counts. The entry
-  /// of the significant part of the query holds the URI. Both entries are read if the exact URI has no usable response.
+  /// Such a response has two further entries. The entry of the path holds the field `No-Vary-Search` of the path's last response.
+  /// The entry of the significant part of the query holds the URI. Both are read if the exact URI has no usable response.
   extension ResponseStore {
     /// The responses of another URI that answer this URI, too; nil without such responses.
     func equivalents(
@@ -23,7 +23,7 @@
       guard key.bodyDigest == nil, let field = try note(SearchNotes.path(key.uri)),
         let variance = SearchVariance(field),
         let uri = try note(SearchNotes.query(variance.significant(key.uri), of: key.uri)),
-        // The note may be forged, so its URI is checked.
+        // The entry may be forged, so the URI in it is checked.
         variance.significant(key.uri) == variance.significant(uri), !uri.hasBytes(of: key.uri)
       else { return nil }
       var other = key
@@ -37,7 +37,7 @@
     }
   }
 
-  /// The keys of the two entries. Unlike the keys of responses, they do not contain `://`.
+  /// The keys of the two entries. The keys of responses contain `://`, and these keys do not.
   private enum SearchNotes {
     static func path(_ uri: String) -> String {
       "search " + Secrets.hash(String(uri.prefix { $0 != "?" }))

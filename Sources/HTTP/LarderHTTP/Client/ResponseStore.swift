@@ -56,7 +56,7 @@
           key: name, version: entry.version, response: response, tags: entry.tags,
           written: entry.written, expires: entry.expires)
       }
-      // The condition excludes a write between the first read and the last read.
+      // After a write between the first and the last read, the variants would belong to no single state of the store.
       if key.bodyDigest == nil, namespace.store.lastCommit == transaction {
         known.keep(variants, of: key.uri, transaction: transaction, size: size)
       }
@@ -89,7 +89,7 @@
       return permits.issue(all, in: namespace.store)
     }
 
-    /// Removes a stored response. Clients that already read its body can read on to the end.
+    /// Removes a stored response. A client that is reading the body can read to the end.
     func remove(
       _ key: some StoreKey & Sendable,
       if isUnwanted: @escaping @Sendable (Store.Entry) -> Bool = { _ in true }
@@ -115,11 +115,11 @@
       let tag = ResponseTags.uri(key)
       let flights = permits.revoke(tag, except: permit)
       defer { for flight in flights { flight.complete(.abandoned) } }
-      // Loads that began earlier cannot store after this commit. The reads below see each response stored before it.
+      // After this commit, loads that began before it cannot store. The reads below see each response stored before the commit.
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
       var entries = try entries(of: key)
-      // The response that answered the URI may belong to another URI.
+      // `No-Vary-Search` lets a response of another URI answer this URI, so that response is removed, too.
       if let other = try equivalent(of: key) { entries += try self.entries(of: other) }
       if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
         entries += try self.entries(with: key.bodyPrefix)
@@ -149,7 +149,7 @@
       defer { for flight in flights { flight.complete(.abandoned) } }
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       let prefix = key.origin + "/"
-      // With a longer prefix, some keys contain only its beginning, so all responses of the host are removed.
+      // If the prefix is longer, the keys of long URIs contain only a part of it. So all responses of the host are removed.
       guard prefix.utf8.count <= ResponseKey.shortestBeginning else {
         _ = try invalidate(ResponseTags.host(key.host))
         return

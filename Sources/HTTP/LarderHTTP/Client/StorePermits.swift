@@ -5,7 +5,7 @@
   /// The permits of the requests under way. A valid permit lets a request store its response.
   ///
   /// An invalidation also applies to responses that were requested before it and arrive later. Invalidations by this cache
-  /// revoke permits, and so end their flights. Storing a response finds the invalidations by other processes.
+  /// revoke permits, and so end their flights. When a response is stored, the store shows the invalidations by other processes.
   final class StorePermits: Sendable {
     private struct State {
       var last: UInt64 = 0
@@ -31,7 +31,7 @@
       state.withLock { $0.permits[permit.number]?.tags.formUnion(tags) }
     }
 
-    /// Ends the flight when the permit is revoked, or now if it is already revoked: the response will serve no other client.
+    /// A revoked permit abandons the flight, now or later, because the response will serve no other client.
     func add(_ flight: Flight, to permit: StorePermit) {
       let isValid = state.withLock { state in
         state.permits[permit.number]?.flight = flight

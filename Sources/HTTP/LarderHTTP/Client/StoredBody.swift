@@ -25,8 +25,8 @@
   extension Store.Namespace {
     /// The bytes `range` of a stored body; nil if the body was replaced, evicted or damaged.
     ///
-    /// - Parameter role: the first piece counts as a read of the response. Once a reader has begun with the parts, they stay
-    ///   readable for a while after the response was replaced.
+    /// - Parameter role: the first piece counts as a read of the response. If the response is replaced while a client reads the
+    ///   parts of its body, the parts stay readable for a while.
     func piece(of body: StoredBody, _ range: Range<Int>, as role: PieceRole) throws -> [UInt8]? {
       guard let parts = body.parts else {
         return try piece(of: body.key, range, as: role, if: body.isStored)
@@ -135,7 +135,7 @@
       }
       let range = position..<min(end, position + IncomingBody.pieceSize)
       guard let piece = try namespace.piece(of: body, range, as: .next), !piece.isEmpty else {
-        // The response has a body that lacks a part: the rest of the body is useless.
+        // A part of the body is missing, so the rest of the body is useless and is removed.
         if let parts = body.parts, !namespace.store.isReadOnly {
           _ = try await namespace.remove(parts.root)
         }
@@ -146,7 +146,7 @@
       return piece
     }
 
-    /// Makes the last `count` bytes that were read come again; false if fewer bytes were read.
+    /// Goes back by the last `count` bytes that were read, so that they come again; false if fewer bytes were read.
     func rewind(_ count: Int) -> Bool {
       guard 0...(position - start) ~= count else { return false }
       position -= count
