@@ -48,13 +48,16 @@ extension ArticleReader {
       result.total = wanted.count
       result.kept = try wanted.count { try hasCachedArticle($0.id) }
       if result.stored > 0 || result.outcome == .nothingNew, try syncs.contains("last sync") {
-        try await syncs.set([store.now], for: "last sync")
+        try noteSync()
       }
     } catch {
       result.reason = result.reason ?? "\(error)"
     }
     return result
   }
+
+  /// Without `async`, because the task of a cancelled sync runs this function, too.
+  private func noteSync() throws { try syncs.set([store.now], for: "last sync") }
 
   /// The articles to store. Removes stored articles that a whole list lacks, but no article that was fetched since the request,
   /// or that has a change that may not have arrived.
