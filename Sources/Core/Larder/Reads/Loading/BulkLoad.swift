@@ -1,9 +1,9 @@
 import LarderSystem
 import Synchronization
 
-/// Loads of several keys that one source answers. Each key has a load of its own in the table, which other callers join. Keys
-/// whose turn has come share a call of the source. A key that another process is loading joins a later call, if that process
-/// has stored no value. Only one call runs at a time, so many such keys share a call.
+/// Loads of several keys by one closure, the source. Each key has a load of its own in the table, so other callers can join
+/// that load. One call of the source gets all keys that are ready. A key that another process is loading waits, and joins a
+/// later call if the other process stores no value. Only one call runs at a time, so many such keys share a call.
 final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   /// The keys that are missing or too old, each with its stored value.
   typealias Missing = [(key: Key, stored: CachedValue<Value>?)]
@@ -17,7 +17,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
 
   private struct State {
     var waiting: [Member] = []
-    /// Whether a call is under way. Also true before ``begin()``, while keys are added.
+    /// Whether a call is running. Also true before ``begin()``, so that no call begins while keys are added.
     var isCalling = true
   }
 
@@ -29,7 +29,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     self.source = source
   }
 
-  // The loads of the keys depend on this load. So the closure of this load gets an error if it asks for a load of these keys.
+  // The load of each key waits for this load. So a closure of this load that asks for one of these keys gets an error.
   var callers: Int { 0 }
   var isComplete: Bool { false }
 
@@ -69,7 +69,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     load.complete(running, result)
   }
 
-  /// Starts the first call; all keys are known now.
+  /// Starts the first call. The caller must have added all keys.
   func begin() {
     state.withLock { $0.isCalling = false }
     callNext()
@@ -106,7 +106,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
           try await source(members.map { (Key($0.load.key), $0.turn.lookup.cachedValue) })
         }
       }
-      // The values of a cancelled call are not stored, even if its closure returned.
+      // A closure may return although its call was cancelled. The values of such a call are not stored.
       try Task.checkCancellation()
       outcomes = .success(answers)
     } catch {
@@ -131,13 +131,13 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   }
 }
 
-/// The number of awaited keys of one call of the source.
+/// The number of keys of one call of the source whose callers still wait.
 private final class Wanted: Sendable {
   private let count: Atomic<Int>
 
   init(_ count: Int) { self.count = Atomic(count) }
 
-  /// Notes that one key is no longer awaited; true if no awaited key is left.
+  /// Subtracts a key for which no caller waits any more. Returns true if no key is left.
   func removeOne() -> Bool {
     count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
   }

@@ -1,8 +1,8 @@
 import LarderSystem
 
-/// Reads of many keys, with one call of the source for the keys that are missing or too old.
+/// Reads of many keys. One call of a closure loads the keys that are missing or too old.
 extension Cache {
-  /// The values under some keys, in the order of the keys; nil for a key without a value. Throws the first error of
+  /// The values under `keys`, in the order of `keys`; nil for a key without a value. Throws the first error of
   /// ``results(for:options:load:)``.
   ///
   ///     let boards = try await cache.values(for: stations, options: options) { missing in
@@ -18,16 +18,16 @@ extension Cache {
     try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
   }
 
-  /// Like `values`, but with the source and age of each value, or with the error of each key that no stored value may answer.
+  /// Like `values`, but with the source and age of each value. A key has an error if the load fails and no stored value can
+  /// replace the error.
   ///
-  /// Each key follows all rules of a load of one key: callers of the key join, a write or a removal meanwhile wins, and the
-  /// policy, timeouts and windows of the options apply. The values of a call are committed together, at most 1,000 of them or 8
-  /// MB in a commit.
+  /// Each key follows all rules of a load of one key: other callers of the key share the load, a write or removal during the
+  /// load wins, and the policy, timeouts and windows of the options apply. A commit has at most 1,000 values of a call or 8 MB.
   ///
-  /// - Parameter load: called with the keys that are missing or too old and that no other caller is loading. The keys are in
-  ///   the order of `keys`, without duplicates, with their stored values. A later call has only keys that another process was
-  ///   loading and has not stored. The closure returns an answer for each key, in any order. A key without an answer is absent.
-  ///   If the closure throws, every key of the call has that error; ``Loaded/failed(_:)`` is the error of one key.
+  /// - Parameter load: gets the keys that are missing or too old and that no other caller is loading, with their stored values,
+  ///   in the order of `keys` and without duplicates. Later calls get only keys that another process was loading but has not
+  ///   stored. The closure returns an answer for each key, in any order. A key without an answer is absent. If the closure
+  ///   throws, each key of the call has that error. ``Loaded/failed(_:)`` is the error of one key.
   /// - Returns: the results in the order of the keys; nil for a key without a value.
   /// - Throws: `CancellationError` if the task is cancelled.
   public func results<Name: StoreKey & Sendable>(
@@ -55,7 +55,7 @@ extension Cache {
       return Dictionary(
         answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last })
     }
-    // All loads are entered before any wait, so that the keys of the first call are known.
+    // Enters all loads before any wait, so that the first call gets all keys.
     let requests = names.map { name in
       let loading = CacheLoad(
         cache: self, key: name.copied, options: options, source: .bulk(bulk))

@@ -2,34 +2,35 @@ import LarderSystem
 
 /// Reads that load a missing or stale value.
 ///
-/// `value` returns the value. `result` returns a ``CacheResult``, which also has the source of the value, its age, and an error
-/// that occurred on the way. Both take a closure that returns a value, or a closure that gets the stored value and returns a
-/// ``Loaded``; `values` and `results` take a closure that loads many keys.
+/// `value` returns the value. `result` returns a ``CacheResult``, which also has the source and age of the value, and an error
+/// if the value replaces a failed load or could not be stored. Both functions take a closure that returns a value, or a closure
+/// that gets the stored value and returns a ``Loaded``. The closures of `values` and `results` load many keys.
 ///
-/// Tasks of this process that ask for a key at the same time share one load and its outcome. A cancelled task stops waiting;
-/// when every waiting task is cancelled, the load is cancelled, too. An error reaches every waiting task and is not stored. A
-/// load may load other keys inside its closure. A load of its own key, directly or through another key, throws
+/// Tasks of this process that ask for a key at the same time share one load and its outcome. A cancelled task stops waiting. If
+/// all waiting tasks are cancelled, the load is cancelled, too. All waiting tasks get an error of the load, which is not
+/// stored. A closure may load other keys. A load of its own key, directly or through another key, throws
 /// ``LarderError/Code/loadCycle``.
 ///
-/// A loaded value is returned at once and committed in the background, in order and before any later write of this process.
-/// Meanwhile this process's reads through a cache of the same type find it. ``CacheResult/isCommitted`` shows the state, and
-/// ``LoadOptions/waitsForCommit`` waits for the commit. A value that cannot be stored is returned as well;
-/// ``CacheResult/error`` or ``LoadOptions/onBackgroundError`` gets the reason. A write or removal that is committed during the
-/// load wins: then the loaded value is returned but not stored. A caller after a removal does not share an earlier load.
+/// A loaded value is returned before its commit. The commit follows in the background, in the order of the loads and before any
+/// later write of this process. Before the commit, reads of this process find the value if their cache has the same type.
+/// ``CacheResult/isCommitted`` shows the state, and ``LoadOptions/waitsForCommit`` waits for the commit. A value that cannot be
+/// stored is also returned; ``CacheResult/error`` or ``LoadOptions/onBackgroundError`` gets the reason. If a write or removal
+/// is committed during the load, the loaded value is returned but not stored. A caller after a removal shares no earlier load.
 ///
-/// Every function throws the error of `load` if no stored value may be served instead. It throws ``LarderError/Code/notStored``
+/// Every function throws the error of `load` if no stored value may replace the error. It throws ``LarderError/Code/notStored``
 /// under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if the load took longer than
 /// ``LoadOptions/timeout``.
 extension Cache {
-  /// The fresh value under `key`, or a stale value within its window; otherwise the value that `load` returns, which is stored.
+  /// The fresh value under `key`, or a stale value within its window. Otherwise calls `load`, and stores and returns the
+  /// result.
   ///
   ///     let board = try await boards.value(for: station, expires: .after(.minutes(2))) {
   ///       try await api.board(station)
   ///     }
   ///
   /// - Parameters:
-  ///   - expires: how long a loaded value stays fresh; nil takes the namespace's rule.
-  ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
+  ///   - expires: how long a loaded value stays fresh; nil means the namespace's rule.
+  ///   - stale: how long after its expiry a loaded value may be returned; nil means the namespace's rule.
   public func value(
     for key: some StoreKey, expires: Expiration? = nil, stale: Staleness? = nil,
     load: @escaping @Sendable () async throws -> Value
@@ -69,7 +70,7 @@ extension Cache {
     {
       return result
     }
-    // Another caller stored that the key has no value. This load always returns a value.
+    // Another caller has stored that the key has no value. Loads again, because this `load` always returns a value.
     if options.policy != .cacheOnly {
       var options = options
       options.policy = .reload
@@ -78,7 +79,7 @@ extension Cache {
     throw notStored(key)
   }
 
-  /// The value under `key`, read or loaded; nil if the load finds no value.
+  /// The value under `key`, which is read or loaded; nil if the load finds no value.
   public func value(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -86,8 +87,8 @@ extension Cache {
     try await result(for: key, options: options, load: load)?.value
   }
 
-  /// The value under `key`, read or loaded, with its source and age. Nil if the load finds no value; a negative entry then
-  /// records the absence for the time in ``LoadOptions/absent``.
+  /// The value under `key`, which is read or loaded, with its source and age. If the load finds no value, the result is nil,
+  /// and a negative entry records the absence for the time in ``LoadOptions/absent``.
   ///
   ///     let page = try await pages.result(for: url) { stored in
   ///       let answer = try await api.page(url, unlessMatching: stored?.validators.entityTag)
@@ -95,7 +96,7 @@ extension Cache {
   ///       return Loaded(text, validators: Validators(entityTag: answer.entityTag))
   ///     }
   ///
-  /// - Parameter load: gets the stored value, fresh or stale, so that it can ask the origin whether the value is current.
+  /// - Parameter load: gets the stored value, fresh or stale, and can ask the origin whether that value is current.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -107,7 +108,7 @@ extension Cache {
     }
   }
 
-  /// The stored value, if the request needs no load. Allocates nothing for a load.
+  /// The stored value, if the request needs no load. In this case nothing is allocated for a load.
   package func stored(
     _ key: some StoreKey, _ options: LoadOptions
   ) throws -> StoredResult<Value> {
@@ -116,7 +117,7 @@ extension Cache {
       if options.policy != .revalidate, options.refreshAhead == nil,
         let item = memory?.current(key)
       {
-        // No lookup is needed: the value itself has the time of its write.
+        // The value in memory has the time of its write, so no lookup is needed.
         let written = Timestamp(milliseconds: item.writtenAt)
         return .known(
           CacheResult(
@@ -129,7 +130,7 @@ extension Cache {
     }
   }
 
-  /// The loaded value, or the stored value if the load fails or runs in the background; nil if the key has no value.
+  /// The loaded value. If the load fails or runs in the background, the stored value. Nil if the key has no value.
   package func result(
     after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>

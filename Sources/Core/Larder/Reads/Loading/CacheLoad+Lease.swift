@@ -6,14 +6,14 @@ extension CacheLoad {
     var lookup: CacheLookup<Value>
     var moment: RemovalTable.Mark
     var lease: LoadLease?
-    /// Whether the lookup found the outcome of another process's load, so that this load is not needed.
+    /// Whether the lookup found the outcome of another load, so this load is not needed.
     var isAnswered = false
-    /// The hash of the key, if another process is loading it and this load waits for that load.
+    /// The hash of the key if this load waits for a load of the key in another process; otherwise nil.
     var awaited: UInt64?
   }
 
-  /// Takes the key's lease, then looks the key up. Inside another load `waits` is false, because
-  /// loads of two processes could wait for each other.
+  /// Takes the lease (the right to load the key), then looks the key up. `waits` must be false inside another load. Otherwise
+  /// loads of two processes could wait for each other for ever.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()
@@ -28,11 +28,11 @@ extension CacheLoad {
     return turn
   }
 
-  /// Waits until the outcome of another process is stored, its lease ends, or ``LoadLeases/longest`` has passed.
+  /// Waits until another process has stored its outcome, its lease has ended, or ``LoadLeases/longest`` has passed.
   func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
     guard let hash = first.awaited, let leases = engine.loads.leases else { return first }
     let limit = leases.now + LoadLeases.longest
-    // The time between two looks at the other process's load, in milliseconds.
+    // The time in milliseconds between two checks whether the other process has finished.
     var pause = 10
     while true {
       try await Task.sleep(for: .milliseconds(Int.random(in: pause / 2...pause)))
@@ -43,7 +43,7 @@ extension CacheLoad {
     }
   }
 
-  /// Looks the key up, and ends `lease` if no load is needed.
+  /// Looks the key up. Ends `lease` if no load is needed.
   private func lookUpAgain(
     _ running: InFlight, _ lease: LoadLease?, since first: CacheLookup<Value>?
   ) throws -> Turn {
@@ -53,10 +53,10 @@ extension CacheLoad {
       switch options.policy {
       case .reload: turn.lookup.value = nil
       case .revalidate:
-        // Another process has asked the origin since this load began.
+        // If the entry has changed, another process has asked the origin since this load began, so its answer is enough.
         turn.isAnswered = first.map { turn.lookup.found.isChanged(since: $0.found) } ?? false
       case .standard, .cacheElseLoad, .cacheOnly:
-        // Another load of the key may have ended just before this load began.
+        // Another load of the key may have ended just before this load began, so the present value may be enough.
         turn.isAnswered = LoadDecision(turn.lookup.found, options) == .use
       }
       if turn.isAnswered { lease?.end() }
@@ -69,7 +69,8 @@ extension CacheLoad {
 }
 
 extension Cache {
-  /// The hash of a key that chooses its lease. A removal of the key changes the hash, so an earlier load delays no later load.
+  /// The hash that chooses the lease of a key. A removal of the key changes the hash, so later loads do not wait for earlier
+  /// loads.
   func leaseHash(_ key: [UInt8]) throws -> UInt64 {
     let engine = namespace.engine
     let id = try engine.reader.identify(namespace.handle, in: engine.reader.beginRead())
@@ -77,13 +78,13 @@ extension Cache {
     return Checksum.of(key.span, seed: Checksum.of(Array(name.utf8).span, seed: removal))
   }
 
-  /// The hashes whose removal also removes the entry under `key`, whatever its tags and owners are.
+  /// The hashes whose removal also removes the entry under `key`, without the hashes of its tags and owners.
   func removalHashes(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt64] {
     let namespace = [RemovalTable.hashOfStore, RemovalTable.hash(ofNamespace: name)]
     return id == .store ? namespace : namespace + [Checksum.keyHash(of: key, in: id)]
   }
 
-  /// Whether nothing with the load's key, its tags and owners, or `links` was removed since the load looked its key up.
+  /// Whether the key, the namespace, the load's tags and owners, and `links` have no removal after the load's last lookup.
   func isNewest(
     _ load: InFlightLoad<LoadedValue<Value>>, _ key: Span<UInt8>, in id: NamespaceID,
     links: [UInt64] = []
@@ -95,7 +96,7 @@ extension Cache {
 }
 
 extension EntryLookup {
-  /// Whether the entry is fresh, and was written or began its lifetime again after the lookup `other`.
+  /// Whether the entry is fresh, and has another version or lifetime than in the earlier lookup `other`.
   fileprivate func isChanged(since other: EntryLookup) -> Bool {
     guard let header = entry?.header, entry?.state == .fresh else { return false }
     guard let before = other.entry?.header else { return true }

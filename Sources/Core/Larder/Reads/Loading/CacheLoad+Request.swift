@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// One request of a caller. It either has its result at once, or has joined or started a load before the caller waits.
+/// One request of a caller. The request has its result immediately, or joins or starts a load before the caller waits.
 extension CacheLoad {
   struct Place {
     let load: InFlight
@@ -9,7 +9,7 @@ extension CacheLoad {
 
   enum Request {
     case known(CacheResult<Value>?)
-    /// `after` is nil for a caller that wants its own load. `isFallback`: the stored value may be served if the load fails.
+    /// `after` is nil for a caller that wants its own load. `isFallback`: whether the stored value may replace a failed load.
     case entered(Result<Place, any Error>, after: CacheLookup<Value>?, isFallback: Bool)
   }
 
@@ -28,7 +28,7 @@ extension CacheLoad {
     }
   }
 
-  /// The value of a request; nil if the load finds no value. It is the loaded value, or the stored value if the load fails.
+  /// The loaded value, or the stored value if the load fails; nil if the load finds no value.
   func result(of request: Request) async throws -> CacheResult<Value>? {
     switch request {
     case .known(let result): return result
@@ -57,7 +57,7 @@ extension CacheLoad {
     }
   }
 
-  /// - Parameter softTimeout: the time after which the caller gets the stored value, while the load continues; nil for never.
+  /// - Parameter softTimeout: the time after which the caller gets the stored value while the load continues; nil if never.
   private func result(
     _ place: Result<Place, any Error>, after lookup: CacheLookup<Value>?, softTimeout: Duration?
   ) async throws -> CacheResult<Value>? {
@@ -95,8 +95,8 @@ extension CacheLoad {
     return Place(load: load, isJoined: isJoined)
   }
 
-  /// Waits for the outcome. A load gives tags and owners only at its end. A caller that joined then tries again if a tag or an
-  /// owner was removed since the load began.
+  /// Waits for the outcome. The tags and owners of a load are known only at its end. If one of them was removed after the load
+  /// began, a caller that joined the load tries again.
   private func outcome(
     _ place: Place, after lookup: CacheLookup<Value>?
   ) async throws -> LoadedValue<Value> {
@@ -122,8 +122,8 @@ extension CacheLoad {
     }
   }
 
-  /// Whether a caller with this lookup may share a load: a running load, or a load whose value is not committed in the snapshot
-  /// of the lookup; but no load that began before a removal.
+  /// Whether a caller with this lookup may share `load`: `load` still runs, or its value is not committed in the caller's
+  /// snapshot. A load that began before a removal is not shared.
   private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
     guard
       cache.isNewest(
@@ -143,12 +143,12 @@ extension CacheLoad {
         name, joins: { mayShare($0, after: lookup) }, start: { start($0, priority: .utility) }))
   }
 
-  /// Lets the running load continue in the background after its callers have left.
+  /// Lets the running load continue in the background when no caller waits any more.
   private func keep() {
     if let load: InFlight = engine.loads.running.load(named: name), load.join() { follow(load) }
   }
 
-  /// Waits for a load in place of a caller.
+  /// Waits for a load as a caller would, so that the load is not cancelled.
   private func follow(_ load: InFlight) {
     Task(priority: .utility) {
       do {

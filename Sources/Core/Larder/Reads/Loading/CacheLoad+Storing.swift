@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Writes the outcome of a load. A load whose value cannot be stored has not failed: its result carries the error.
+/// Writes the outcome of a load. If the value cannot be stored, the load still succeeds, and its result has the error.
 extension CacheLoad {
   func store(_ value: Value, _ attributes: EntryAttributes, _ turn: Turn) -> LoadedValue<Value> {
     do {
@@ -23,7 +23,7 @@ extension CacheLoad {
     }
   }
 
-  /// Starts the lifetime of the stored value again. If the entry was evicted meanwhile, stores the value again.
+  /// Starts the lifetime of the stored value again. If the value was evicted during the load, stores the value again.
   func renew(_ known: CachedValue<Value>, _ turn: Turn) -> LoadedValue<Value> {
     var attributes = options.attributes(codec: cache.codecID)
     attributes.entityTag = known.validators.entityTag
@@ -46,13 +46,13 @@ extension CacheLoad {
     }
   }
 
-  /// Stores a negative entry, if the load or the options give it a lifetime; otherwise removes the outdated stored value.
+  /// Stores a negative entry if the load or the options give a lifetime for it. Otherwise removes the outdated stored value.
   func storeAbsence(
     _ given: EntryAttributes, _ turn: Turn
   ) throws(LarderError) -> LoadedValue<Value> {
     let expires = given.expires ?? options.absent
     let isKnown = turn.lookup.found.base.version != nil
-    // The condition of a copy is checked even if there is nothing to store.
+    // A value of the shared tier has a condition, which the write must check even if there is nothing to store.
     guard expires != nil || isKnown || given.copy != nil else { return LoadedValue() }
     try cache.namespace.store.checkWritable()
     var attributes = merged(given)
@@ -74,7 +74,7 @@ extension CacheLoad {
     }
   }
 
-  /// The write of an outcome. It changes the store only if the outcome may still be stored when the write runs.
+  /// The write of an outcome. When the write runs, it first checks whether the outcome may still be stored.
   private func writing<Result: Sendable>(
     _ result: CacheResult<Value>?, _ turn: Turn, _ attributes: EntryAttributes, size: Int,
     _ body: @escaping @Sendable (inout WriteBatch) throws -> Result,
@@ -118,7 +118,7 @@ extension EntryAttributes {
     if case .at(let time) = expires { time } else { nil }
   }
 
-  /// A lifetime that a load gives begins at the load, however long the commit takes.
+  /// A lifetime that a load gives begins at the end of the load, not at the later commit.
   fileprivate func counted(from now: Timestamp) -> EntryAttributes {
     var attributes = self
     attributes.written = attributes.written ?? now
@@ -128,7 +128,7 @@ extension EntryAttributes {
 }
 
 extension WriteBatch {
-  /// Starts the lifetime of the base version again; false if the store has another version or no entry.
+  /// Starts the lifetime of the base version again. False if the store has another version or no entry.
   fileprivate mutating func renew(
     _ key: [UInt8], _ base: BaseVersion, in namespace: String, _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {
@@ -140,7 +140,8 @@ extension WriteBatch {
       confirmed: attributes.written)
   }
 
-  /// Whether no other version was written, and no clear came, since the lookup of a load; an eviction does not matter.
+  /// Whether the entry still has the version that the load looked up, and the namespace was not cleared. An evicted entry
+  /// counts as unchanged.
   mutating func mayReplace(
     _ base: BaseVersion, _ key: [UInt8], in namespace: String
   ) throws(LarderError) -> Bool {
@@ -149,7 +150,7 @@ extension WriteBatch {
     return present.header.version == base.version
   }
 
-  /// Whether the namespace was not cleared since the lookup of a load.
+  /// Whether no clear has replaced the namespace since the load looked its key up.
   mutating func isSameNamespace(
     _ base: BaseVersion, _ namespace: String
   ) throws(LarderError) -> Bool {

@@ -3,7 +3,7 @@ import LarderSystem
 struct LoadName: Hashable, Sendable {
   var namespace: ExactString
   var key: [UInt8]
-  /// The type of the cache's values: caches of different types load different values.
+  /// The type of the cache's values. Caches of different types share no load, because their values have different types.
   var type: ObjectIdentifier
 }
 
@@ -11,19 +11,19 @@ struct LoadedValue<Value: Sendable>: Sendable {
   /// The result; nil if the key has no value.
   var result: CacheResult<Value>?
   var write: LoadWrite?
-  /// When the value stops being fresh, if the load gave it an end.
+  /// When the value stops being fresh; nil if the load gave no such time.
   var end: Timestamp?
-  /// The hashes of the value's tags and owners: their removal also removes the value.
+  /// The hashes of the value's tags and owners. The removal of a tag or an owner also removes the value.
   var links: [UInt64] = []
 
-  /// Whether the value may answer a reader at `now`, although the reader's own lookup in `snapshot` did not find it.
+  /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
-    // The commit may take longer than the value lives.
+    // The value may have expired before its commit.
     if let end, now >= end { return false }
     return write?.mayAnswer(than: lookup, snapshot: snapshot) ?? false
   }
 
-  /// The result for a caller; it says whether the value is committed by now.
+  /// The result for a caller, with the present state of the commit.
   var current: CacheResult<Value>? {
     var result = result
     if let write, write.isCommitted { result?.isCommitted = true }
@@ -31,7 +31,7 @@ struct LoadedValue<Value: Sendable>: Sendable {
   }
 }
 
-/// The load of one request: it joins a running load, or starts a load and writes its outcome.
+/// The load of one request. Joins a running load, or starts a load and writes its outcome.
 struct CacheLoad<Value: Sendable>: Sendable {
   enum Source: Sendable {
     /// A closure that loads only this key and gets the stored value.
@@ -59,7 +59,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
         do {
           result = .success(
             try await LoadDependencies.$running.withValue(running) {
-              // A load with its own priority is a refresh in the background.
+              // Only loads that refresh a value in the background have a priority of their own.
               try await run(running, waits: !isNested, isRefresh: priority != nil, load)
             })
         } catch {
@@ -72,12 +72,12 @@ struct CacheLoad<Value: Sendable>: Sendable {
   }
 
   func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
-    // A caller that comes after the error starts a new load, and does not get the error.
+    // Removes the failed load first, so that a later caller starts a new load instead of getting the error.
     if case .failure = result { engine.loads.running.remove(running, name) }
     running.complete(result)
   }
 
-  /// Waits for the commit. Until then a caller whose lookup finds nothing shares the outcome; afterwards it finds the entry.
+  /// Waits for the commit. Before the commit, callers that find no entry share this outcome; after it they find the entry.
   func awaitCommit(
     of running: InFlight, _ result: Result<LoadedValue<Value>, any Error>
   ) async {
@@ -102,7 +102,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
       let outcome = try await engine.observed(observed) {
         try await load(turn.lookup.cachedValue).checked
       }
-      // The value of a load that was cancelled or has timed out is not stored, even if its closure returned.
+      // A closure may return although its load was cancelled or has timed out. The value of such a load is not stored.
       try Task.checkCancellation()
       loaded = try self.loaded(outcome, turn)
     } catch {
@@ -114,18 +114,18 @@ struct CacheLoad<Value: Sendable>: Sendable {
     return loaded
   }
 
-  /// Lets the write of the outcome end the lease. Waits for the write if too many writes wait.
+  /// Makes the write of the outcome end the lease. If too many writes wait, waits for this write.
   func hand(_ lease: LoadLease?, to write: LoadWrite?) async {
     guard let write else {
       lease?.end()
       return
     }
     if let lease { write.endWhenComplete(lease) }
-    // The load's task, and callers that wait for the commit, ask for the error themselves.
+    // Ignores the error: the load's task, and callers that wait for the commit, get the error from the write.
     if !write.isWithinBounds { try? await write.value() }
   }
 
-  /// The value of an outcome; the caller must queue its write.
+  /// The value of an outcome. The caller must queue the write of the result.
   func loaded(_ outcome: Loaded<Value>, _ turn: Turn) throws -> LoadedValue<Value> {
     switch outcome.outcome {
     case .value(let value, let attributes):

@@ -2,14 +2,14 @@ import LMDB
 import LarderSystem
 
 struct EntryLookup {
-  /// The entry; nil if the key has no entry, or an entry that cannot be decoded.
+  /// The entry; nil if the key has no entry, or if the value cannot be decoded.
   var entry: CachedEntry?
   var isFromMemory = false
   var base: BaseVersion
   var snapshot: UInt64
   /// See ``ReadTransaction/moment``.
   var moment: UInt64
-  /// The time of the lookup; without meaning if only the value was wanted.
+  /// The time of the lookup; zero if the purpose of the lookup is only the value.
   var now: Timestamp
 }
 
@@ -21,7 +21,7 @@ package struct CacheLookup<Value: Sendable> {
 
 /// The version that a load would replace.
 struct BaseVersion {
-  /// The namespace at the lookup; ``NamespaceID/store`` if it did not exist.
+  /// The namespace at the lookup; ``NamespaceID/store`` if the namespace did not exist.
   var id: NamespaceID
   var version: UInt64?
 }
@@ -31,7 +31,7 @@ extension Cache {
     LoadName(namespace: ExactString(name), key: key, type: ObjectIdentifier(Value.self))
   }
 
-  /// A value that this process loaded and has not committed yet, for a reader whose own lookup found nothing.
+  /// A value that this process has loaded but not committed yet, for a reader whose lookup found no value.
   func uncommittedValue(_ key: Span<UInt8>, base: BaseVersion, snapshot: UInt64) -> Value? {
     guard !namespace.engine.loads.writes.isEmpty else { return nil }
     let load: InFlightLoad<LoadedValue<Value>>? =
@@ -45,15 +45,15 @@ extension Cache {
   func lookUp(_ key: Span<UInt8>, for purpose: LookupPurpose) throws -> CacheLookup<Value> {
     var value: Value?
     let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-    // The lookup of a load has counted no hit, so an undecodable value must not take back a hit.
+    // A lookup for a load counts no hit. So for an undecodable value it must not take back a hit.
     let found = try lookUp(key, &value, in: transaction, for: purpose) {
       purpose == .load ? decoded($0) : decodeCounting($0)
     }
     return CacheLookup(found: found, value: value)
   }
 
-  /// One lookup: it finds that the value in memory is still the entry's value, or lends the bytes to decode. `value` receives
-  /// the value. It is separate from the result: otherwise each read would have to look up the generic type of the result.
+  /// Looks the key up once. If the value in memory is still current, `value` gets that value. Otherwise decodes the stored
+  /// bytes. `value` is a parameter, because a result of generic type would make each read look up the type.
   @inline(__always)
   func lookUp(
     _ key: Span<UInt8>, _ value: inout Value?, in transaction: borrowing ReadTransaction,
@@ -105,7 +105,7 @@ extension Cache {
     return lookup
   }
 
-  /// Keeps a decoded value in memory, in place of an outdated value; `size` is nil if the lookup lent no value.
+  /// Puts a decoded value into the memory tier in place of an outdated value. `size` is nil if no value was decoded.
   private func updateMemory(
     _ key: Span<UInt8>, _ value: Value?, size: Int?, _ lookup: EntryLookup,
     replacing item: MemoryItem?, in transaction: borrowing ReadTransaction
@@ -124,17 +124,17 @@ extension Cache {
 }
 
 enum LookupPurpose {
-  /// A read of the value, if it is fresh.
+  /// A read of the value if the value is fresh.
   case value
-  /// A read that a load may follow: it also finds stale and negative entries. Statistics and the eviction policy count it.
+  /// A read before a possible load. Also finds stale and negative entries. Counts as a read and as an access.
   case request
-  /// The load itself: it counts neither as a read nor as an access, and also reads the fields of the entry.
+  /// The lookup of the load itself. Counts neither as a read nor as an access, and also reads the fields of the entry.
   case load
 }
 
 /// The stored result of a request, or the lookup after which a load begins.
 package enum StoredResult<Value: Sendable> {
-  /// The result of the request; nil if the store says that there is no value.
+  /// The result of the request; nil if a negative entry says that the key has no value.
   case known(CacheResult<Value>?)
   /// The request needs a load, perhaps in the background. `after` is nil for a request without a lookup.
   case needsLoad(after: CacheLookup<Value>?)
@@ -143,7 +143,7 @@ package enum StoredResult<Value: Sendable> {
 enum LoadDecision: Equatable {
   case use
   case useAndRefresh
-  /// - Parameter isFallback: whether the stored value may be served if the load fails.
+  /// - Parameter isFallback: whether the stored value may replace a failed load.
   case load(isFallback: Bool)
   case fail
 
@@ -181,7 +181,7 @@ extension CachedEntry {
     guard let ahead, header.expires != EntryHeader.never else { return false }
     let end = Timestamp(milliseconds: header.expires)
     let lifetime = Timestamp(milliseconds: header.written).duration(to: end)
-    // Without the bound of half of the lifetime, a value would be refreshed as soon as it is loaded.
+    // Without this limit of half of the lifetime, each load of a short-lived value would be followed by another load.
     return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2) >= end
   }
 }

@@ -2,33 +2,33 @@
 public struct CacheResult<Value: Sendable>: Sendable {
   /// The source of a value.
   public enum Source: String, Sendable, Codable {
-    /// The value is fresh and was decoded earlier.
+    /// The value is fresh, and was in the memory tier.
     case memory
     /// The value is fresh and was decoded from the store.
     case disk
-    /// The value was just read from the shared tier; only a cache with such a tier returns it.
+    /// The value was just read from the shared tier. Only a cache with a shared tier returns this source.
     case shared
-    /// A load of this caller or of another caller just returned the value, or the origin confirmed the value as unchanged.
+    /// The value was just loaded, by this caller or another caller, or the origin has confirmed the stored value.
     case loaded
-    /// The stored value was served although it is not fresh, or although a load was asked for and failed or is late.
+    /// The value is stored but not fresh, or replaces a load that failed or takes too long.
     case stale
   }
 
   /// The value.
   public var value: Value
-  /// Where the value came from.
+  /// The place from which the value came.
   public var source: Source
-  /// Time since the value was written, at least zero; zero for a value loaded just now.
+  /// The time since the value was written, at least zero; zero for a value that was just loaded.
   public var age: Duration
-  /// Why the stored value was served instead of a newer value, or why a loaded value could not be stored; otherwise nil.
+  /// Why the stored value replaces a newer value, or why a loaded value could not be stored; otherwise nil.
   public var error: (any Error)?
 
-  /// Whether the store has the value, so that every process finds it. False for a value that was just loaded and waits for its
-  /// commit, and for a value that could not be stored. Reads of this process already find a waiting value.
+  /// Whether the value is committed to the store, so that every process finds the value. False while a loaded value waits for
+  /// its commit, although reads of this process find the value, and false if the value could not be stored.
   public var isCommitted: Bool
 
-  /// Whether the value is as new as the cache promises. False in a cache with a shared tier while this machine cannot read the
-  /// changes of other machines. Always true in a ``Cache``.
+  /// Whether the value is as new as the cache promises. False in a cache with a shared tier if this machine cannot read the
+  /// changes of other machines at present. Always true in a ``Cache``.
   public var isConfirmed = true
 
   /// Whether ``source`` is ``Source/stale``.

@@ -5,14 +5,15 @@ struct CachedEntry {
   var id: NamespaceID
   var header: EntryHeader
   var state: Store.Entry.State
-  /// The fields; nil for a lookup that counts as a read: a hit needs no fields, and reading them copies each.
+  /// The fields. Nil for a lookup that counts as a read, because a hit needs no fields and a copy of the fields takes time.
   var fields: EntryFields?
 
-  /// Whether the entry may be served within `window` after its expiry; nil means its whole stale window.
+  /// Whether the entry may be returned within `window` after its expiry. Nil means the whole stale window of the entry.
   func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
     guard state != .expired else { return false }
     guard let window else { return true }
-    // After the clock was set back, an entry may be stale before its expiry. A window of zero must not accept this entry.
+    // After the clock was set back, an entry may be stale before its expiry. Without this guard a window of zero would accept
+    // it.
     guard window > .zero else { return false }
     let end = Timestamp(milliseconds: header.expires).advanced(by: window)
     return now < end
@@ -20,8 +21,8 @@ struct CachedEntry {
 }
 
 extension EntryReader {
-  /// Finds the fresh or stale entry under `key` for a caller whose lookup counts as a read; nil without such an entry. Lends
-  /// its value, unless the entry is negative, or `isKnown` says that the caller has the value.
+  /// Finds the fresh or stale entry under `key`, and counts a read; nil if no such entry exists. Passes the value to `body`,
+  /// except for a negative entry, and except if `isKnown` says that the caller has the value.
   func lendCounted(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, recordsAccess: Bool,
@@ -49,7 +50,7 @@ extension EntryReader {
     return nil
   }
 
-  /// Like `lendCounted`, but for the load itself: the lookup does not count, and the entry has its readable fields.
+  /// Like `lendCounted`, but for the load itself: counts no read, and the entry has the fields that can be decrypted.
   func lendWithFields(
     _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction,
     unless isKnown: (CachedEntry) -> Bool, _ body: (Span<UInt8>) throws -> Void

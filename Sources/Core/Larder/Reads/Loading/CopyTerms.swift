@@ -1,14 +1,14 @@
 import LarderSystem
 
-/// The terms on which a store keeps a value of the shared tier: its source, an error, a condition.
+/// How a store keeps a value of the shared tier: the value's source, an error, a condition.
 package struct CopyTerms: Sendable {
   package enum Origin: Sendable { case loaded, shared, stale }
 
   package var origin: Origin
-  /// The error that the result reports, for example because the shared tier cannot be reached.
+  /// The error in the result, for example because the shared tier cannot be reached.
   package var error: (any Error)?
-  /// Decides in the storing transaction whether the value is stored. A loaded value without these terms is stored only if no
-  /// other version was written meanwhile.
+  /// Decides in the storing transaction whether to store the value. Without these terms, a loaded value is stored only if no
+  /// other version was written during the load.
   package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
 
   package init(
@@ -41,7 +41,7 @@ extension CacheResult {
 }
 
 extension Cache {
-  /// Makes later callers start a load of their own instead of joining the running load.
+  /// Removes the running load from the table, so that later callers start a load of their own.
   package func leaveLoad(of key: [UInt8]) {
     let load: InFlightLoad<LoadedValue<Value>>? =
       namespace.engine.loads.running.load(named: loadName(key))
@@ -50,7 +50,8 @@ extension Cache {
 }
 
 extension Store {
-  /// Prevents later callers from joining a running load of a namespace, or of the whole store. O(running loads).
+  /// Removes all running loads of a namespace, or of the whole store, from the table, so that later callers join none.
+  /// O(running loads).
   package func leaveLoads(in namespace: String? = nil) {
     let namespace = namespace.map(ExactString.init)
     engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }

@@ -1,7 +1,7 @@
 import LarderSystem
 import Synchronization
 
-/// A load of any type, for the table of a ``SingleFlight``.
+/// A load of a value of any type, in the table of a ``SingleFlight``.
 protocol AnyInFlightLoad: AnyObject, Sendable {
   /// The number of callers that wait for the load or are about to wait.
   var callers: Int { get }
@@ -9,7 +9,7 @@ protocol AnyInFlightLoad: AnyObject, Sendable {
   var isComplete: Bool { get }
 }
 
-/// One load of one key and its callers. A load is cancelled when its last caller gives up, unless the load is detached.
+/// One load of one key and its callers. If no caller waits any more, the load is cancelled, except a detached load.
 package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
     var callers = 0
@@ -22,7 +22,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private let state: Mutex<State>
   private let waiters = Waiters<Result<Outcome, any Error>>()
 
-  /// - Parameter isDetached: whether the load continues when no caller waits.
+  /// - Parameter isDetached: whether the load continues if no caller waits.
   init(isDetached: Bool) { state = Mutex(State(isDetached: isDetached)) }
 
   var callers: Int { state.withLock { $0.callers } }
@@ -38,10 +38,10 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
 
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-  /// The moment before the load last looked its key up; nil before its first lookup.
+  /// The state of the removal table before the load last looked its key up; nil before the first lookup.
   var began: RemovalTable.Mark? { state.withLock { $0.began } }
 
-  /// Notes the moment at which the load begins, and returns it. A caller that finds no moment has joined before that moment.
+  /// Records the state of the removal table with which the load begins, and returns this state.
   func begin(_ moment: () -> RemovalTable.Mark) -> RemovalTable.Mark {
     state.withLock { state in
       let moment = moment()
@@ -50,13 +50,13 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Starts the task of the load; the task ends with ``complete(_:)``.
+  /// Starts the task of the load. The task ends with ``complete(_:)``.
   func start(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {
     let task = Task(priority: priority, operation: body)
     whenAbandoned { task.cancel() }
   }
 
-  /// Calls `cancel` once every caller has given up; at once if that has happened. It replaces the closure of an earlier call.
+  /// Calls `cancel` when every caller has left, or immediately if all callers have left already. Replaces an earlier closure.
   func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
     let isAbandoned = state.withLock { state in
       if state.outcome == nil, !state.isAbandoned { state.cancel = cancel }
@@ -73,7 +73,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     waiters.resume(with: outcome)
   }
 
-  /// Adds a caller, who then waits or leaves. False if all callers have given up, because then the load is being cancelled.
+  /// Adds a caller, who must then wait or leave. False if all callers have left, because then the load is being cancelled.
   func join() -> Bool {
     state.withLock { state in
       if state.isAbandoned { return false }
@@ -82,8 +82,8 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Waits for the outcome, after ``join()``. A cancelled task leaves the load. The last task that leaves calls `abandon`
-  /// before the load is cancelled.
+  /// Waits for the outcome, after ``join()``. A cancelled task leaves the load. If no other task waits, calls `abandon` and
+  /// then cancels the load.
   func wait(abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
     let outcome = await waiters.wait(
       unless: { state.withLock { $0.outcome } }, onCancel: { leave(abandon: abandon) })
@@ -91,7 +91,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     return try outcome.get()
   }
 
-  /// Waits like ``wait(abandon:)`` for a load that another task runs.
+  /// Waits for a load that another task runs; see ``wait(abandon:)``.
   package func outcome() async throws -> Outcome { try await wait {} }
 
   func leave(abandon: () -> Void) {
@@ -110,15 +110,15 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
 
 struct LoadCycle: Error {}
 
-/// The waits of this process's loads for one another. A wait that would close a cycle is refused, because it would never end.
-/// Only loads with loads inside their closures are listed. A wait through a detached task or another process is not seen.
+/// Records which loads of this process wait for which. A wait that would close a cycle would never end, so it is refused.
+/// Records only loads inside closures of loads. Does not see a wait through a detached task or through another process.
 enum LoadDependencies {
-  /// The load whose closure the current task runs.
+  /// The load that runs the current task's closure.
   @TaskLocal static var running: (any AnyInFlightLoad)?
 
   private static let waits = Mutex<[ObjectIdentifier: [ObjectIdentifier]]>([:])
 
-  /// Records that `load` waits for `other`; false, and nothing is recorded, if `other` waits for `load`.
+  /// Records that `load` waits for `other`. If `other` waits for `load`, records nothing and returns false.
   static func add(from load: any AnyInFlightLoad, to other: any AnyInFlightLoad) -> Bool {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))
     return waits.withLock { waits in
@@ -137,7 +137,7 @@ enum LoadDependencies {
     }
   }
 
-  /// Whether `other` is `load`, or waits for `load`.
+  /// Whether `other` is `load`, or waits for `load`, directly or through other loads.
   static func includes(_ load: any AnyInFlightLoad, waitedForBy other: any AnyInFlightLoad) -> Bool
   {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))

@@ -1,19 +1,19 @@
 import LMDB
 import LarderSystem
 
-/// The file `leases`: the keys that processes of this machine are loading. The hash of a key chooses a word, which holds
-/// another part of the hash and the end of the lease, by the machine's monotonic clock; 0 means no lease. Every change is one
-/// compare-and-exchange, so a killed process leaves only a lease that ends by time. The words are hints: without the file, or
-/// if another key uses the word of a key, each process loads for itself.
+/// The file `leases`: the keys that processes of this machine are loading. The hash of a key chooses a word of the file. The
+/// word has another part of the hash, and the end of the lease by the machine's monotonic clock; 0 means no lease. One
+/// compare-and-exchange makes each change, so after a kill only a lease remains, and it ends by time. If the file is missing,
+/// or the word has a lease of another key, processes load without a lease.
 struct LeaseTable {
   private static let count = 8192
-  /// How long a lease lasts without a renewal, in milliseconds.
+  /// The time in milliseconds after which a lease ends without a renewal.
   static let length: Int64 = 3_000
   private static let endMask: UInt64 = (1 << 40) - 1
 
   enum Standing: Equatable {
     case free
-    /// The lease expired before its holder ended it.
+    /// The time of the lease is over, but its holder has not ended the lease.
     case lapsed
     case held
     /// Another key has a lease in this word.
@@ -29,7 +29,7 @@ struct LeaseTable {
       of: environment)
   }
 
-  /// Maps the file, and makes a missing file; false if that fails.
+  /// Maps the file, which is created if it is missing. False if that fails.
   func open() -> Bool { words.view.isWritable || words.open(making: 2 * Self.count) }
 
   static func place(of hash: UInt64) -> Int { Int(hash % UInt64(count)) }
@@ -40,7 +40,7 @@ struct LeaseTable {
 
   private static func isLive(_ word: UInt64, at now: Int64) -> Bool {
     let end = Int64(word & endMask)
-    // An end that is more than `length` ahead belongs to an earlier boot of the machine.
+    // If the end is more than `length` after `now`, an earlier boot of the machine wrote it: then the lease is not valid.
     return now < end && end - now <= length
   }
 
@@ -53,7 +53,7 @@ struct LeaseTable {
     return word & ~Self.endMask == hash & ~Self.endMask ? .held : .occupied
   }
 
-  /// Takes the lease unless a live lease exists; returns the word of the new lease, or nil.
+  /// Takes the lease and returns its word. Nil if the word has a lease that has not ended, of this key or of another key.
   func take(_ hash: UInt64, at now: Int64) -> UInt64? {
     let view = words.view
     guard view.isWritable else { return nil }
@@ -64,8 +64,8 @@ struct LeaseTable {
     return view.exchange(known, for: word, at: place) ? word : nil
   }
 
-  /// Replaces the word of a lease; 0 ends the lease. False if another process has changed the word, or if this process
-  /// may not write the table.
+  /// Replaces the word of a lease; 0 ends the lease. False if another process has changed the word, or if this process cannot
+  /// write the table.
   func replace(_ word: UInt64, by new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return view.isWritable && view.exchange(word, for: new, at: place)

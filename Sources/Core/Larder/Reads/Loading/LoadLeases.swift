@@ -2,21 +2,21 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// A lease on the load of one key: other processes of the machine do not load the key, too.
+/// The right to load one key. While a process has this right, other processes of the machine wait for the load.
 struct LoadLease: Sendable {
   fileprivate let leases: LoadLeases
   fileprivate let place: Int
   fileprivate let number: UInt64
 
-  /// Lets the other processes continue. A load calls this after the commit of its outcome, or if it has no outcome to commit.
+  /// Lets other processes load the key. Called after the commit of the outcome, or if there is no outcome to commit.
   func end() { leases.end(self) }
 }
 
-/// The leases of this process on the loads of a store, and the task that renews them. A lease ends with its load,
-/// ``LeaseTable/length`` after the last renewal if the process was killed, and after ``longest`` even if the load continues. A
-/// lease only saves loads: no code depends on having one load at a time.
+/// The leases of this process on loads of a store, and the task that renews the leases. A lease ends with its load. If the
+/// process is killed, the lease ends ``LeaseTable/length`` after its last renewal; if the load takes long, after ``longest``.
+/// Leases only save loads: the code stays correct if two processes load the same key.
 final class LoadLeases: Sendable {
-  /// How long a lease covers a load, and how long other processes wait for the load, in milliseconds.
+  /// The time in milliseconds for which a lease is renewed, and for which other processes wait for the load.
   static let longest: Int64 = 60_000
   private static let renewal = Duration.milliseconds(LeaseTable.length / 3)
 
@@ -24,7 +24,7 @@ final class LoadLeases: Sendable {
     var word: UInt64
     var hash: UInt64
     var number: UInt64
-    /// The time at which renewals stop.
+    /// The time of the last renewal.
     var last: Int64
   }
 
@@ -36,11 +36,11 @@ final class LoadLeases: Sendable {
 
   let table: LeaseTable
   private let state = Mutex(State())
-  /// The machine's monotonic clock in milliseconds. All processes share it, unlike the store's clock, which tests move.
+  /// The machine's monotonic clock in milliseconds. Not the store's clock, which tests set differently in each process.
   private let machine: @Sendable () -> Int64
-  /// The time until which this process uses no leases, because it could not map the file.
+  /// The time until which this process uses no leases, because the file could not be mapped.
   private let pauseEnd = Atomic(Int64.min)
-  /// How long this process uses no leases after it could not map the file, in milliseconds.
+  /// How many milliseconds this process uses no leases after a failure to map the file.
   static let pause: Int64 = 10_000
 
   init(table: LeaseTable, machine: @escaping @Sendable () -> Int64) {
@@ -65,7 +65,8 @@ final class LoadLeases: Sendable {
     let place = LeaseTable.place(of: hash)
     return state.withLock { state in
       let now = now
-      // A load of another type, or a load that does not share its outcome, may run beside this load in this process.
+      // This process already has the lease, for a load of another type or a load that is not shared. This load then runs
+      // without.
       if let mine = state.held[place], mine.hash == hash,
         table.standing(hash, at: now) == .held
       {
@@ -86,8 +87,9 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Tries to take the lease on a key for a load that has waited. If a lease was ended without a usable value, all waiting
-  /// loads run at once. Otherwise, with an origin that fails slowly, they would wait for one another in turn.
+  /// Tries to take the lease for a load that has waited. If the holder ended the lease but stored no usable value, this and all
+  /// other waiting loads run without a lease. Otherwise they would run one after another, which takes long if the origin fails
+  /// slowly.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
     switch table.standing(hash, at: now) {
     case .held: Attempt(isHeld: true)
@@ -117,7 +119,7 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Whether leases are left to renew; if not, the task ends.
+  /// Whether leases are left to renew. If not, the renewing task ends.
   private var isHolding: Bool {
     state.withLock { state in
       state.isRenewing = !state.held.isEmpty
@@ -125,7 +127,7 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Extends the held leases, except the leases of loads that have run for ``longest``.
+  /// Extends the held leases, except leases of loads that have run for ``longest``.
   func renew() {
     state.withLock { state in
       let now = now

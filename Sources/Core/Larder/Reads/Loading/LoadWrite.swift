@@ -3,15 +3,15 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The write of a loaded value: committed in the order of queueing, before every later write of this process.
+/// The write of a loaded value. Writes are committed in the order of queueing, before every later write of this process.
 final class LoadWrite: QueuedWrite {
-  /// Writes the value, and returns a closure to call after the commit; nil if the value may not be stored.
+  /// Writes the value, and returns a closure for the time after the commit. Returns nil if the value may not be stored.
   typealias Body = @Sendable (inout WriteBatch) throws -> (@Sendable () -> Void)?
 
   private struct State {
     var body: Body?
     var completion: (@Sendable () -> Void)?
-    /// Whether the write changed the store when it last ran.
+    /// Whether the last run of the write changed the store.
     var isStored = false
     var outcome: Result<Void, any Error>?
     var waiting: [CheckedContinuation<Void, any Error>] = []
@@ -20,11 +20,11 @@ final class LoadWrite: QueuedWrite {
 
   let base: BaseVersion
   let size: Int
-  /// Whether the callers of the load may continue before the commit.
+  /// Whether few writes wait, so that callers of the load need not wait for the commit.
   var isWithinBounds: Bool { !isBeyondBounds.load(ordering: .relaxed) }
   fileprivate let isBeyondBounds = Atomic(false)
   private let engine: StoreEngine
-  /// The number of the transaction in which the write last ran; 0 before that.
+  /// The number of the transaction in which the write last ran; 0 before the first run.
   private let transaction = Atomic<UInt64>(0)
   private let state: Mutex<State>
   private let isDone = DispatchSemaphore(value: 0)
@@ -46,13 +46,14 @@ final class LoadWrite: QueuedWrite {
   }
 
   func run(in batch: inout WriteBatch) throws {
-    // The transaction may still fail.
+    // The transaction may still fail. Then the next run of the write stores a later number.
     transaction.store(batch.snapshot + 1, ordering: .relaxed)
     let completion = try state.withLock { $0.body }?(&batch)
     state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
   }
 
-  /// Whether the value may answer a reader whose own lookup, before the commit and in the same namespace, did not find it.
+  /// Whether a reader whose lookup did not find the value may get it: the snapshot is before the commit, the namespace
+  /// unchanged.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64) -> Bool {
     let transaction = transaction.load(ordering: .relaxed)
     return (transaction == 0 || snapshot < transaction)
@@ -61,7 +62,7 @@ final class LoadWrite: QueuedWrite {
 
   func finish(_ error: (any Error)?) {
     let done = state.withLock { state in
-      // The closures are released outside the lock, because their values are of any type.
+      // Releases the closures outside the lock, because their values have any type, and may run code at their release.
       defer { (state.body, state.completion) = (nil, nil) }
       return (body: state.body, completion: state.completion)
     }
@@ -78,7 +79,7 @@ final class LoadWrite: QueuedWrite {
     isDone.signal()
   }
 
-  /// Ends the lease of the load when other processes can find the value, or when the value will not be stored.
+  /// Ends the lease of the load after the commit, when other processes find the value, or when the value will not be stored.
   func endWhenComplete(_ lease: LoadLease) {
     let isComplete = state.withLock { state in
       if state.outcome == nil { state.lease = lease }
@@ -105,7 +106,7 @@ final class LoadWrite: QueuedWrite {
 }
 
 final class LoadWrites: Sendable {
-  /// Above these limits a load waits for its own commit: otherwise, loaded values could fill the memory if no write succeeds.
+  /// Above these limits a load waits for its own commit. Otherwise loaded values could fill the memory while no write succeeds.
   static let mostWrites = 1000
   static let mostBytes = 16 << 20
 
@@ -116,7 +117,7 @@ final class LoadWrites: Sendable {
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
 
-  /// Whether no write waits. Takes no lock, because every read that misses uses this property.
+  /// Whether no write waits. Takes no lock, because every read that finds no value uses this property.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   func add(_ write: LoadWrite) {
@@ -138,7 +139,7 @@ final class LoadWrites: Sendable {
     count.subtract(1, ordering: .acquiringAndReleasing)
   }
 
-  /// Blocks the thread until every value loaded before this call is committed or has failed.
+  /// Blocks the thread until every value that was loaded before this call is committed or has failed.
   func wait() {
     if isEmpty { return }
     for write in state.withLock({ Array($0.writes.values) }) { write.wait() }
@@ -146,13 +147,13 @@ final class LoadWrites: Sendable {
 }
 
 extension StoreEngine {
-  /// Waits for the commit of every value loaded before, so that the caller's own write or count comes after it. Inside a write
-  /// it does not wait: the queue is served after that write. A forked child has no thread that commits the values.
+  /// Waits for the commits of all values loaded before, so that the caller's own write or count comes after them. Does not wait
+  /// inside a write, because these commits follow that write, and in a forked child, which has no thread for these commits.
   func awaitLoadWrites() {
     if !environment.isForked, !environment.isWriting, !loads.writes.isEmpty { loads.writes.wait() }
   }
 
-  /// Queues writes of loaded values, which share a commit within the limits of a group, and returns at once.
+  /// Queues writes of loaded values and returns immediately. The writes share a commit within the limits of a group commit.
   func enqueue(_ writes: [LoadWrite]) {
     for write in writes { loads.writes.add(write) }
     if !self.writes.queue.add(writes, engine: self) {

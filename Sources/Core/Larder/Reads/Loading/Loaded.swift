@@ -1,4 +1,4 @@
-/// The outcome of a load, of the same type for every loading call:
+/// The outcome of a load, for all functions that load:
 ///
 ///     Loaded(board, expires: .after(.minutes(2)), tags: ["boards"])
 public struct Loaded<Value: Sendable>: Sendable {
@@ -13,35 +13,35 @@ public struct Loaded<Value: Sendable>: Sendable {
 
   private init(_ outcome: Outcome) { self.outcome = outcome }
 
-  /// A value with its own attributes. The options supply missing attributes, and the cache supplies its codec.
+  /// A value with its own attributes. Missing attributes come from the options. The codec comes from the cache.
   public static func value(
     _ value: Value, _ attributes: EntryAttributes = EntryAttributes()
   ) -> Loaded {
     Loaded(.value(value, attributes))
   }
 
-  /// The stored value is still current, and its lifetime starts again. Without a stored value this is an error.
+  /// The stored value is still current, and its lifetime starts again. If no value is stored, the load fails.
   public static var unchanged: Loaded { Loaded(.unchanged) }
 
   /// The origin has no value for the key. ``LoadOptions/absent`` gives the lifetime of the negative entry.
   public static var absent: Loaded { absent(EntryAttributes()) }
 
-  /// The origin has no value for the key; with attributes for the negative entry.
+  /// The origin has no value for the key. The negative entry gets `attributes`.
   package static func absent(_ attributes: EntryAttributes) -> Loaded {
     Loaded(.absent(attributes))
   }
 
-  /// The load of this key failed, as if its closure had thrown the error.
+  /// The load of this key failed. The effect is the same as if the closure had thrown the error.
   public static func failed(_ error: any Error) -> Loaded { Loaded(.failed(error)) }
 
-  /// A value. Missing attributes come from ``LoadOptions``, otherwise from the rules of the namespace.
+  /// A value. Missing attributes come from ``LoadOptions``, or else from the rules of the namespace.
   ///
   /// - Parameters:
   ///   - expires: how long the value stays fresh.
   ///   - stale: how long the value is kept after its expiry.
-  ///   - tags: replace the tags of the options, unless the list is empty. The same applies to `owners`.
-  ///   - validators: a later load asks the origin with these validators.
-  ///   - metadata: bytes beside the value; see ``EntryAttributes/metadata``.
+  ///   - tags: the tags of the value; an empty list means the tags of the options. The same applies to `owners`.
+  ///   - validators: the validators with which a later load asks the origin.
+  ///   - metadata: bytes that are stored beside the value; see ``EntryAttributes/metadata``.
   public init(
     _ value: Value, expires: Expiration? = nil, stale: Duration? = nil, tags: [String] = [],
     owners: [Owner] = [], validators: Validators = Validators(), metadata: [UInt8]? = nil
@@ -64,29 +64,29 @@ public struct Loaded<Value: Sendable>: Sendable {
   }
 }
 
-/// The fields that tell an origin which value is stored, so that the origin can say whether the value is current.
+/// The fields by which an origin recognizes the stored value, so that it can say whether the value is current.
 public struct Validators: Sendable, Hashable {
   /// The entity tag (RFC 9110, section 8.8.3).
   public var entityTag: [UInt8]?
   /// The Last-Modified field (RFC 9110, section 8.8.2).
   public var lastModified: [UInt8]?
 
-  /// Validators; either may be missing.
+  /// Makes validators. Each validator may be missing.
   public init(entityTag: [UInt8]? = nil, lastModified: [UInt8]? = nil) {
     self.entityTag = entityTag
     self.lastModified = lastModified
   }
 }
 
-/// The stored value, for a load that asks its origin whether the value is still current.
+/// The stored value, for a load that can ask the origin whether the value is still current.
 public struct CachedValue<Value: Sendable>: Sendable {
   /// The value, fresh or stale.
   public var value: Value
-  /// When the value was written or last found unchanged.
+  /// When the value was written, or last confirmed as unchanged.
   public var written: Timestamp
   /// The validators that were stored with the value.
   public var validators: Validators
-  /// The writer's own bytes beside the value; see ``EntryAttributes/metadata``.
+  /// Bytes that the writer stored beside the value; see ``EntryAttributes/metadata``.
   public var metadata: [UInt8]?
 
   package init(

@@ -1,14 +1,14 @@
-/// A cache with a loader, made by ``Cache/loading(options:_:)``: reads load values that are missing or stale.
+/// A cache with a loader, from ``Cache/loading(options:_:)``. Reads load values that are missing or stale.
 ///
-/// The store gets nothing new: a ``Cache`` of the same namespace and type sees the same entries and shares loads of a key.
+/// The loader changes nothing in the store. A ``Cache`` of the same namespace and type finds the same entries and shares loads.
 public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable {
-  /// The cache that is read and written.
+  /// The cache whose entries are read and written.
   public let cache: Cache<Value>
   /// How values are read, loaded and stored.
   public var options: LoadOptions
   fileprivate let load: @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>
 
-  /// The value under `key`, which is read or loaded as by a ``Cache``. A `policy` replaces the policy of ``options``.
+  /// The value under `key`, which is read or loaded. `policy` replaces the policy of ``options``; nil keeps the policy.
   public func value(for key: Key, policy: RequestPolicy? = nil) async throws -> Value? {
     try await result(for: key, policy: policy)?.value
   }
@@ -24,7 +24,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
     }
   }
 
-  /// Loads the value under `key`, whatever is stored, and stores it, like the policy ``RequestPolicy/reload``.
+  /// Loads the value under `key`, even if a fresh value is stored, and stores the loaded value; see ``RequestPolicy/reload``.
   @discardableResult
   public func refresh(_ key: Key) async throws -> Value? {
     try await value(for: key, policy: .reload)
@@ -42,14 +42,14 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
 }
 
 extension Cache {
-  /// This cache with a loader, so that reads load missing and stale values:
+  /// Adds a loader to this cache, so that reads load missing and stale values:
   ///
   ///     let boards = store.cache(of: Board.self, in: "boards").loading { (station: String, _) in
   ///       .value(try await api.board(station))
   ///     }
   ///     let board = try await boards.value(for: "thun")
   ///
-  /// - Parameter load: loads the value of a key; it gets the stored value of the key, fresh or stale.
+  /// - Parameter load: loads the value of a key. Gets the stored value of the key, fresh or stale.
   public func loading<Key: StoreKey & Sendable>(
     options: LoadOptions = LoadOptions(),
     _ load: @escaping @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The loads of a store in this process; all caches of the store share the loads.
+/// The loads of a store in this process. All caches of the store share this table of loads.
 struct Loads: ~Copyable, Sendable {
   let running = SingleFlight<LoadName>()
   let writes = LoadWrites()
   let observer = Mutex<(any LoadObserver)?>(nil)
-  /// The leases on loads; nil for a temporary store, which no other process opens.
+  /// The leases on loads. Nil for a temporary store, because no other process opens it.
   let leases: LoadLeases?
 }

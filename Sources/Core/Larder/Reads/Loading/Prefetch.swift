@@ -1,14 +1,14 @@
 import LarderSystem
 import Synchronization
 
-/// Loads that run before any caller asks for their values, and their progress.
+/// Runs loads before any caller asks for their values, and reports the progress.
 ///
 ///     for await step in try boards.prefetch(favourites, pause: .milliseconds(200), load: board) {
 ///       print("\(step.done) of \(step.total)")
 ///     }
 ///
-/// The loads run until every key is done or the prefetch is cancelled: by ``cancel()``, or by the cancellation of the task that
-/// iterates. The steps can be iterated once; the loads run even if nobody iterates.
+/// The loads run until every key is done, ``cancel()`` is called, or the task that iterates is cancelled. The steps can be
+/// iterated only once. The loads run even if nobody iterates.
 public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   /// The result for one key.
   public struct Step: Sendable {
@@ -23,39 +23,39 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     }
     /// The key.
     public var key: Key
-    /// The outcome of its load.
+    /// The outcome of the key's load.
     public var outcome: Outcome
-    /// The number of finished keys, including this one.
+    /// The number of finished keys, including this key.
     public var done: Int
     /// The total number of keys.
     public var total: Int
   }
 
-  /// The number of keys by outcome.
+  /// The numbers of keys with each outcome.
   public struct Summary: Sendable, Hashable {
-    /// Keys that were fresh already.
+    /// Keys that already were fresh.
     public internal(set) var present = 0
     /// Keys that were loaded.
     public internal(set) var loaded = 0
     /// Keys whose load failed.
     public internal(set) var failed = 0
-    /// Keys without an attempt, because the prefetch was cancelled.
+    /// Keys whose load did not begin, because the prefetch was cancelled.
     public internal(set) var remaining = 0
   }
 
   private let steps: AsyncStream<Step>
   private let task: Task<Summary, Never>
 
-  /// Runs loads of any kind. ``Cache/prefetch(_:options:concurrency:pause:priority:load:)`` is the usual way.
+  /// Runs loads of any kind. For a cache use ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``.
   ///
   /// Throws ``LarderError/Code/invalidArgument`` for a concurrency below 1.
   ///
   /// - Parameters:
-  ///   - concurrency: the number of loads at a time, 1 or more.
+  ///   - concurrency: the number of concurrent loads, 1 or more.
   ///   - clock: the clock for the pauses, usually the clock of the store.
-  ///   - pause: how long each of the concurrent tasks waits before its next load, given the number of finished keys. There is
-  ///     no pause after a key that was present.
-  ///   - load: returns the outcome of the key. An error that it throws becomes the outcome, too.
+  ///   - pause: gets the number of finished keys, and returns how long a concurrent task waits before its next load. After a
+  ///     key that was present, the task does not wait.
+  ///   - load: returns the outcome of the key. An error of `load` becomes the outcome, too.
   public convenience init(
     _ keys: some Sequence<Key>, concurrency: Int = 2, clock: any LarderClock = SystemClock(),
     priority: TaskPriority? = .utility, pause: @escaping @Sendable (Int) -> Duration,
@@ -70,7 +70,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// - Parameter load: returns an outcome for each key of a batch. An error that it throws is the outcome of all these keys.
+  /// - Parameter load: returns an outcome for each key of a batch. If it throws, the error is the outcome of all these keys.
   init(
     _ keys: some Sequence<Key>, batch: Int, concurrency: Int, clock: any LarderClock,
     priority: TaskPriority?, pause: @escaping @Sendable (Int) -> Duration,
@@ -103,7 +103,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   /// The steps, in the order in which keys finish.
   public func makeAsyncIterator() -> AsyncStream<Step>.Iterator { steps.makeAsyncIterator() }
 
-  /// Starts no further loads, and cancels running loads for which no other caller waits.
+  /// Starts no further loads, and cancels running loads for which only the prefetch waits.
   public func cancel() { task.cancel() }
 
   /// Waits until every key is done or the prefetch is cancelled.
@@ -111,16 +111,16 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Cache {
-  /// Loads the values that are not fresh, in the order of the keys, before any caller asks for them.
+  /// Loads the values that are not fresh, in the order of the keys, before any caller asks for these values.
   ///
-  /// A step is done when its value is committed. A caller that asks for a key during its load shares the load. A key without a
-  /// value counts as present if a negative entry was stored, and as loaded if its load found no value. Throws
+  /// A step is done when its value is committed. A caller that asks for a key during its load shares the load. A key with a
+  /// stored negative entry counts as present, and a key for which the load finds no value counts as loaded. Throws
   /// ``LarderError/Code/invalidArgument`` for a concurrency below 1.
   ///
   /// - Parameters:
-  ///   - concurrency: the number of loads at a time, 1 or more.
-  ///   - pause: how long each of the concurrent tasks waits before its next load, by the store's clock.
-  ///   - load: loads the value of a key; it gets the stored value of the key.
+  ///   - concurrency: the number of concurrent loads, 1 or more.
+  ///   - pause: how long, by the store's clock, each of the concurrent tasks waits before its next load.
+  ///   - load: loads the value of a key. Gets the stored value of the key.
   public func prefetch<Name: StoreKey & Sendable>(
     _ keys: some Sequence<Name>, options: LoadOptions = LoadOptions(), concurrency: Int = 2,
     pause: Duration = .zero, priority: TaskPriority? = .utility,
@@ -136,11 +136,11 @@ extension Cache {
     }
   }
 
-  /// Like `prefetch`, with a source that loads many keys in one call; see ``results(for:options:load:)``.
+  /// Like `prefetch`, but one call of `load` loads many keys; see ``results(for:options:load:)``.
   ///
   /// - Parameters:
-  ///   - batch: the most keys in a call of the source, 1 or more.
-  ///   - concurrency: the number of calls at a time, 1 or more.
+  ///   - batch: the largest number of keys in one call of `load`, 1 or more.
+  ///   - concurrency: the number of concurrent calls, 1 or more.
   public func prefetch<Name: StoreKey & Sendable>(
     _ keys: some Sequence<Name>, inBatchesOf batch: Int, options: LoadOptions = LoadOptions(),
     concurrency: Int = 1, pause: Duration = .zero, priority: TaskPriority? = .utility,
@@ -185,7 +185,7 @@ package final class AskedKeys: Sendable {
   package func contains(_ key: Key) -> Bool { keys.withLock { $0.contains(key) } }
 }
 
-/// The keys of a prefetch. The tasks of the prefetch take the keys, batch after batch.
+/// The keys of a prefetch. The tasks of the prefetch take one batch of keys after another.
 private final class PrefetchQueue<Key: Sendable>: Sendable {
   private struct State {
     var next = 0
@@ -203,7 +203,7 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
     self.report = report
   }
 
-  /// The keys of the next load; empty at the end and once the task is cancelled.
+  /// The keys of the next load; empty if no key is left or the task is cancelled.
   private func next() -> [Key] {
     if Task.isCancelled { return [] }
     return state.withLock { state in
@@ -241,7 +241,7 @@ private final class PrefetchQueue<Key: Sendable>: Sendable {
   private var hasNext: Bool { state.withLock { $0.next < keys.count } }
 
   private func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {
-    // The step is reported under the lock, so that the steps come in the order of their numbers.
+    // Reports the step under the lock, so that the steps come in the order of their numbers.
     state.withLock { state in
       state.done += 1
       switch outcome {

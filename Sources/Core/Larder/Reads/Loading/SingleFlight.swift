@@ -1,7 +1,7 @@
 import LarderSystem
 import Synchronization
 
-/// The loads of this process, at most one for each name; a load stays in the table until its value is committed.
+/// The loads of this process, at most one for each name. A load stays in the table until its value is committed.
 package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   private let loads = Mutex<[Name: any AnyInFlightLoad]>([:])
 
@@ -9,14 +9,15 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   package var count: Int { loads.withLock { $0.count } }
 
-  /// The number of callers of all loads whose names satisfy `isCounted`, whether or not the callers wait yet.
+  /// The number of callers of all loads whose names satisfy `isCounted`. Includes callers that are about to wait.
   package func callers(where isCounted: (Name) -> Bool = { _ in true }) -> Int {
     loads.withLock { loads in
       loads.reduce(0) { sum, load in isCounted(load.key) ? sum + load.value.callers : sum }
     }
   }
 
-  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load: even a load that reloads its own key would never end.
+  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Otherwise a load that reloads its own key would never
+  /// end.
   func checkCycle(_ name: Name) throws {
     guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
       return
@@ -26,7 +27,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Waits for a load that the caller has joined. Throws ``LoadCycle`` if the wait would never end.
+  /// Waits for a load that the caller has joined. Throws ``LoadCycle`` if this wait would never end.
   func outcome<Outcome: Sendable>(
     of load: InFlightLoad<Outcome>, _ name: Name
   ) async throws -> Outcome {
@@ -47,7 +48,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     try await load.wait { self.remove(load, name) }
   }
 
-  /// Joins the load `name`, or begins it, also in place of a load that `joins` refuses; the caller then waits or leaves.
+  /// Joins the load `name`, or starts a load if none runs or `joins` refuses the running load. The caller then waits or leaves.
   func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {
@@ -66,12 +67,12 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     return load
   }
 
-  /// The load `name`, while it runs or its value is being committed.
+  /// The load `name` if the load runs or its value waits for the commit.
   func load<Outcome: Sendable>(named name: Name) -> InFlightLoad<Outcome>? {
     loads.withLock { $0[name] as? InFlightLoad<Outcome> }
   }
 
-  /// Takes `load` out of the table, so that later callers do not join it.
+  /// Removes `load` from the table, so that later callers do not join the load.
   func remove(_ load: some AnyObject, _ name: Name) {
     loads.withLock { loads in
       if loads[name] === load { loads[name] = nil }
@@ -94,7 +95,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Ends the load `name`, which ``join(_:for:)`` began, and resumes every caller that joined it.
+  /// Ends the load `name`, which ``join(_:for:)`` began, and resumes every caller of the load.
   package func complete<Outcome: Sendable>(_ name: Name, with outcome: Outcome) {
     let load = loads.withLock { $0.removeValue(forKey: name) }
     (load as? InFlightLoad<Outcome>)?.complete(.success(outcome))
