@@ -24,8 +24,8 @@ import LarderSystem
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
-/// Listings are in the order of the keys, byte by byte. Among keys with the same first 238 bytes, the place of a key of more
-/// than 250 bytes is undefined.
+/// Listings are in the order of the keys, byte by byte. But keys of more than 250 bytes are in no order among keys with the
+/// same first 238 bytes.
 ///
 /// With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
 /// ``LarderError/Code/invalidArgument``.

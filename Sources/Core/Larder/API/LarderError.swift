@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// An error of the library: a code for programs and a text for people. The text names the path, key or limit, and a
-/// remedy.
+/// An error of the library: a code for programs and a text for people. The text names the path, key or limit and a remedy.
 ///
 /// A missing entry is never an error: reads return nil.
 public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -83,8 +82,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     self.hint = hint
   }
 
-  /// The most Unicode scalars of a message; the rest is cut, because a message may quote a long argument. Every path is
-  /// shorter.
+  /// The most Unicode scalars of a message. A message may quote a long argument, so the rest is cut. Every path is shorter.
   private static let longestMessage = 10_000
 
   /// The message, and the remedy in parentheses.

@@ -126,8 +126,8 @@ extension Cache {
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
   /// An entry that exists during the whole iteration is visited once. Each batch comes from a snapshot of its own. The
-  /// iteration skips values that the codec cannot decode. It counts neither as a read nor as an access, and puts no values into
-  /// the memory tier.
+  /// iteration skips values that the codec cannot decode, does not count as a read or an access, and does not fill the memory
+  /// tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)
   }

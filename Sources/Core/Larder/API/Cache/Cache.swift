@@ -113,8 +113,7 @@ extension Store {
   /// A view of the namespace `name` through a codec.
   ///
   /// Caches share their values in memory if their codecs are equal, or have the same type without stored properties. If a codec
-  /// has properties and is not `Equatable`, a cache with this codec shares its values with no other cache: make such a cache
-  /// once.
+  /// has properties and is not `Equatable`, a cache with this codec shares its values with no other cache: make it only once.
   public func cache<Value>(
     _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil

@@ -146,8 +146,7 @@ extension Store.Namespace {
     return keys
   }
 
-  /// A cursor directly after `key`, even if no entry has this key. Throws ``LarderError/Code/invalidArgument`` for an invalid
-  /// key.
+  /// A cursor directly after `key`, even if no entry has this key. Throws ``LarderError/Code/invalidArgument`` for a bad key.
   package func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
     let transaction = try engine.beginRead()
     let id = try engine.reader.identify(handle, in: transaction)

@@ -3,12 +3,10 @@ import LarderSystem
 
 /// Scans of many entries, in snapshots of at most 500 entries and about 4 MB each.
 extension Store.Namespace {
-  /// Visits entries in key order with their bytes until `visit` returns false. Counts neither as a read nor as an access. Skips
-  /// damaged entries.
+  /// Visits entries in key order until `visit` returns false. Counts neither as a read nor as an access. Skips damaged entries.
   ///
-  /// After at most 500 entries the scan commits the write buffer and begins a new snapshot, so the entries come from several
-  /// snapshots. The bytes are valid only in `visit`. Keep `visit` short, because LMDB cannot reuse freed pages during a
-  /// snapshot.
+  /// After at most 500 entries the scan commits the write buffer and begins a new snapshot. So the entries come from several
+  /// snapshots. The bytes are valid only in `visit`. Keep `visit` short, because a snapshot prevents the reuse of freed pages.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
     includingExpired: Bool = false,
@@ -24,8 +22,7 @@ extension Store.Namespace {
   }
 
   /// Like ``scan(prefix:after:includingExpired:_:)``, but only for entries that pass `isWanted` and whose keys pass `hasKey`.
-  /// Decompresses and decrypts only values of these entries. If `readsValues` is false, reads no values, and `visit` gets no
-  /// bytes.
+  /// Undoes transforms only for these entries. If `readsValues` is false, reads no values, and `visit` gets no bytes.
   ///
   /// - Parameter damaged: called for each damaged entry, which is then skipped.
   package func scanEntries(

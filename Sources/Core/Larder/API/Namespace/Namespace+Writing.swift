@@ -46,8 +46,7 @@ extension Store.Namespace {
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry.
   ///
-  /// No other write can change the entry in between. `change` must make no writes, and may run more than once and on any
-  /// thread.
+  /// No other write can change the entry in between. `change` must make no writes. It may run several times, on any thread.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
@@ -63,8 +62,7 @@ extension Store.Namespace {
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> [UInt8]? { try write(popping(key)) }
 
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can change the entry in
-  /// between.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can happen in between.
   ///
   /// The number is stored as decimal text. An existing entry keeps its attributes. Throws ``LarderError/Code/undecodable`` if
   /// the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum does not fit into an `Int`.
@@ -99,8 +97,7 @@ extension Store.Namespace {
 
   /// Protects the entry from eviction at every limit. Returns false if there is no entry, or an expired entry.
   ///
-  /// The entry still expires and can be removed. Later writes keep the pin, except writes that set
-  /// ``EntryAttributes/isPinned``.
+  /// The entry still expires and can be removed. Later writes keep the pin if they do not set ``EntryAttributes/isPinned``.
   @discardableResult
   public func pin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, true))
@@ -131,8 +128,7 @@ extension Store.Namespace {
     return try Purge(engine: engine).run(only: name)
   }
 
-  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries. Returns the number of
-  /// removals.
+  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries. Returns the number.
   ///
   /// Entries that are written during the call may stay. For an empty prefix use ``clear()``. O(entries with the prefix).
   @discardableResult

@@ -128,8 +128,8 @@ final class NamespaceHandle: Sendable {
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
   /// Drops the unmerged counts if the store's counters were reset by commit `epoch`, as read in commit `moment`. A reset
-  /// changes the generation of the metadata, so the first read after a reset calls this method. Only counts of concurrent reads
-  /// may be lost.
+  /// changes the metadata's generation, so the first read after a reset calls this method. Only counts of concurrent reads get
+  /// lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in

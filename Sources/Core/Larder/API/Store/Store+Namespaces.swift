@@ -51,8 +51,7 @@ extension Store {
     _ = try override(overrides, for: name) { true }
   }
 
-  /// Like ``override(_:for:)``. False if `shouldContinue` stopped the call; then the limit in force is the usage that was
-  /// reached.
+  /// Like ``override(_:for:)``. False if `shouldContinue` stopped the call; then the limit in force is the reached usage.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
@@ -67,8 +66,7 @@ extension Store {
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult { try clear { _ in true } }
 
-  /// Empties the namespaces whose names pass `isMeant`, in one commit. Loads that began before, in any namespace, store no
-  /// value.
+  /// Empties the namespaces whose names pass `isMeant`, in one commit. No load that began before stores a value.
   package func clear(where isMeant: (String) -> Bool) throws(LarderError) -> RemovalResult {
     try checkWritable()
     let removal = try engine.commit { batch in
@@ -96,8 +94,7 @@ extension Store {
   /// The time at which the next entry of each namespace stops being fresh; nothing for a namespace without such an entry.
   ///
   /// The index is in the order of the ends of stale windows, so a later record may have an earlier expiry. The search reads
-  /// about 10,000 entries, and then more only until it finds a fresh entry. Without stale windows the first fresh entry is
-  /// enough.
+  /// about 10,000 entries, or more until it finds a fresh entry. Without stale windows the first fresh entry is enough.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]

@@ -47,8 +47,7 @@ public struct Store: Sendable {
     /// checkpoint, so a checkpoint follows a write after at most twice this interval.
     public var checkpointInterval = Duration.milliseconds(200)
     /// Transforms that change values before they are stored, in this order, such as compression and then encryption. A value
-    /// that was stored without transforms can be read if no transform is required. All openings in a process need equal
-    /// transforms.
+    /// that was stored without transforms can be read if none is required. All openings in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether the memory tier drops decoded values if the system is short of memory: half of them at a warning, nine tenths if
     /// memory is critical. Larder asks the system at most once a second, when a value is kept. The first opening decides.
@@ -146,8 +145,7 @@ public struct Store: Sendable {
   /// The current time of the store's clock.
   public var now: Timestamp { engine.clock.now }
 
-  /// A view of the namespace `name`. The first write creates the namespace, or throws ``LarderError/Code/invalidArgument`` if
-  /// the name is invalid.
+  /// A view of the namespace `name`. The first write creates the namespace, or throws an error if the name is invalid.
   public func namespace(_ name: String) -> Store.Namespace {
     Store.Namespace(store: self, handle: engine.handle(for: name))
   }

@@ -69,7 +69,7 @@ extension CacheLoad {
 }
 
 extension Cache {
-  /// The hash that chooses the lease of a key. A removal of the key changes the hash, so later loads do not wait for earlier
+  /// The hash that chooses the lease of a key. A removal of the key changes the hash, so later loads do not wait for older
   /// loads.
   func leaseHash(_ key: [UInt8]) throws -> UInt64 {
     let engine = namespace.engine

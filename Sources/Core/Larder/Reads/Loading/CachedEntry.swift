@@ -12,8 +12,7 @@ struct CachedEntry {
   func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
     guard state != .expired else { return false }
     guard let window else { return true }
-    // After the clock was set back, an entry may be stale before its expiry. Without this guard a window of zero would accept
-    // it.
+    // After the clock was set back, an entry may be stale before its expiry. A window of zero must not accept such an entry.
     guard window > .zero else { return false }
     let end = Timestamp(milliseconds: header.expires).advanced(by: window)
     return now < end

@@ -50,8 +50,7 @@ extension Cache {
 }
 
 extension Store {
-  /// Removes all running loads of a namespace, or of the whole store, from the table, so that later callers join none.
-  /// O(running loads).
+  /// Removes all running loads of a namespace or of the store from the table, so that later callers join none. O(loads).
   package func leaveLoads(in namespace: String? = nil) {
     let namespace = namespace.map(ExactString.init)
     engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }

@@ -65,8 +65,7 @@ final class LoadLeases: Sendable {
     let place = LeaseTable.place(of: hash)
     return state.withLock { state in
       let now = now
-      // This process already has the lease, for a load of another type or a load that is not shared. This load then runs
-      // without.
+      // A load of another type, or a load that is not shared, has the lease in this process. This load runs without the lease.
       if let mine = state.held[place], mine.hash == hash,
         table.standing(hash, at: now) == .held
       {
@@ -87,9 +86,8 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Tries to take the lease for a load that has waited. If the holder ended the lease but stored no usable value, this and all
-  /// other waiting loads run without a lease. Otherwise they would run one after another, which takes long if the origin fails
-  /// slowly.
+  /// Tries to take the lease for a load that has waited. If the holder ended the lease but stored no usable value, all waiting
+  /// loads run without a lease. Otherwise they would run one after another, which takes long if the origin fails slowly.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
     switch table.standing(hash, at: now) {
     case .held: Attempt(isHeld: true)

@@ -39,8 +39,7 @@ public struct LoadOptions: Sendable {
   /// The lifetime of a negative entry, which records that a key has no value; nil stores no negative entry.
   public var absent: Expiration?
   /// If a fresh value expires within this time, the value is returned, and a newer value is loaded in the background. If the
-  /// whole lifetime is not longer than this time, the load begins after half of the lifetime. If nil, no load begins before the
-  /// expiry.
+  /// whole lifetime is not longer, that load begins after half of the lifetime. If nil, no load begins before the expiry.
   public var refreshAhead: Duration?
   /// How long, by the store's clock, the caller waits for a load before it gets ``LarderError/Code/timedOut``; nil means no
   /// limit. The load continues if other callers wait. Otherwise the load is cancelled.
@@ -61,8 +60,7 @@ public struct LoadOptions: Sendable {
   /// Receives the errors of background loads and of the commits of loaded values.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?
 
-  /// Whether a request with the policy `standard` waits for the refresh of a value instead of returning the value. For
-  /// prefetches.
+  /// Whether a request with the policy `standard` waits for the refresh of a value. A prefetch sets this property.
   var requiresFresh = false
   /// Whether only one process of the machine loads a key at a time. False if another rule chooses the loading process.
   package var takesLease = true

@@ -52,8 +52,7 @@ final class LoadWrite: QueuedWrite {
     state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
   }
 
-  /// Whether a reader whose lookup did not find the value may get it: the snapshot is before the commit, the namespace
-  /// unchanged.
+  /// Whether the value may answer a reader that did not find it: the reader's snapshot is older, and the namespace is the same.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64) -> Bool {
     let transaction = transaction.load(ordering: .relaxed)
     return (transaction == 0 || snapshot < transaction)

@@ -16,8 +16,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Otherwise a load that reloads its own key would never
-  /// end.
+  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Otherwise a reload of its own key would never end.
   func checkCycle(_ name: Name) throws {
     guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
       return

@@ -5,25 +5,25 @@ import Synchronization
 extension CacheMemory {
   @inline(__always)
   func hash(of key: Span<UInt8>) -> UInt64 {
-    // 0 marks a free slot.
+    // The hash 0 marks a free slot, so no key may have the hash 0.
     max(1, keyHash.hash(of: key))
   }
 
   @inline(__always)
   static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> 60) }
 
-  /// The item under `key`, if it is certainly current and fresh without a lookup in the store. The call reads `newest` first: a
-  /// write that ended before has a number up to `newest`. The lock of the key's shard also makes the counts exact.
+  /// The item under `key`, if it is certainly current and fresh without a lookup in the store. Reads `newest` first, so the
+  /// comparison includes every write that ended before this call. The lock of the key's shard also makes the counts exact.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment
-    // The store is closed, or a forked child must not use it: the lookup in the store throws the error.
+    // The store is closed, or the process is a forked child. Returns nil, so that the lookup in the store throws the error.
     if newest == 0 { return nil }
     let hash = hash(of: key)
     let stripe = Self.stripe(of: hash)
     return shards.withLock(stripe) { table in
       guard let item = table.find(hash, key), item.isCurrent(at: newest) else { return nil }
-      // Most entries do not expire; then no clock is read.
+      // Most entries never expire, so most reads need no clock.
       guard item.neverExpires || isFresh(item) else { return nil }
       item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
       counters.count(MemoryCounts.Kind.hits.rawValue, stripe: stripe)
@@ -38,13 +38,13 @@ extension CacheMemory {
     return item.isFresh(at: now)
   }
 
-  /// The item under `key`, for a comparison with the store.
+  /// The item under `key`, even if it is not current, so that the caller can compare it with the store.
   func item(_ key: Span<UInt8>) -> MemoryItem? {
     let hash = hash(of: key)
     return shards.withLock(Self.stripe(of: hash)) { $0.find(hash, key) }
   }
 
-  /// Records that the entry has the item's value in a snapshot, and that a read returned it.
+  /// Records that the item's value is current in `snapshot`, and that a read returned the value.
   func confirm(_ item: MemoryItem, _ header: EntryHeader, snapshot: UInt64) {
     let stripe = Self.stripe(of: item.hash)
     shards.withLock(stripe) { _ in
@@ -56,7 +56,7 @@ extension CacheMemory {
 
   func countMiss() { counters.count(MemoryCounts.Kind.misses.rawValue) }
 
-  /// Keeps a value that an entry has in a snapshot; a present value of a later snapshot stays.
+  /// Keeps a value that an entry has in a snapshot. A present value from a later snapshot is not replaced.
   func keep<Value: Sendable>(
     _ value: Value, for key: Span<UInt8>, cost: Int, id: NamespaceID, header: EntryHeader,
     snapshot: UInt64, now: Int64
@@ -65,7 +65,7 @@ extension CacheMemory {
     let limits = limits
     let size = MemoryUsage(cost: cost, entries: 1)
     guard limits.capacity.holds(size), let spare = budget.reserve(cost, for: self) else {
-      // An older value must not stay in place of a value that cannot be kept.
+      // The new value cannot be kept, so the older value must go, too.
       if let item = item(key) { remove(item) }
       return
     }
@@ -75,10 +75,10 @@ extension CacheMemory {
     budget.release(put(item, spare: spare, now: now))
   }
 
-  /// Inserts an item, with `spare` cost left in the budget beside it; returns the total cost of values that are no longer kept.
+  /// Inserts an item. `spare` is the free cost in the budget. Returns the total cost of the values that are no longer kept.
   private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
     let size = MemoryUsage(cost: item.cost, entries: 1)
-    // These items are released after the lock.
+    // Released only after the lock, because their deinitializers may run any code.
     var leaving: [MemoryItem] = []
     var replaced: MemoryItem?
     let isKept = state.withLock { state in
@@ -87,7 +87,7 @@ extension CacheMemory {
       let stripe = Self.stripe(of: item.hash)
       let present = shards.withLock(stripe) { $0.item(withKeyOf: item) }
       if let present, present.snapshot > item.snapshot { return false }
-      // While the caches of the store are full, this memory cannot grow.
+      // If the caches of the store are full, `spare` is 0, and this memory cannot grow.
       let bound = MemoryUsage(
         cost: state.policy.usage.cost.saturatingAdding(item.cost).saturatingAdding(spare),
         entries: .max)

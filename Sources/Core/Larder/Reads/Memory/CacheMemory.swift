@@ -4,11 +4,11 @@ import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.
 ///
-/// Its values are always current. Each value carries the `ReadTransaction.moment` at which it last matched its entry. A read
-/// returns the value without a lookup only if no process has written since; otherwise one lookup compares the versions.
+/// The values are always current. Each value has the `ReadTransaction.moment` at which it last matched its entry. If no process
+/// has written after this moment, a read returns the value without a lookup. Otherwise one lookup compares the versions.
 ///
-/// Caches of one store and namespace share a memory if their codecs have the same type and are interchangeable: the type has no
-/// stored properties, or the codecs are equal. Any other cache has its own memory.
+/// Caches of one store and namespace share a memory if their codecs have the same type and are equal. Codecs of a type without
+/// stored properties are equal. Any other cache has a memory of its own.
 public final class CacheMemory: Sendable {
   static let shardCount = 16
 
@@ -16,15 +16,15 @@ public final class CacheMemory: Sendable {
   let counters = StripedCounters()
   let budget: MemoryBudget
   private let handle: NamespaceHandle
-  // A hit reads these properties here: access through the store would cost reference counting.
+  // A hit reads these properties here, because access through the store would need reference counting.
   let reader: EntryReader
   let clock: StoreClock
   let keyHash = KeyHash()
   let shards: LockStripes<MemoryTable>
-  /// The policy and the limits. A change of the shards' tables holds this lock, and inside it the lock of a shard.
+  /// The policy and the limits. A change of a shard's table holds this lock, and then the lock of the shard.
   let state: Mutex<State>
 
-  /// The policy's ``MemoryPolicy/firstRecent``, for hits.
+  /// A copy of the policy's ``MemoryPolicy/firstRecent``, which hits read without the policy's lock.
   let firstRecent = Atomic<UInt64>(0)
   let owners = Atomic<Int>(0)
 
@@ -50,7 +50,7 @@ public final class CacheMemory: Sendable {
     handle.memory.withLock { $0.retire(counters) }
   }
 
-  /// The limits of this memory, in this process. A lower limit drops values at once.
+  /// The limits of this memory, in this process. A lower limit removes values before the setter returns.
   public var limits: MemoryLimits {
     get { state.withLock { $0.limits } }
     set {
@@ -63,19 +63,19 @@ public final class CacheMemory: Sendable {
 
   var isUnused: Bool { owners.load(ordering: .relaxed) == 0 && usage.entries == 0 }
 
-  /// The usage, the limits, and the counts of reads and evictions since this memory was made.
+  /// The usage, the limits, and the counts of reads and evictions from the creation of this memory on.
   public var statistics: MemoryStatistics {
     let (usage, limits) = state.withLock { ($0.policy.usage, $0.limits) }
     return MemoryStatistics(
       usage: usage, capacity: limits.capacity, counts: MemoryCounts(counters))
   }
 
-  /// Drops values until they cost at most `cost`: first unused values, then values that the eviction policy selects.
+  /// Removes values until the rest costs at most `cost`: first values that were never used, then victims of the policy.
   func trim(to cost: Int) {
     trim { _ in MemoryUsage(cost: max(0, cost), entries: .max) }
   }
 
-  /// Drops values until at most this fraction of them is left, in number and cost; 0 to 1.
+  /// Removes values until at most this fraction of the values is left, in number and cost; 0 to 1.
   public func trim(toFraction fraction: Double) {
     trim { usage in usage.scaled(by: fraction) }
   }
@@ -91,7 +91,7 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// Evicts values with a total cost of at least `cost`, or all values, to make room in the budget of the store.
+  /// Evicts values with a total cost of at least `cost`, or all values, so that another value fits into the store's budget.
   func evict(_ cost: Int) {
     change { policy, leaving in
       let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)
@@ -107,7 +107,7 @@ public final class CacheMemory: Sendable {
     }
   }
 
-  /// Changes the kept values. Removed values are released outside the lock, because their deinitialisers may run any code.
+  /// Changes the kept values. Releases removed values outside the lock, because their deinitializers may run any code.
   private func change(_ body: (inout MemoryPolicy, inout [MemoryItem]) -> Void) {
     var leaving: [MemoryItem] = []
     state.withLock { state in
@@ -117,7 +117,7 @@ public final class CacheMemory: Sendable {
     budget.release(leaving.reduce(0) { $0 + $1.cost })
   }
 
-  /// Removes items from the tables. The caller holds the lock of `state`.
+  /// Removes items from the tables. The caller must hold the lock of `state`.
   func forget(_ leaving: [MemoryItem]) {
     for item in leaving {
       let isGone = shards.withLock(Self.stripe(of: item.hash)) { $0.remove(item) }

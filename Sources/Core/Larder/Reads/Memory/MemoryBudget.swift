@@ -1,15 +1,15 @@
 import Synchronization
 
 /// The limit on the total cost of all decoded values of a store in this process. A value is kept only after its cost was
-/// reserved, so the sum is always within the limit. Without room, one cache evicts: the growing cache if it has an equal share
-/// or more, otherwise the largest. So a scan through one cache takes from others at most their excess over an equal share.
+/// reserved, so the sum never exceeds the limit. If the budget is full, one cache evicts: the growing cache if it has at least
+/// an equal share, otherwise the largest cache. So a scan of one cache evicts only values of caches above an equal share.
 final class MemoryBudget: Sendable {
   static let defaultLimit = 64_000_000
 
   private struct State {
     var limit = MemoryBudget.defaultLimit
     var used = 0
-    /// Strong references: a weak reference would slow each reference count, and so each hit.
+    /// Strong references, because weak references to an object make its reference counting, and so each hit, slower.
     var members: [CacheMemory] = []
   }
 
@@ -51,7 +51,7 @@ final class MemoryBudget: Sendable {
 
   var members: [CacheMemory] { state.withLock { $0.members } }
 
-  /// Reserves a cost for a value of `memory`. Returns the cost that is left in the budget, or nil without room.
+  /// Reserves `cost` for a value of `memory`. Returns the cost that is left in the budget, or nil if the value does not fit.
   func reserve(_ cost: Int, for memory: CacheMemory) -> Int? {
     while true {
       let (spare, missing) = state.withLock { state -> (Int?, Int) in
@@ -70,7 +70,7 @@ final class MemoryBudget: Sendable {
     if cost != 0 { state.withLock { $0.used -= cost } }
   }
 
-  /// Evicts values of this cost from one cache, or all its values; false if all caches are empty.
+  /// Evicts values with this total cost from one cache, or all its values. False if all caches are empty.
   private func makeRoom(_ cost: Int, for growing: CacheMemory) -> Bool {
     let holders = members.map { (memory: $0, cost: $0.usage.cost) }.filter { $0.cost > 0 }
     guard let largest = holders.max(by: { $0.cost < $1.cost }) else { return false }
@@ -81,7 +81,7 @@ final class MemoryBudget: Sendable {
   }
 }
 
-/// Counts the caches that use a memory. A memory that cannot be shared is removed with the last copy of its cache.
+/// Counts the caches that use a memory. If no other cache can share the memory, its last owner removes it.
 final class MemoryOwner: Sendable {
   let memory: CacheMemory
   private let isShared: Bool

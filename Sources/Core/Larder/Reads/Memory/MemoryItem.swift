@@ -2,35 +2,34 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The facts that tell whether a decoded value is still current; ``MemoryBox`` adds the value. A pair of namespace id and
-/// version names one value for ever, so the value never changes. The facts that a touch or a commit can change are atomics,
-/// read and written together under the lock of the item's shard. `Sendable` is unchecked because of the subclass; all
-/// properties are constants.
+/// The facts that tell whether a decoded value is still current. ``MemoryBox`` adds the value, which never changes, because a
+/// namespace id and a version name one value for ever. A touch or a commit can change some facts: these are atomics, which are
+/// read and written together under the lock of the item's shard. `Sendable` is unchecked only because of the subclass.
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
-  /// The first and last bytes of the key: the whole key if it has up to 16 bytes. Then a lookup needs no other cache line.
+  /// The first and last bytes of the key. For up to 16 bytes they are the whole key, so a lookup reads no other cache line.
   private let ends: (UInt64, UInt64)
   let hash: UInt64
   let id: NamespaceID
   let version: UInt64
   let cost: Int
-  /// The end of the value's life in memory, even if the entry lives longer.
+  /// The time at which the value must leave the memory, even if the entry is still fresh.
   let end: Int64
 
-  /// The mark of the newest state in which the entry is known to have this value; see ``ReadTransaction/moment``.
+  /// The newest state of the store in which the entry is known to have this value; see ``ReadTransaction/moment``.
   private let stamp: Atomic<UInt64>
   /// From this time on the value must not be returned without a lookup of the entry.
   private let expires: Atomic<Int64>
-  /// The time of the entry's write, as this process first saw the version.
+  /// The time of the entry's write, as this process saw it first.
   let writtenAt: Int64
-  /// The time of the write; `.min` for an entry that never expires. An entry written more than a minute ahead is not fresh.
+  /// The time of the write; `.min` if the entry never expires. A time more than a minute in the future makes the entry stale.
   private let written: Atomic<Int64>
 
-  /// The access statistics. A hit and the policy may overwrite each other's changes.
+  /// The access statistics. A hit and the policy may write at the same time, and one change may be lost.
   private let storedStats = Atomic<UInt8>(0)
   private let storedNumber = Atomic<UInt64>(0)
-  /// The place in the policy's queue; it changes only under the policy's lock.
+  /// The place in the policy's queue. It changes only under the policy's lock.
   private let storedPlace = Atomic<Int>(MemoryQueue.end)
 
   init(
@@ -62,7 +61,7 @@ class MemoryItem: @unchecked Sendable {
 
   final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
-  /// Whether the value was known to be current in the state `transaction` or in a later state.
+  /// Whether the value was known to be current in the state `transaction` or in a later state of the store.
   @inline(__always)
   final func isCurrent(at transaction: UInt64) -> Bool {
     stamp.load(ordering: .relaxed) >= transaction
@@ -75,7 +74,7 @@ class MemoryItem: @unchecked Sendable {
     stamp.store(snapshot, ordering: .relaxed)
   }
 
-  /// Whether this is the value of an entry with that header, and young enough to be returned again.
+  /// Whether this is the value of an entry with that header, and its lifetime in memory has not ended.
   final func isValue(of header: EntryHeader, id: NamespaceID, at now: Int64) -> Bool {
     version == header.version && self.id == id && (end == .max || now < end)
   }
@@ -83,7 +82,7 @@ class MemoryItem: @unchecked Sendable {
   @inline(__always)
   final var neverExpires: Bool { expires.load(ordering: .relaxed) == EntryHeader.never }
 
-  /// Whether an entry with these times is fresh, as ``EntryHeader/state(at:)`` decides.
+  /// Whether an entry with these times is fresh, by the rule of ``EntryHeader/state(at:)``.
   @inline(__always)
   final func isFresh(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
@@ -91,7 +90,7 @@ class MemoryItem: @unchecked Sendable {
     return now < expires && written.load(ordering: .relaxed) <= now &+ 60_000
   }
 
-  /// Whether the coarse clock could be wrong about the item.
+  /// Whether the coarse clock may be too inexact to tell if the item is expired.
   @inline(__always)
   final func isNearItsEnd(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
@@ -108,7 +107,7 @@ class MemoryItem: @unchecked Sendable {
     set { storedPlace.store(newValue, ordering: .relaxed) }
   }
 
-  /// The access statistics of an item, in seven bits: clock, frequency, and whether it was ever used.
+  /// The access statistics of an item, in seven bits: clock, frequency, and whether a read has used the item.
   private final var word: UInt8 {
     get { storedStats.load(ordering: .relaxed) }
     set { storedStats.store(newValue, ordering: .relaxed) }
@@ -121,8 +120,8 @@ class MemoryItem: @unchecked Sendable {
 
   final var isUsed: Bool { word & 0x40 != 0 }
 
-  /// Records a use; it equals ``AccessStats/use()`` without decoding the word. For an item in constant use nothing changes. For
-  /// an item as new as `firstRecent` it only notes that the item was used.
+  /// Records a use, like ``AccessStats/use()`` but without decoding the word. Changes nothing if the statistics are at their
+  /// maximum. An item with the number `firstRecent` or a higher number is too new, so only the fact of its use is recorded.
   @inline(__always)
   final func recordUse(firstRecent: UInt64) {
     let word = word
@@ -137,14 +136,14 @@ class MemoryItem: @unchecked Sendable {
     number = other.number
   }
 
-  /// The number of the insertion into the memory; it changes only under the policy's lock.
+  /// The number of the insertion into the memory. It changes only under the policy's lock.
   final var number: UInt64 {
     get { storedNumber.load(ordering: .relaxed) }
     set { storedNumber.store(newValue, ordering: .relaxed) }
   }
 }
 
-/// A decoded value and its facts in one object, so a hit changes only one reference count.
+/// A decoded value and its facts in one object, so that a hit changes only one reference count.
 @usableFromInline
 final class MemoryBox<Value: Sendable>: MemoryItem, @unchecked Sendable {
   @usableFromInline let value: Value

@@ -1,17 +1,17 @@
-/// The limits of the decoded values in memory, for a cache and all caches that share its values; nil for no limit.
+/// The limits of the decoded values in memory, for a cache and all caches that share its values. Nil means no limit.
 ///
 /// The limits hold after every operation, separately in each process.
 public struct MemoryLimits: Hashable, Sendable {
-  /// The largest total cost of the values, and of a value: bytes of the encoded form, unless the cache has a cost function.
+  /// The largest total cost of all values: bytes of the encoded values, or the costs of the cache's cost function.
   public var cost: Int?
   /// The largest number of values.
   public var entries: Int?
-  /// The longest time for which a value is returned from memory before it is decoded again; nil for no bound.
+  /// The longest time for which a value is returned from memory before it is decoded again; nil means no limit.
   ///
-  /// Values from memory are current without this limit. It limits the age of objects inside a value, such as an image.
+  /// Values in memory are current even without this limit. Use the limit for values with parts that age, such as an image.
   public var lifetime: Duration?
 
-  /// Limits of cost, number and lifetime; nil for no limit.
+  /// Makes limits of cost, number and lifetime. Nil means no limit.
   public init(cost: Int? = nil, entries: Int? = nil, lifetime: Duration? = nil) {
     self.cost = cost
     self.entries = entries
@@ -20,33 +20,33 @@ public struct MemoryLimits: Hashable, Sendable {
 
   /// 16 MB of encoded values, and 10,000 values.
   ///
-  /// Enough for the values that an application shows again within minutes. A decoded value can take several times its bytes as
-  /// JSON, and some hundreds of bytes more. All caches of a store also share its ``StoreLimits/memory``.
+  /// Enough for the values that an application shows again within minutes. A decoded value may need several times the bytes of
+  /// its JSON, and some hundreds of bytes more. In addition, all caches of a store share the limit ``StoreLimits/memory``.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
-  /// No values are kept: each read decodes its value.
+  /// Keeps no values in memory, so each read decodes its value.
   public static let off = MemoryLimits(cost: 0, entries: 0)
 
   var capacity: MemoryUsage {
     MemoryUsage(cost: max(0, cost ?? .max), entries: max(0, entries ?? .max))
   }
 
-  /// The end of the lifetime of a value decoded at `now`, in milliseconds since 1970.
+  /// The end of the lifetime of a value that is decoded at `now`, in milliseconds since 1970.
   func end(from now: Int64) -> Int64 {
     lifetime.map { Timestamp(milliseconds: now).advanced(by: $0).milliseconds } ?? .max
   }
 }
 
-/// The usage of memory by decoded values, or its limit.
+/// The memory that decoded values use, or the limit of this memory.
 public struct MemoryUsage: Hashable, Sendable {
-  /// Bytes of the encoded values, or the sum of the costs that the cache gives them.
+  /// The bytes of the encoded values, or the sum of the costs from the cache's cost function.
   public var cost: Int = 0
   /// The number of values.
   public var entries: Int = 0
 
   func holds(_ usage: MemoryUsage) -> Bool { usage.cost <= cost && usage.entries <= entries }
 
-  /// The fraction of this capacity that `usage` takes: of the cost or of the number, whichever is larger.
+  /// The fraction of this capacity that `usage` needs. The larger of the fractions of cost and of number.
   func share(of usage: MemoryUsage) -> Double {
     max(
       Double(usage.cost) / Double(max(cost, 1)), Double(usage.entries) / Double(max(entries, 1)))

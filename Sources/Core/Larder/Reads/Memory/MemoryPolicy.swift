@@ -1,27 +1,27 @@
-/// The decoded values of one memory in the order of their insertion, and the state of the policy that evicts them: the policy
-/// of the store, ``EvictionQueue``, with statistics in the items. A memory prefers new values to values that were never used:
-/// the entry stays in the store, so a wrong choice costs one decoding.
+/// The decoded values of one memory in the order of their insertion, and the state of the eviction policy, which is the policy
+/// of the store: ``EvictionQueue``. The items have the statistics. A memory prefers new values to values that were never used.
+/// A wrong choice only means that a value is decoded again, because the entry stays in the store.
 struct MemoryPolicy: EvictionQueue {
   private(set) var queue = MemoryQueue()
   private var ghosts = MemoryGhosts()
   var policy = PolicyState()
   /// The clock hand: a place in the queue, or ``MemoryQueue/end``.
   var clockHand = MemoryQueue.end
-  /// The next item whose frequency is halved: one item for every eight insertions.
+  /// The item whose frequency is halved next. Every eight insertions halve the frequency of one item.
   private var aging = MemoryQueue.end
   private var insertions: UInt64 = 0
 
-  // Valid during one operation.
+  // These properties are valid only during one operation.
   private var capacity = MemoryUsage(cost: .max, entries: .max)
   private var pending = MemoryUsage()
   private var now: Int64 = 0
   private var leaving: [MemoryItem] = []
 
   var usage: MemoryUsage { queue.usage }
-  /// Uses of items with this number or a later number do not count, because the items are too new.
+  /// Items with this number or a higher number are too new, so their uses do not count.
   var firstRecent: UInt64 { insertions &+ 1 &- UInt64(max(1, queue.window.entries) - 1) / 4 }
 
-  /// Makes room for a new item, and appends the item; returns the evicted items. The item alone fits into the capacity.
+  /// Makes room for a new item, and appends the item. Returns the evicted items. The item itself must fit into the capacity.
   mutating func insert(_ item: MemoryItem, capacity: MemoryUsage, now: Int64) -> [MemoryItem] {
     pending = MemoryUsage(cost: item.cost, entries: 1)
     defer { pending = MemoryUsage() }
@@ -36,7 +36,7 @@ struct MemoryPolicy: EvictionQueue {
     return end()
   }
 
-  /// Gives a new value of a key the place and the statistics of its old value; returns the evicted items.
+  /// Puts a new value of a key into the place of the old value, with its statistics. Returns the evicted items.
   mutating func replace(
     _ old: MemoryItem, by new: MemoryItem, capacity: MemoryUsage, now: Int64
   ) -> [MemoryItem] {
@@ -56,7 +56,7 @@ struct MemoryPolicy: EvictionQueue {
     return end()
   }
 
-  /// Evicts until the items fit into `capacity`: first the items that were never used, oldest first. O(n).
+  /// Evicts items until the rest fits into `capacity`. Begins with the oldest of the items that were never used. O(n).
   mutating func trim(to capacity: MemoryUsage) -> [MemoryItem] {
     begin(capacity, .min)
     var place = queue.oldest
@@ -101,7 +101,7 @@ struct MemoryPolicy: EvictionQueue {
   }
 }
 
-/// The policy's view of the memory: an entry is its place in the queue.
+/// The eviction policy names an entry by its place in the queue.
 extension MemoryPolicy {
   typealias Failure = Never
 

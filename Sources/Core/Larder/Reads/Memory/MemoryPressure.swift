@@ -1,13 +1,13 @@
 import LarderSystem
 import Synchronization
 
-/// How scarce memory is: on Linux from the pressure stall information of the process's control group, or of the machine, and
-/// the part of the group's memory that cannot be reclaimed; on macOS the system's memory pressure.
+/// How scarce memory is. On Linux the facts come from the pressure stall information of the process's control group, or of the
+/// machine, and from the part of the group's memory that cannot be reclaimed. On macOS the system tells the pressure.
 package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
-  /// Tasks wait for memory a tenth of the time, or nine tenths of the limit are used: half of the decoded values are dropped.
+  /// Tasks wait for memory 10 % of the time, or 90 % of the limit are used. Half of the decoded values are dropped.
   case warning
-  /// All tasks wait for memory a twentieth of the time, or the limit is nearly used: nine tenths of the values are dropped.
+  /// All tasks wait for memory 5 % of the time, or nearly the whole limit is used. Nine tenths of the values are dropped.
   case critical
 
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -20,7 +20,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
     }
   }
 
-  /// Computes the pressure from files of Linux. Of `memory.stat` the `anon` bytes count: only swapping can reclaim these bytes.
+  /// Computes the pressure from the texts of Linux files. Only swapping can reclaim the `anon` bytes of `memory.stat`.
   package init(stalls: String?, limit: String?, statistics: String?) {
     var found = MemoryPressure.normal
     for line in stalls?.split(separator: "\n") ?? [] {
@@ -73,7 +73,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
   }
 #else
   extension MemoryPressure {
-    /// The directory of the process's control group, in version 2 of the hierarchy; nil without a group.
+    /// The directory of the process's control group, in version 2 of the hierarchy; nil if the process has no such group.
     private static let group: String? = {
       guard
         let line = text("/proc/self/cgroup")?.split(separator: "\n")
@@ -82,7 +82,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
       return "/sys/fs/cgroup" + line.dropFirst(3)
     }()
 
-    /// The present pressure: reads at most four small files.
+    /// The present pressure. Reads at most four small files.
     package static func current() -> MemoryPressure {
       let stalls = group.flatMap { text($0 + "/memory.pressure") }
       return MemoryPressure(
@@ -102,10 +102,10 @@ package enum MemoryPressure: Int, Sendable, Comparable {
 #endif
 
 extension MemoryRegistry {
-  /// The least time between two looks at the pressure, in milliseconds.
+  /// The shortest time in milliseconds between two checks of the pressure.
   private static let pressureInterval: Int64 = 1000
 
-  /// Drops decoded values while memory is scarce, before a value is kept. A clock that was set back counts as passed time.
+  /// If memory is scarce, drops decoded values before a value is kept. If the clock was set back, checks immediately.
   func trimUnderPressure(at now: Int64) {
     guard let pressure else { return }
     let last = pressureChecked.load(ordering: .relaxed)

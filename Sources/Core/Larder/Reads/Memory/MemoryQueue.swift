@@ -1,6 +1,6 @@
-/// All items in the order of their insertion: main, then the window. A place belongs to an item until the item's removal.
+/// All items in the order of their insertion: the part `main`, then the window of new items. An item never changes its place.
 struct MemoryQueue {
-  /// The place in front of the oldest item and behind the newest item.
+  /// The place before the oldest item and after the newest item.
   static let end = 0
 
   private struct Node {
@@ -11,7 +11,7 @@ struct MemoryQueue {
   }
 
   private var nodes = [Node(older: end, newer: end)]
-  /// Free nodes; each names the next free node as its `newer`.
+  /// The first free node. `newer` of a free node is the next free node.
   private var free = end
   /// The oldest item of the window; ``end`` if the window is empty.
   private(set) var firstInWindow = end
@@ -86,9 +86,9 @@ struct MemoryQueue {
   }
 }
 
-/// The ghosts of evicted values; each stays for four times as many evictions as the most entries that the memory has had. Words
-/// of 64 bits in buckets of four: 32 bits of the key's hash, 27 bits of the eviction's time, the part and the frequency. The
-/// table may forget a ghost, and once in a billion times confuse two keys; both cost little.
+/// The ghosts, which remember evicted values. A ghost is kept for four times as many evictions as the most entries that the
+/// memory has had. A ghost is a word of 64 bits: 32 bits of the key's hash, 27 bits of the eviction's time, the part and the
+/// frequency. A bucket has four words. The table may forget a ghost or, very rarely, confuse two keys; both do little harm.
 struct MemoryGhosts {
   private static let clockBits: UInt64 = 27
   private static let clockMask: UInt64 = (1 << clockBits) - 1
@@ -99,7 +99,7 @@ struct MemoryGhosts {
   /// The largest number of entries so far; at least 16.
   private(set) var entries = 16
 
-  /// Removes and returns the ghost of a key; nil if the key has no ghost, or an outdated ghost. Time is counted in evictions.
+  /// Removes and returns the ghost of a key. Nil if the key has no ghost, or a ghost that is too old. `now` counts evictions.
   mutating func take(_ hash: UInt64, at now: UInt64) -> Ghost? {
     let print = Self.print(hash)
     for index in bucket(of: print) where words[index] != 0 && words[index] >> 32 == print {
@@ -160,7 +160,7 @@ struct MemoryGhosts {
     return first * Self.bucket..<(first + 1) * Self.bucket
   }
 
-  /// The hash bits of a word. They are never 0, so a used word is never 0.
+  /// The bits of a hash that a word contains. They are never 0, so a used word is never 0.
   private static func print(_ hash: UInt64) -> UInt64 { max(1, hash >> 24 & 0xFFFF_FFFF) }
 }
 

@@ -2,11 +2,10 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The memories of a store's caches in this process. Caches with one namespace and equal codecs share a
-/// memory.
+/// The memories of a store's caches in this process. Caches with one namespace and equal codecs share a memory.
 final class MemoryRegistry: Sendable {
   let budget = MemoryBudget()
-  /// Tells how scarce memory is; nil if the memory tier does not trim itself.
+  /// Tells how scarce memory is. Nil if the memory tier never drops values for this reason.
   let pressure: (@Sendable () -> MemoryPressure)?
   let pressureChecked = Atomic<Int64>(0)
 
@@ -18,8 +17,8 @@ final class MemoryRegistry: Sendable {
   private struct Shared {
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for. A cache that asks for limits in this list changes nothing, so two caches with
-    /// different limits do not replace each other's limits again and again.
+    /// The limits that caches have asked for. Limits that are already in this list change nothing. Otherwise two caches with
+    /// different limits would replace each other's limits again and again.
     var asked: [MemoryLimits]
   }
 
@@ -27,18 +26,18 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [Place: [Shared]] = [:]
-    /// At this many places, unused memories are released. The bound becomes twice the places left: O(1) for each new place.
+    /// With this many places, unused memories are released. The limit becomes twice the remaining places: O(1) for a new place.
     var most = fewest
   }
 
   private let state = Mutex(State())
-  /// The newest snapshot, and the newest generation of the metadata, in which a read looked for a changed limit.
+  /// The newest snapshot, and the newest generation of the metadata, in which a read has checked for a changed limit.
   private let snapshot = Atomic<UInt64>(0)
   private let generation = Atomic<UInt64>(0)
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
-  /// The memory for a cache; nil for ``MemoryLimits/off``. Nil, or limits asked for before, leave an existing memory as it is.
+  /// The memory for a cache; nil for ``MemoryLimits/off``. Limits that are nil or were asked for before change no memory.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> MemoryOwner? {
@@ -47,7 +46,7 @@ final class MemoryRegistry: Sendable {
       return MemoryOwner(make(handle, limits: limits, in: engine), isShared: false)
     }
     let place = Place(namespace: ExactString(handle.name), codec: ObjectIdentifier(C.self))
-    // Unused memories are released after the lock: the deinitialiser of a codec may run any code.
+    // Releases unused memories only after the lock, because the deinitializer of a codec may run any code.
     let (owner, isChanged, _) = state.withLock { state -> (MemoryOwner, Bool, unused: [Shared]) in
       if let index = state.shared[place]?.firstIndex(where: { isAlike($0.codec) }),
         let known = state.shared[place]?[index]
@@ -67,7 +66,7 @@ final class MemoryRegistry: Sendable {
     return owner
   }
 
-  /// Removes unused memories; O(places). Only a caller with this lock can make a new owner of a memory without an owner.
+  /// Removes unused memories; O(places). A memory without an owner gets a new owner only under this lock, so it stays unused.
   private func removeUnused(_ state: inout State) -> [Shared] {
     let unused = state.shared.values.joined().filter(\.memory.isUnused)
     let names = Set(unused.map { ObjectIdentifier($0.memory) })
@@ -97,7 +96,7 @@ final class MemoryRegistry: Sendable {
     return memory
   }
 
-  /// A test whether another codec reads values in the same way; nil if the codec cannot be compared.
+  /// A function that tells whether another codec decodes values in the same way; nil if the codec cannot be compared.
   private static func comparison<C: Codec>(with codec: C) -> ((any Sendable) -> Bool)? {
     if let codec = codec as? any Equatable { return { other in isEqual(codec, other) } }
     return MemoryLayout<C>.size == 0 ? { $0 is C } : nil
@@ -115,7 +114,7 @@ final class MemoryRegistry: Sendable {
     for memory in budget.members { memory.removeAll() }
   }
 
-  /// Drops the values of a cleared namespace: they are outdated and only take room.
+  /// Drops the values of a cleared namespace, because they are outdated and only use memory.
   func removeAll(of namespace: String) {
     let namespace = ExactString(namespace)
     for memory in budget.members where memory.namespace == namespace { memory.removeAll() }
@@ -129,9 +128,9 @@ extension StoreSettings {
 }
 
 extension StoreEngine {
-  /// Applies a limit that another process has set; costs one comparison, unless a commit came since the last call.
+  /// Applies a limit that another process has set. Without a commit after the last call, this is only one comparison.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
-    // A damaged record must not make a read fail: the limit stays, and the next write or `verify` reports the damage.
+    // A damaged record must not make a read fail, so the limit stays. The next write or `verify` reports the damage.
     guard memory.isNew(snapshot: transaction.id),
       let generation = try? transaction.state(seal)?.generation,
       memory.isNew(generation: generation),

@@ -1,15 +1,15 @@
 import LMDB
 import LarderSystem
 
-/// The memory that decoded values use in this process, and the outcomes of the reads since that memory was made.
+/// The memory that decoded values use in this process, and the results of reads from the creation of that memory on.
 public struct MemoryStatistics: Hashable, Sendable {
   /// The cost and the number of the values that are kept now.
   public var usage: MemoryUsage
-  /// The limit of ``usage``; `Int.max` for no limit.
+  /// The limit of ``usage``; `Int.max` means no limit.
   public var capacity: MemoryUsage
-  /// Reads answered from memory without a lookup in the store, because no process has written since the last comparison.
+  /// Reads that memory answered without a lookup in the store, because no process had written after the last comparison.
   public var hits: UInt64
-  /// Reads answered from memory after a lookup, which found that the value is still current.
+  /// Reads that memory answered after a lookup, which showed that the value is still current.
   public var revalidatedHits: UInt64
   /// Reads that memory could not answer.
   public var misses: UInt64
@@ -52,7 +52,7 @@ struct MemoryCounts: Equatable {
     case hits, revalidatedHits, misses, evictions
   }
 
-  // A vector and not an array, because a vector needs no allocation, and counts are added up often.
+  // A vector, because an array would need an allocation at each of the frequent additions.
   private var counts = SIMD4<UInt64>()
 
   init() {}
@@ -72,7 +72,7 @@ struct MemoryCounts: Equatable {
   }
 }
 
-/// The counts of a namespace's memories in this process: the memories in use, and the sum of released memories.
+/// The counts of a namespace's memories in this process. Adds the memories in use and the memories that were released.
 struct MemoryTallies {
   private var live: [StripedCounters] = []
   private var gone = MemoryCounts()
@@ -92,9 +92,9 @@ struct MemoryTallies {
 }
 
 extension Store {
-  /// The memory that the decoded values of all caches of the store use in this process, and the outcomes of reads.
+  /// The memory that the decoded values of all caches of the store use in this process, and the results of reads.
   ///
-  /// The cost in the capacity is at most the store's limit ``StoreLimits/memory``, which the caches share.
+  /// The cost in ``MemoryStatistics/capacity`` is at most ``StoreLimits/memory``, the limit for all caches of the store.
   public var memory: MemoryStatistics {
     let members = engine.memory.budget.members
     var sum = members.reduce(MemoryStatistics()) { $0 + $1.statistics }
@@ -104,14 +104,14 @@ extension Store {
 
   /// Drops decoded values until each cache has at most this fraction of its own values, in number and cost; 0 to 1.
   ///
-  /// Call this function when the system warns that memory is scarce.
+  /// Call this function when the system warns that it has little free memory.
   public func trimMemory(toFraction fraction: Double) {
     for memory in engine.memory.budget.members { memory.trim(toFraction: fraction) }
   }
 }
 
 extension Store.Namespace {
-  /// The memory that the decoded values of all caches of the namespace use in this process, and the outcomes of reads.
+  /// The memory that the decoded values of all caches of the namespace use in this process, and the results of reads.
   public var memory: MemoryStatistics {
     engine.memory.budget.members.filter { $0.namespace == ExactString(name) }
       .reduce(MemoryStatistics()) { $0 + $1.statistics }

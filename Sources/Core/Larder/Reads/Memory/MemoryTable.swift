@@ -1,7 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// Items by key, in a hash table with open addressing that is at most three quarters full; a hash of 0 marks a free slot.
+/// Items by key, in a hash table with open addressing. At most three quarters of the slots are used. Free slots have the hash
+/// 0.
 struct MemoryTable {
   private struct Slot {
     var hash: UInt64 = 0
@@ -52,7 +53,7 @@ struct MemoryTable {
     return nil
   }
 
-  /// Removes this item; false if its key is absent or has another item.
+  /// Removes this item. False if the table has no item, or another item, under its key.
   mutating func remove(_ item: MemoryItem) -> Bool {
     guard let index = index(of: item), slots[index].item === item else {
       return false
@@ -63,7 +64,7 @@ struct MemoryTable {
     return true
   }
 
-  /// Moves items behind the gap up if their own slot was taken, so that no lookup ends at the gap.
+  /// Moves later items into the gap if they belong there or before, so that no search ends at the gap.
   private mutating func closeGap(at gap: Int) {
     var gap = gap
     var index = (gap + 1) & mask
@@ -90,9 +91,9 @@ struct MemoryTable {
   }
 }
 
-/// A hash of keys with two random secrets, so that nobody can choose keys that collide. Both words of a pair are mixed with a
-/// secret before their multiplication. ``Checksum`` mixes one word with a constant: a key with that constant makes the product
-/// 0, whatever the seed is, and all such keys collide.
+/// A hash of keys with two random secrets, so that nobody can choose keys that collide. The hash mixes both words of a pair
+/// with a secret before their multiplication. ``Checksum`` mixes one word with a constant: if a key contains this constant, the
+/// product is 0 with every seed, so all such keys collide.
 struct KeyHash: Sendable {
   private let first = UInt64.random(in: .min ... .max)
   private let second = UInt64.random(in: .min ... .max)
@@ -111,7 +112,7 @@ struct KeyHash: Sendable {
       state ^ UInt64(truncatingIfNeeded: count), Checksum.mix(low ^ second, high ^ state))
   }
 
-  /// The bytes from `start` on as two words. Each of up to 16 bytes is in at least one word.
+  /// The bytes after `start` as two words. If these are at most 16 bytes, each byte is in at least one word.
   @inline(__always)
   static func ends(of key: Span<UInt8>, from start: Int) -> (low: UInt64, high: UInt64) {
     let count = key.count &- start

@@ -7,7 +7,7 @@ struct ChunkedPayload {
   var checksum: UInt64
 
   static let size = 16
-  /// The seed of ``checksum``; it differs from the seeds of other checksums.
+  /// The seed of ``checksum``. Checksums of other kinds have other seeds.
   static let seed: UInt64 = 3
 
   init(of value: Span<UInt8>) {
@@ -43,7 +43,7 @@ struct ChunkAssembly {
     value.reserveCapacity(min(expected.count, 64 << 20))
   }
 
-  /// Appends the next record of the chunks database; false if it is not the next chunk, or if no further record is needed.
+  /// Appends the next record of the chunks database. False if the record is not the next chunk, or if the value is complete.
   mutating func append(_ key: Span<UInt8>, _ chunk: Span<UInt8>) -> Bool {
     guard value.count < expected.count, key.count == prefix.count + 4,
       key.starts(with: prefix.span), key.bigEndian(at: prefix.count) == next

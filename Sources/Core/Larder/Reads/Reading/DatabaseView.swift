@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The databases in a snapshot, or in a write with its changes so far.
+/// The databases as a snapshot shows them, or as a write with its changes so far shows them.
 protocol DatabaseView: ~Copyable {
   @_lifetime(borrow self)
   func cursor(in database: Database) throws(LMDBError) -> Cursor

@@ -22,11 +22,11 @@ extension EntryReader {
       == .fresh
   }
 
-  /// A read of the application: finds the entry under `key`, and lends its value to `body` if the value is fresh.
+  /// A read of the application: finds the entry under `key`, and passes its value to `body` if the value is fresh.
   ///
   /// - Parameters:
-  ///   - recordsAccess: whether the access is recorded in the access table, and an expired entry is queued for removal.
-  ///   - isKnown: whether the caller has the value of this version: the read is a hit, and an access only for the time to idle.
+  ///   - recordsAccess: whether to record the access in the access table, and to queue an expired entry for removal.
+  ///   - isKnown: whether the caller has the value already. If so, the read is a hit, but not recorded in the access table.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
@@ -60,7 +60,7 @@ extension EntryReader {
     try body(found.payload)
   }
 
-  /// Lends a fresh value of an entry that is not plain; see ``Lookup/isPlain``.
+  /// Passes the fresh value of an entry that is not plain to `body`; see ``Lookup/isPlain``.
   @inline(never)
   private func lendUncommon(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,
@@ -82,7 +82,7 @@ extension EntryReader {
     if !isWhole { handle.count(.damaged, stripe: transaction.stripe) }
   }
 
-  /// Lends the value of a lookup, assembled from chunks or restored by transforms if necessary; false if the value is damaged.
+  /// Passes the value of a lookup to `body`, after assembling chunks and undoing transforms. False if the value is damaged.
   func withValue(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction,
     _ body: (Span<UInt8>) throws -> Void
@@ -96,7 +96,7 @@ extension EntryReader {
     return true
   }
 
-  /// A value in chunks or changed by transforms, as the caller wrote it; nil if it is damaged.
+  /// The bytes that the caller wrote, of a value in chunks or with transforms; nil if the value is damaged.
   func wholeValue(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
@@ -119,7 +119,7 @@ extension EntryReader {
     return try transforms.restore(stored, fields, of: context)
   }
 
-  /// Records a read of the application in the access table, and for the time to idle.
+  /// Records a read of the application in the access table and, for an entry with a time to idle, in the pending accesses.
   func recordAccess(_ found: borrowing Lookup, key: Span<UInt8>, at now: Int64) {
     access.touch(
       found.keyHash, sequence: found.header.sequence, of: found.id, in: now / 60_000)
@@ -128,7 +128,7 @@ extension EntryReader {
     }
   }
 
-  /// Counts a read of the application without a fresh value, and queues an expired entry for removal.
+  /// Counts a read of the application that found no fresh value. Queues an expired entry for removal.
   @inline(never)
   func recordMiss(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,

@@ -1,29 +1,28 @@
 import LMDB
 import LarderSystem
 
-/// The result of the lookup of a key in a snapshot. The lookup has no side effects: a caller that serves a read of the
-/// application reports the read with `recordMiss` or `recordAccess` of ``EntryReader``, and a caller that only inspects reports
-/// nothing. The snapshot lends the record.
+/// The result of a key's lookup in a snapshot, which lends the record. A lookup has no side effects. So after a read of the
+/// application, the caller calls `recordMiss` or `recordAccess` of ``EntryReader``; after an inspection, neither.
 struct Lookup: ~Escapable {
   enum Outcome {
     case fresh
-    /// A value that is no longer fresh, within its stale window.
+    /// A value that is no longer fresh, but within its stale window.
     case stale
-    /// A negative entry that has not expired: its key has no value.
+    /// A negative entry that has not expired, which says that the key has no value.
     case negative
     case expired
     /// The key has no entry, or an invalidated tag hides the entry.
     case absent
-    /// A record that cannot be read, has a wrong checksum, or has not passed a required transform.
+    /// The record cannot be read, has a wrong checksum, or lacks a required transform.
     case damaged
   }
 
   let outcome: Outcome
   let id: NamespaceID
   let keyHash: UInt64
-  /// The header with accesses that are not written to disk yet; without meaning for the outcomes `absent` and `damaged`.
+  /// The header, with accesses that are not written to disk yet. A placeholder for the outcomes `absent` and `damaged`.
   let header: EntryHeader
-  /// The whole record; empty without a record.
+  /// The whole record; empty if the key has no record.
   let record: Span<UInt8>
 
   @inline(__always)
@@ -42,19 +41,19 @@ struct Lookup: ~Escapable {
   @inline(__always)
   var isPlain: Bool { header.flags.isSubset(of: .pinned) }
 
-  /// The value; for a value in chunks, its length and checksum.
+  /// The value. For a value in chunks, the length and checksum of the value.
   @inline(__always)
   var payload: Span<UInt8> {
     @_lifetime(copy self)
     get { record.extracting(header.payloadStart..<record.count) }
   }
 
-  /// The time to idle; nil if accesses do not move the end of the entry.
+  /// The time to idle; nil if accesses do not postpone the expiry of the entry.
   var idle: IdleInterval? { header.flags.contains(.idle) ? header.idle(in: record) : nil }
 }
 
 extension EntryHeader {
-  /// A placeholder for the header of an absent or damaged record.
+  /// The header in the result of a lookup whose record is absent or damaged.
   @inline(__always)
   static var none: EntryHeader {
     EntryHeader(
@@ -83,7 +82,7 @@ extension EntryReader {
       return try lookUpUncommon(region, key: key, in: id, keyHash: keyHash, at: now, transaction)
     }
     let state = clock.state(of: header, at: now)
-    // To verify a large value that cannot be served would read all of it from the disk in vain.
+    // The value of an expired entry is not returned, so a check of a large value would read the disk for nothing.
     guard state == .expired || isIntact(header, record: record, keyHash: keyHash) else {
       return Lookup(.damaged, id: id, keyHash: keyHash, header: .none, record: record)
     }
@@ -91,8 +90,7 @@ extension EntryReader {
       Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
   }
 
-  /// Looks up an entry that has a flag other than `pinned`, a damaged record, or any entry of a store with a required
-  /// transform.
+  /// Looks up an entry with a flag other than `pinned`, a damaged record, or any entry if the store requires a transform.
   @inline(never)
   @_lifetime(borrow transaction)
   private func lookUpUncommon(
@@ -127,7 +125,7 @@ extension EntryReader {
     return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
   }
 
-  /// The record of the write buffer over the snapshot, otherwise the record in the snapshot. A removal has no bytes.
+  /// The record in the write buffer, or else the record in the snapshot. A record without bytes in the buffer is a removal.
   @inline(__always)
   private func find(
     _ key: Span<UInt8>, _ keyHash: UInt64, id: NamespaceID,
@@ -137,7 +135,7 @@ extension EntryReader {
     return try find(key, id: id, in: transaction)
   }
 
-  /// The whole record of an entry key. For a long key the caller must compare the whole key.
+  /// The whole record of a key. Long keys with equal first bytes may share a record key, so the caller compares the whole key.
   @inline(__always)
   func find(
     _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction
@@ -154,7 +152,7 @@ extension EntryReader {
     }
   }
 
-  /// Whether the checksum matches. The checksum of a large value is not computed at each read; see ``VerifiedValues``.
+  /// Whether the checksum matches. Does not check a large value at each read; see ``VerifiedValues``.
   @inline(__always)
   func isIntact(_ header: EntryHeader, record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > VerifiedValues.threshold

@@ -4,21 +4,21 @@ import Synchronization
 
 /// How the read of a piece is counted.
 package enum PieceRole: Sendable {
-  /// As a read and an access; the entry must be fresh.
+  /// Counts as a read and as an access. The entry must be fresh.
   case first
-  /// As neither a hit nor an access; the entry may have expired since the first piece.
+  /// Counts neither as a hit nor as an access. The entry may have expired after the first piece.
   case next
-  /// As an access: the entry is a part of a larger value. It may have expired.
+  /// Counts as an access, because the entry is a part of a larger value. The entry may have expired.
   case part
 }
 
 extension Store.Namespace {
-  /// Copies the bytes `range` of the value under `key`, as far as they exist; nil for an absent entry or a damaged value.
+  /// Copies the existing bytes of `range` from the value under `key`; nil for an absent entry or a damaged value.
   ///
-  /// For slow readers of a large value: no snapshot is held between two pieces. O(log n) and O(bytes of the piece). The first
+  /// For slow readers of a large value: no snapshot is open between two pieces. O(log n) and O(bytes of the piece). The first
   /// piece of a version in a process also reads the whole value, to verify its checksum; see ``VerifiedValues``.
   ///
-  /// - Parameter isSame: whether the stored entry still has the value with which the reader began.
+  /// - Parameter isSame: whether the entry still has the value from which the reader got the first piece.
   package func piece(
     of key: some StoreKey, _ range: Range<Int>, as role: PieceRole,
     if isSame: (Store.Entry) -> Bool
@@ -32,8 +32,8 @@ extension Store.Namespace {
     }
   }
 
-  /// Lends the value under `key`, as a read of the application, to a caller that knows the rest of the entry. O(log n). Nil,
-  /// without counting, unless the value is fresh, has version `version`, is in one piece and has no transforms.
+  /// Passes the value under `key` to a caller that already knows the rest of the entry, and counts a read. O(log n). Returns
+  /// nil, and counts nothing, if the value is not fresh, has another version, is in chunks, or has transforms.
   package func withValue<Result>(
     of key: some StoreKey, version: UInt64, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -93,10 +93,10 @@ extension Snapshot {
 }
 
 extension EntryReader {
-  /// Larger values, in bytes, are not kept between two pieces.
+  /// The size in bytes of the largest value that is kept between two pieces.
   private static let largestPiecewise = 64 << 20
 
-  /// A piece of a transformed value; nil if the value is damaged. A restored value of up to 64 MiB stays for its next piece.
+  /// A piece of a value with transforms; nil if the value is damaged. A value of up to 64 MiB is kept for its next piece.
   fileprivate func transformedPiece(
     of found: borrowing Lookup, _ range: Range<Int>, ofSize size: Int, key: Span<UInt8>,
     in transaction: borrowing ReadTransaction
@@ -110,7 +110,7 @@ extension EntryReader {
     return Array(value[range])
   }
 
-  /// A piece of a value in chunks, after the whole value was verified once; nil if a chunk is missing or damaged.
+  /// A piece of a value in chunks. The whole value was verified before. Nil if a chunk is missing or damaged.
   fileprivate func chunkedPiece(
     of found: borrowing Lookup, _ range: Range<Int>, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
@@ -135,7 +135,7 @@ extension EntryReader {
     return isWhole ? piece : nil
   }
 
-  /// Lends the bytes `range` of a value to `visit`, chunk by chunk; false if a chunk is missing or has a wrong length.
+  /// Passes the bytes `range` of a value to `visit`, chunk by chunk. False if a chunk is missing or has a wrong length.
   private func visitChunks(
     _ prefix: [UInt8], in range: Range<Int>, of count: Int,
     in transaction: borrowing ReadTransaction, _ visit: (Span<UInt8>) -> Void

@@ -2,13 +2,13 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// In one snapshot a scan reads at most this many records, and ends after the run of records that reaches this many bytes.
+  /// In one snapshot a scan reads at most this many records. It ends earlier after the run that reaches this many bytes.
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 
-  /// Visits entries in stored order from behind `position`, in one snapshot and for a bounded number of records. Skips
-  /// invalidated entries, and damaged entries after a call of `damaged`; expired entries are visited. Returns the entry key of
-  /// the last record that was read; the scan continues behind it. Nil at the end.
+  /// Visits entries in stored order after `position`, in one snapshot and for a limited number of records. Skips entries with
+  /// an invalidated tag. Skips damaged entries after a call of `damaged`. Visits expired entries. Returns the entry key of the
+  /// last record that was read, after which the next scan continues. Nil at the end.
   func scan(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
@@ -26,7 +26,7 @@ extension EntryReader {
     }
   }
 
-  /// The entry of a record, and its key; nil for another prefix, a damaged or invalidated entry, or a lacking transform.
+  /// The entry of a record, and its key. Nil for another prefix, an invalidated tag, damage, or a missing required transform.
   func intactEntry(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID, _ prefix: [UInt8],
     in transaction: borrowing ReadTransaction
@@ -48,8 +48,8 @@ extension EntryReader {
     return !isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id))
   }
 
-  /// Visits the records whose entry keys may belong to keys that begin with `prefix`; verifies plain entries, a leaf at a time,
-  /// if `verifiesPlain` is set. Throws a ``LarderError`` if reading fails, or the error of `visit`.
+  /// Visits the records whose entry keys may belong to keys that begin with `prefix`. If `verifiesPlain` is set, verifies plain
+  /// entries, one leaf at a time. Throws a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
   func scanRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
@@ -69,7 +69,7 @@ extension EntryReader {
     in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
   ) throws -> [UInt8]? {
     var entryPrefix = id.prefix
-    // A long key is stored with its first bytes only. The caller compares a longer prefix with the whole key.
+    // The entry key of a long key has only the first bytes of the key. The caller compares a longer prefix with the whole key.
     entryPrefix += prefix.prefix(StoredKey.headCount)
     let start =
       position.map { $0.lexicographicallyPrecedes(entryPrefix) ? entryPrefix : $0 } ?? entryPrefix
@@ -89,7 +89,7 @@ extension EntryReader {
         guard key.count > 4, key.halfWord(at: 0) == idBytes,
           prefix.isEmpty || key.starts(with: entryPrefix.span)
         else {
-          // A run ends in front of a key that is not greater than the key before. So a damaged key that seems to be behind the
+          // A run ends before a key that is not greater than the preceding key. So a damaged key that seems to be after the
           // range is the last key of its run, and `next` throws if the following key is less.
           if index == runs.count &- 1 { try runs.next() }
           return nil
@@ -111,7 +111,7 @@ extension EntryReader {
     return nil
   }
 
-  /// Lends the value of a scanned entry, as the caller wrote it; nil if the value is damaged.
+  /// Passes the value of a scanned entry, as the caller wrote the value, to `body`. Nil if the value is damaged.
   func withValue<Result>(
     of entry: StoredEntry, _ payload: Span<UInt8>, key: [UInt8],
     in transaction: borrowing ReadTransaction, _ body: (Span<UInt8>) throws -> Result

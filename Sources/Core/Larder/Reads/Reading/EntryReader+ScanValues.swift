@@ -4,9 +4,9 @@ import LarderSystem
 struct ScannedRecord: ~Escapable {
   let entryKey: Span<UInt8>
   let record: Span<UInt8>
-  /// Whether the record is an entry with a plain header and a short key that was verified as fresh and intact.
+  /// Whether the entry is fresh and intact. Always false for an entry with a long key or a header that is not plain.
   let isVerified: Bool
-  /// The time at which the record's run was read.
+  /// The time at which the run with this record was read.
   let now: Int64
 
   @_lifetime(copy entryKey, copy record)
@@ -18,7 +18,7 @@ struct ScannedRecord: ~Escapable {
     self.now = now
   }
 
-  /// - Precondition: the entry key ends with a short key.
+  /// - Precondition: the key is short, so the entry key has the whole key.
   @inline(__always)
   var key: Span<UInt8> {
     @_lifetime(copy self)
@@ -27,7 +27,7 @@ struct ScannedRecord: ~Escapable {
 }
 
 extension EntryReader {
-  /// Visits the keys and values of the fresh entries of a namespace, like `scan`, but allocates nothing for a plain entry.
+  /// Visits the keys and values of the fresh entries of a namespace, like `scan`, but needs no memory for a plain entry.
   func scanValues(
     of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
@@ -43,7 +43,7 @@ extension EntryReader {
     }
   }
 
-  /// Visits the keys of the entries of a namespace that have not expired. It assembles no chunks and reverts no transforms.
+  /// Visits the keys of the entries that have not expired, without assembling chunks or undoing transforms.
   func scanKeys(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
@@ -68,7 +68,7 @@ extension EntryReader {
     }
   }
 
-  /// The fresh, intact entries of a run with a plain header, a bit each. A function of its own has all registers for the loop.
+  /// The entries of a run that are plain, fresh and intact: one bit for each entry. Not inlined, so the loop has all registers.
   @inline(never)
   func verifiedEntries(
     in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64
@@ -88,7 +88,7 @@ extension EntryReader {
     return found
   }
 
-  /// The header of an entry with a short key and no flag except `pinned`; nil for other records, or if a transform is required.
+  /// The header of an entry with a short key and no flag except `pinned`. Nil for other entries, or if a transform is required.
   private func plainHeader(of found: ScannedRecord) -> EntryHeader? {
     let count = found.entryKey.count
     guard count > 5, found.entryKey[count - 1] == 0, !transforms.hasRequired,
@@ -97,7 +97,7 @@ extension EntryReader {
     return header
   }
 
-  /// Whether the key of an entry with a plain header begins with `prefix`, and the checksum of the entry matches.
+  /// Whether the key of a plain entry begins with `prefix`, and the checksum of the entry matches.
   private func matches(
     _ found: ScannedRecord, _ header: EntryHeader, _ id: NamespaceID, _ prefix: [UInt8]
   ) -> Bool {

@@ -2,8 +2,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Finds, checks and lends the entries of a store, in the caller's snapshot. A read changes nothing in the store: it leaves its
-/// work to the next commit in ``leftovers``, and records its access in the shared table.
+/// Finds, checks and lends the entries of a store, in the caller's snapshot. A read changes nothing in the store. It leaves
+/// changes for the next commit in ``leftovers``, and records its access in the shared access table.
 final class EntryReader: Sendable {
   let environment: Environment
   let indexes: Indexes
@@ -14,7 +14,7 @@ final class EntryReader: Sendable {
   let transforms: TransformPipeline
   let access: AccessTable
   let leftovers: ReadLeftovers
-  /// The size of a chunk: a page without LMDB's header, so that chunks need no consecutive pages.
+  /// The size of a chunk: a page without LMDB's header, so each chunk fits into one page.
   let chunkSize: Int
   let tombstones = KnownTombstones()
   let buffer: WriteBuffer?
@@ -51,7 +51,7 @@ final class EntryReader: Sendable {
     }
   }
 
-  /// The facts of the entry under `key`, even if it is expired; nil for a missing or damaged entry.
+  /// The facts of the entry under `key`, even if the entry has expired; nil if the entry is missing or damaged.
   func entry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Store.Entry? {
@@ -84,7 +84,7 @@ final class EntryReader: Sendable {
       owners: try owners(of: entry, in: transaction))
   }
 
-  /// The owners of an entry, with the present names of their namespaces. O(namespaces) for an entry with owners.
+  /// The owners of an entry, with the present names of their namespaces. If the entry has owners, O(namespaces).
   func owners(
     of entry: StoredEntry, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [Owner] {

@@ -1,7 +1,7 @@
-/// The work that reads leave to the next commit that this process makes.
+/// The changes that reads leave for the next commit of this process.
 struct ReadLeftovers: Sendable {
-  /// Accesses that move the expirations of entries with a time to idle.
+  /// Accesses that postpone the expiry of entries with a time to idle.
   let accesses: PendingAccesses
-  /// Expired entries that reads have found.
+  /// Expired entries that reads have found and that the commit removes.
   let expirations = PendingExpirations()
 }

@@ -1,18 +1,17 @@
 import LMDB
 import LarderSystem
 
-/// A consistent view of the store: every read through it sees the same writes, even while other writes happen.
+/// A consistent view of the store: all reads of a snapshot find the same state, even while other writes happen.
 ///
-/// ``Store/read(_:)`` lends the snapshot, and the compiler keeps it from leaving the closure. Keep the closure short: until it
-/// ends, the store cannot reuse pages that are freed meanwhile.
+/// The compiler lets only the closure of ``Store/read(_:)`` use the snapshot. Keep the closure short, because the store cannot
+/// reuse freed pages until the closure returns.
 public struct Snapshot: ~Copyable {
   let transaction: ReadTransaction
   let engine: StoreEngine
 
-  /// Lends the bytes of the fresh value under `key` to `body`; returns nil without a fresh value.
+  /// Passes the bytes of the fresh value under `key` to `body`. Returns nil if no fresh value is stored.
   ///
-  /// The call counts as a read, and as an access. The bytes cannot leave `body`. O(log n). Throws the error of `body`, or
-  /// ``LarderError``.
+  /// Counts as a read and as an access. The bytes are valid only in `body`. O(log n). Throws ``LarderError`` or `body`'s error.
   public func withValue<Result>(
     for key: some StoreKey, in namespace: Store.Namespace, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -27,16 +26,16 @@ public struct Snapshot: ~Copyable {
     return result
   }
 
-  /// A copy of the fresh value under `key`, or nil. The call counts as a read, and as an access.
+  /// A copy of the fresh value under `key`, or nil. Counts as a read and as an access.
   public func value(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> [UInt8]? {
     try engine.typed { try withValue(for: key, in: namespace) { bytes in bytes.copied } }
   }
 
-  /// The decoded fresh value under `key`, or nil. A value that the codec cannot read is a miss, and counted as undecodable.
+  /// The decoded fresh value under `key`, or nil. A value that the codec cannot decode is a miss, and counted as undecodable.
   ///
-  /// The call counts as a read, and as an access. It does not use the memory tier, which may hold a newer value.
+  /// Counts as a read and as an access. Does not use the memory tier, which may have a newer value than the snapshot.
   public func value<Value>(
     for key: some StoreKey, in cache: Cache<Value>
   ) throws(LarderError) -> Value? {
@@ -45,8 +44,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// The entry under `key` without its value, even an expired entry, or nil. The call counts neither as a read nor as an
-  /// access.
+  /// The entry under `key` without its value, even an expired entry, or nil. Counts neither as a read nor as an access.
   public func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
@@ -55,7 +53,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether an entry is under `key`, even an expired entry. The call counts neither as a read nor as an access.
+  /// Whether an entry is under `key`, even an expired entry. Counts neither as a read nor as an access.
   package func hasEntry(
     _ key: [UInt8], in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
@@ -69,7 +67,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether a fresh value is under `key`. The call counts neither as a read nor as an access.
+  /// Whether a fresh value is under `key`. Counts neither as a read nor as an access.
   public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
     -> Bool
   {
@@ -77,7 +75,7 @@ public struct Snapshot: ~Copyable {
     return entry.state == .fresh && !entry.isNegative
   }
 
-  /// Lends the entry under `key` and its value, like ``Store/Namespace/withEntry(for:_:)``.
+  /// Passes the entry under `key` and its value to `body`, like ``Store/Namespace/withEntry(for:_:)``.
   package func withEntry<Result>(
     for key: some StoreKey, in namespace: Store.Namespace,
     _ body: (Store.Entry, Span<UInt8>) throws -> Result
@@ -105,9 +103,9 @@ public struct Snapshot: ~Copyable {
 }
 
 extension Store {
-  /// Calls `body` with a snapshot for several consistent reads. First commits the entries of the write buffer, and so may wait
-  /// for ``Options/lockTimeout``. Throws the error of `body`; ``LarderError/Code/busy``, ``LarderError/Code/full`` or
-  /// ``LarderError/Code/damaged`` if the commit fails; and ``LarderError/Code/busy`` if the table of readers is full.
+  /// Calls `body` with a snapshot for several consistent reads. First commits the write buffer, so the call may wait for
+  /// ``Options/lockTimeout``. Throws the error of `body`. Throws ``LarderError/Code/busy``, ``LarderError/Code/full`` or
+  /// ``LarderError/Code/damaged`` if the commit fails, and ``LarderError/Code/busy`` if too many reads run.
   public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
     try body(Snapshot(transaction: engine.beginRead(), engine: engine))
   }
@@ -123,11 +121,10 @@ extension Store {
 }
 
 extension Store.Namespace {
-  /// Lends the entry under `key`, even an expired entry, and its value to `body`, in one lookup; returns nil without an entry.
+  /// Passes the entry under `key`, even an expired entry, and its value to `body`, in one lookup. Returns nil without an entry.
   ///
-  /// This inspection counts neither as a read nor as an access. The value of a negative entry is empty. The bytes cannot leave
-  /// `body`. Keep `body` short: until it ends, the store cannot reuse pages that are freed meanwhile. O(log n), and
-  /// O(namespaces) for an entry with owners.
+  /// Counts neither as a read nor as an access. The value of a negative entry is empty. The bytes are valid only in `body`.
+  /// Keep `body` short, because the store cannot reuse freed pages until `body` returns. O(log n); with owners, O(namespaces).
   ///
   /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails. A damaged entry is not an error: the result is nil.
   public func withEntry<Result>(

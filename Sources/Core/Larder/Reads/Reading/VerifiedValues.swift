@@ -1,15 +1,15 @@
 import LarderSystem
 
-/// The large values that this process has verified. A small value is verified at each read: the check is cheaper than a look
-/// into this table. A large value is verified at the first read of its version in a second of the store's clock, and again if
-/// it loses its place in the table. So a value whose bytes change in the file is returned for at most a second. A value of more
-/// than 1 MiB, or a value in chunks that is read in pieces, is verified once.
+/// The large values that this process has verified. A small value is verified at each read, because that takes less time than a
+/// search in this table. A large value is verified at its first read in each second of the store's clock, and again if it loses
+/// its place in the table. So a value whose bytes change in the file is returned for at most a second. A value of more than 1
+/// MiB, or a value in chunks that is read in pieces, is verified only once.
 struct VerifiedValues {
-  /// Larger values, in bytes, are not verified at each read.
+  /// The size in bytes of the largest value that is verified at each read.
   static let threshold = 4096
-  /// Larger values, in bytes, are verified only once.
+  /// The size in bytes of the largest value that is verified more than once.
   private static let largestRepeated = 1 << 20
-  /// The time for which a verification is valid, in milliseconds.
+  /// The time in milliseconds for which a verification is valid.
   static let validity: Int64 = 1_000
 
   private let marks = AtomicWords(count: 1 << 16)
@@ -18,12 +18,13 @@ struct VerifiedValues {
 
   func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
 
-  /// The mark of a value for this second of the clock: in the next second the value is verified again, unless it is very large.
+  /// A mark for this second of the clock, so the value is verified again in the next second. A very large value has no such
+  /// mark.
   static func limited(_ mark: UInt64, ofSize size: Int, at now: Int64) -> UInt64 {
     size > largestRepeated ? mark : mark ^ UInt64(bitPattern: now / validity) &<< 16
   }
 
-  /// Identifies a version of a value under its key: the mark changes with every byte of the header, the key or the namespace.
+  /// Identifies a version of a value under its key. Another byte in the header, the key or the namespace gives another mark.
   static func mark(of record: Span<UInt8>, _ header: EntryHeader, keyHash: UInt64) -> UInt64 {
     let bytes = Checksum.of(record.extracting(0..<header.size), seed: keyHash)
     return Checksum.mix(bytes ^ UInt64(record.count), 0xE703_7ED1_A0B4_28DB) | 1
