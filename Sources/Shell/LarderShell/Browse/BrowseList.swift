@@ -4,13 +4,13 @@ import ShellLanguage
 
 struct BrowseQuery: Equatable {
   static let orders: [(name: String, sort: Selection.Sort, isReversed: Bool)] = [
-    // A person looks for the largest values and the latest writes and uses, so these come first.
+    // A person looks for the largest values and the latest writes and uses, so these orders are reversed.
     ("key", .key, false), ("size", .size, true), ("expiry", .expiry, false),
     ("written", .written, true), ("used", .used, true),
   ]
 
   var namespace: String?
-  /// A pattern, or a text that the keys contain.
+  /// A pattern, or a text that a key must contain.
   var filter = ""
   /// An expression, as after `--where`.
   var expression = ""
@@ -29,7 +29,7 @@ struct BrowseQuery: Equatable {
     if word(filter).isGlob {
       selection.patterns = [.glob(try Glob(word(filter)))]
     } else if !filter.isEmpty {
-      // Text without capitals matches either case, as a person expects of a search.
+      // A text without capitals also matches capitals, as in most search fields.
       let isLower = filter == filter.lowercased()
       selection.patterns = [.glob(try Glob(word("*\(filter)*"), ignoresCase: isLower))]
     }
@@ -39,10 +39,10 @@ struct BrowseQuery: Equatable {
   }
 }
 
-/// Reads the list in windows of rows, and counts its entries.
+/// Reads the rows that a window shows, and counts the entries of the list.
 ///
-/// In the order of keys, reading a window is a walk from a known row. In another order, each window reads the whole list and
-/// keeps only its own rows. No snapshot is held between two calls.
+/// In the order of keys, a read is a walk that starts at a known row. In any other order, each read goes through the whole list
+/// and keeps only the rows of the window. No snapshot is held between two calls.
 final class BrowseList {
   private static let batch = 500
 
@@ -55,14 +55,14 @@ final class BrowseList {
   /// The number of entries of the list; nil until `count` has seen all entries.
   private(set) var total: Int?
 
-  /// - Parameter session: The session whose interruption ends a read.
+  /// - Parameter session: An interruption of this session stops a read.
   init(_ query: BrowseQuery, of session: Session) throws {
     self.session = session
     var selection = try query.selection(session.wallClock)
     order = EntryOrder(selection)
     let names = try query.namespace.map { [$0] } ?? session.store.namespaces().map(\.name)
     namespaces = try names.map(session.store.namespace).filter { try $0.info() != nil }
-    // All walks are in the order of keys or its reverse, even if the list has another order.
+    // All walks are in the order of keys or its reverse. `next` sorts the entries if the list has another order.
     (selection.sort, selection.isReversed) = (nil, false)
     self.selection = selection
     census = try SelectionWalk(selection, in: namespaces, for: session)
@@ -80,7 +80,7 @@ final class BrowseList {
     (counted, total) = (0, nil)
   }
 
-  /// The rows after a row, with `includes` also the row itself; without a row, the first rows of the list.
+  /// The rows after `row`, and with `includes` also `row` itself. If `row` is nil, the first rows of the list.
   func rows(after row: Ranked?, includes: Bool = false, _ count: Int) throws -> [Ranked] {
     try next(count, from: row, includes: includes, isReversed: false)
   }
@@ -89,7 +89,7 @@ final class BrowseList {
     try next(count, from: row, includes: false, isReversed: true).reversed()
   }
 
-  /// The rows after a row in the direction of the walk, the nearest first.
+  /// The rows after `row` in the direction of the walk. The first result is the nearest row.
   private func next(
     _ count: Int, from row: Ranked?, includes: Bool, isReversed: Bool
   ) throws -> [Ranked] {
@@ -137,7 +137,7 @@ final class BrowseList {
     return try namespace.entry(for: entry.key.bytes).map { $0.state == .expired } ?? true
   }
 
-  /// The present entry under the same key; nil if no such entry belongs to the list.
+  /// The present entry under the same key. Nil if this entry does not belong to the list, or if there is no such entry.
   private func present(_ entry: Store.Entry) throws -> Store.Entry? {
     let key = entry.key.bytes
     let here = namespaces.filter { $0.name.isExactly(entry.namespace) }

@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension BrowseLoop {
-  /// After a read, changes cause no new read for this many times the duration of the read, and for at least a tick.
+  /// If a read takes a time T, changes in the store cause no new read for T times this factor, and for at least a tick.
   private static let quietFactor = 5
 
   func reading(_ body: () throws -> Void) rethrows {

@@ -2,16 +2,16 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The loop of the full-screen view, which handles keys, reads the store and draws.
+/// The main loop of the full-screen view. The loop handles keys, reads the store and draws.
 ///
-/// A read stops at the next key that does more than move, so that typing is not slow. The read starts again after the key.
-/// No snapshot is held while the view waits.
+/// So that typing is not slow, a key stops a running read, except keys that only move. The read starts again after the key. No
+/// snapshot is held while the view waits for a key.
 final class BrowseLoop {
-  /// The longest wait for a key between two looks for commits, and the shortest pause between two reads for changes.
+  /// The longest wait for a key before the loop looks for commits, and the shortest pause between two reads for changes.
   static let tick = Duration.milliseconds(100)
-  /// How long after an Escape the rest of a key's sequence may come, also over a slow line.
+  /// How long the loop waits after an Escape for the rest of a key's sequence, which may come over a slow line.
   private static let escapeTime = Duration.milliseconds(60)
-  /// The shortest interval between two looks for keys during a read.
+  /// The shortest interval between two checks for keys during a read.
   private static let lookInterval = Duration.milliseconds(10)
 
   private let parent: Session
@@ -49,7 +49,7 @@ final class BrowseLoop {
     host.notify = { [unowned self] in said.append($0.description) }
     host.isInterrupted = { [unowned self] in isInterrupted() }
     host.copy = parent.host.copy
-    // Commands must answer in sentences without color.
+    // The view shows the answers of commands as messages, so the answers must be sentences without color.
     var settings = parent.settings
     (settings.mode, settings.isTerminal, settings.hasColor) = (.table, false, false)
     session = Session(store: parent.store, options: parent.options, settings: settings, host: host)
@@ -69,7 +69,7 @@ final class BrowseLoop {
         try draw()
         try reading { try countSome() }
       } catch is Interruption {
-        // The interrupt may be a signal that no wait has reported yet.
+        // If no key came, a signal such as a new window size may have stopped the read. A wait of zero reports this signal.
         if keys.isEmpty { try wait(.zero) }
         continue
       }
@@ -88,7 +88,7 @@ final class BrowseLoop {
     }
   }
 
-  /// Whether a read must stop for a key that does more than move, a change for ^C, or either at the end of the input.
+  /// Whether a read or a change must stop: a read for a key that does more than move, a change for ^C, both if the input ends.
   private func isInterrupted() -> Bool {
     let now = ContinuousClock.now
     guard now - looked >= Self.lookInterval else { return false }
@@ -130,8 +130,8 @@ final class BrowseLoop {
     }
   }
 
-  /// Makes a change unless some of its entries are gone or were written again. An entry that is written again during the
-  /// change stays as it is.
+  /// Makes a change. Refuses the change if some of its entries are gone or were written again. An entry that is written again
+  /// only during the change stays as it is.
   private func make(_ change: BrowseChange) throws {
     session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
     defer { session.chosen = nil }

@@ -4,7 +4,7 @@ import ShellLanguage
 extension BrowseScreen {
   private typealias Pane = BrowseState.Pane
 
-  /// A line of a pane. Its text is cut where the facts on the right begin.
+  /// A line of a pane. Facts are on the right; a longer text is cut before the facts.
   private struct Line {
     var text: String
     var color: Color?
@@ -81,7 +81,7 @@ extension BrowseScreen {
     }
   }
 
-  /// The place of the selected row, such as `3 of 64`, in the border below the list.
+  /// The place of the selected row for the border below the list, such as `3 of 64`.
   private var place: String {
     let index = state.firstIndex.map { Wording.count($0 + state.selected + 1) + " " } ?? ""
     return " \(index)of \(state.total.map { Wording.count($0) } ?? presentation.cutMark) "
@@ -151,7 +151,7 @@ extension BrowseScreen {
     }
   }
 
-  /// The expiry for a list: `in 21 h`, `never`, `stale` or `expired`. Only the first unit of the time is shown.
+  /// The expiry for a list: `in 21 h`, `never`, `stale` or `expired`. A time has only its first unit.
   private func expiry(of entry: Store.Entry) -> String {
     entry.state == .stale && entry.expires != nil
       ? "stale" : presentation.clock.expiry(entry.expires?.unix, isBrief: true)

@@ -50,14 +50,14 @@ struct BrowseScreen {
 
   func rendition(_ color: Color) -> String { presentation.hasColor ? color.rawValue : "" }
 
-  /// `text`, or `plain` on a terminal without Unicode.
+  /// `text` on a terminal with Unicode, otherwise `plain`.
   func drawn(_ text: String, _ plain: String) -> String { presentation.hasUnicode ? text : plain }
 
   func fit(_ text: String, to width: Int) -> String {
     DisplayWidth.fit(text, to: width, mark: presentation.cutMark)
   }
 
-  /// Draws the first line. In a narrow window, the first facts are left out, so that 20 columns of the name are shown.
+  /// Draws the first line. A narrow window omits the first facts, so that at least 20 columns of the name are visible.
   private func drawTitle(_ name: String, _ facts: [String], on frame: inout Frame) {
     var facts = facts[...]
     while facts.count > 1,
@@ -80,7 +80,7 @@ struct BrowseScreen {
     } else if let input = state.input {
       let note = state.message.map { "  " + $0.text.description } ?? ""
       var column = frame.put(label(of: input), at: row, 1, rendition: rendition(.command))
-      // The person types at the end of the line, so a long line shows its end.
+      // The cursor is at the end of the line, so a long line shows its end.
       let text = SafeText(input.text).description
       let end = DisplayWidth.suffix(of: text, columns: max(width - column - 2, 0))
       column = frame.put(end + "_", at: row, column)
@@ -103,7 +103,7 @@ struct BrowseScreen {
     }
   }
 
-  /// The keys that have an effect now, as many as fit.
+  /// The keys that have an effect in the present state, as many as fit into the line.
   private var keys: String {
     var keys: [String]
     switch state.page {
@@ -116,7 +116,7 @@ struct BrowseScreen {
       if state.showsOnePane { keys.insert("Tab pane", at: 0) }
     }
     while keys.count > 1, DisplayWidth.of(keys.joined(separator: "  ")) > width - 2 {
-      // The key before the last key is left out. The last key of most pages is `?`, which lists all keys.
+      // Omits the key before the last key. On most pages the last key is `?`, which lists all keys.
       keys.remove(at: keys.count - 2)
     }
     return keys.joined(separator: "  ")
@@ -124,10 +124,10 @@ struct BrowseScreen {
 }
 
 extension BrowseState {
-  /// The column in which the text begins on the page of keys, after the keys and the gaps.
+  /// The column at which the explanations on the page of keys begin.
   static let helpMargin = 15
 
-  /// The keys of the panes: the key, its word in the last line (or nil), and its text on the page of keys.
+  /// The keys of the panes: the key, its word in the last line of the window (or nil), and its explanation on the page of keys.
   private static let allKeys: [(key: String, word: String?, text: String)] = [
     ("arrows hjkl", nil, "move; PgUp PgDn Home End by more"), ("Tab", nil, "next pane"),
     ("/", "filter", "filter: a pattern such as user/*, or text that keys contain"),
@@ -145,7 +145,7 @@ extension BrowseState {
     Self.allKeys.filter { !isReadOnly || !["e", "d", "p"].contains($0.key) }
   }
 
-  /// The rows of the page of keys, wrapped to the window: the keys and their effect. A row that continues a text has no keys.
+  /// The rows of the page of keys, wrapped to the window. A row that continues an explanation has no keys.
   var helpRows: [(keys: String, text: String)] {
     let columns = size.columns - Self.helpMargin - 1
     return keys.flatMap { key in

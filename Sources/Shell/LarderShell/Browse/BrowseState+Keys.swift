@@ -4,7 +4,7 @@ import ShellLanguage
 enum BrowseRequest: Equatable {
   case leave, suspend, reload
   case copy(Store.Entry)
-  /// Checks the change's time, then asks the person.
+  /// Checks the new expiry of the change, and then asks the person for confirmation.
   case ask(BrowseChange)
   case change(BrowseChange)
 }
@@ -23,7 +23,7 @@ extension BrowseState {
     if input != nil { return type(key) }
     switch page {
     case .help:
-      // Movement keys scroll the page of keys if it is longer than the window; any other key closes the page.
+      // Keys that move scroll the page of keys if the page is longer than the window. Any other key closes the page.
       if mostHelpTop > 0, scroll(\.helpTop, key, page: helpHeight, most: mostHelpTop) { return nil }
       (page, helpTop) = (.panes, 0)
       return nil
@@ -115,7 +115,7 @@ extension BrowseState {
 
   // MARK: Scrolling
 
-  /// The number of lines by which a key moves. `.min` is for the first line, `.max` for the last; nil for other keys.
+  /// The number of lines by which a key moves: `.min` to the first line, `.max` to the last. Nil for a key that does not move.
   private static func steps(of key: KeyPress, page: Int) -> Int? {
     switch key {
     case .up, .text("k"), .control("p"): -1
@@ -128,7 +128,7 @@ extension BrowseState {
     }
   }
 
-  /// Moves the first shown line of a text; false if the key does not move.
+  /// Scrolls a text. Returns false if the key does not move.
   @discardableResult
   private mutating func scroll(
     _ top: WritableKeyPath<Self, Int>, _ key: KeyPress, page: Int, most: Int
@@ -160,7 +160,7 @@ extension BrowseState {
       }
     case .namespaces:
       guard let step = Self.steps(of: key, page: height) else { return }
-      // The last line of the pane stands for all namespaces.
+      // The last line of the pane means all namespaces.
       let present = namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
       let target = Self.moved(present, by: step, most: namespaces.count)
       guard target != present else { return }
@@ -169,7 +169,7 @@ extension BrowseState {
     }
   }
 
-  /// Shows the next line that contains the searched text; after the last such line, the first such line.
+  /// Scrolls to the next line that contains the searched text. After the last such line, begins again at the first.
   private mutating func findNext() {
     guard let lines = value?.all, !find.isEmpty else { return }
     let wanted = find.lowercased()
@@ -207,7 +207,7 @@ extension BrowseState {
     case .paste(let text):
       line.text += text.filter { !$0.unicodeScalars.contains(where: \.isControl) }
     default:
-      // A person can move through the list while typing a filter.
+      // While a person types a filter, the arrow keys still move through the list.
       if line.purpose == .filter { scrollPane(key) }
       return nil
     }
@@ -238,7 +238,7 @@ extension BrowseState {
     return nil
   }
 
-  /// Shows an error of reading the list. For a wrong expression, opens the input line of the expression again.
+  /// Shows an error that a read of the list has thrown. For a wrong expression, opens its input line again.
   mutating func refuse(_ error: ShellError) {
     pending = nil
     message = Message(error)

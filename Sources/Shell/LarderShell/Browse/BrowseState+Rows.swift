@@ -4,7 +4,7 @@ import ShellLanguage
 extension BrowseState {
   private static let fading = Duration.seconds(2)
 
-  /// Selects another row; asks for more rows if the row is outside the window.
+  /// Selects another row. If this row is outside the window, requests further rows.
   mutating func move(by count: Int) {
     var target = selected + count
     if case .scroll(let rows) = pending { target += rows }
@@ -17,13 +17,13 @@ extension BrowseState {
     }
   }
 
-  /// Requests the list of a new query from its beginning.
+  /// Requests the first rows of the list, because the query is new.
   mutating func restart() { (pending, total, value, valueTop) = (.top, nil, nil, 0) }
 
-  /// Requests the window again, unless another part of the list is requested already.
+  /// Requests the rows of the window again, unless another request is pending.
   mutating func refresh() { pending = pending ?? .refresh }
 
-  /// - Parameter since: The time of the previous read of the window, by the clock of the store.
+  /// - Parameter since: The time at which the window was last read, by the clock of the store. Later writes get a mark.
   mutating func show(
     _ found: [Ranked], for request: PageRequest, removed: Set<EntryID> = [],
     since: Timestamp? = nil, at now: Duration = .zero
@@ -49,7 +49,7 @@ extension BrowseState {
     case .refresh:
       replace(with: new, removed, since, now)
       selected = rows.firstIndex { $0.id == former } ?? min(selected, max(rows.count - 1, 0))
-      // The next key concerns the selected row, so a removed row is selected only if all rows are removed.
+      // The next key applies to the selected row, so a removed row is not selected while another row is left.
       let living = rows.indices.filter { rows[$0].change != .removed }
       if !living.contains(selected) {
         selected = living.first { $0 > selected } ?? living.last ?? selected
@@ -58,7 +58,7 @@ extension BrowseState {
     if selectedRow?.id != former { valueTop = 0 }
   }
 
-  /// Marks new, changed and removed rows. A removed row stays in its place for a moment.
+  /// Marks new, changed and removed rows. A removed row stays visible in its place for a moment.
   private mutating func replace(
     with new: [Row], _ removed: Set<EntryID>, _ since: Timestamp?, _ now: Duration
   ) {
@@ -82,7 +82,7 @@ extension BrowseState {
     rows = Array(merged.prefix(height))
   }
 
-  /// Ends old marks of changes; true if a removed row has left, so that another row has room.
+  /// Removes the marks whose time is over. Returns true if this removed a row, because the window then has room for another row.
   mutating func fade(at now: Duration) -> Bool {
     let before = rows.count
     for index in rows.indices.reversed() where rows[index].change != nil && rows[index].fades <= now

@@ -2,11 +2,11 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The state of the full-screen view. Extensions handle keys and rows. The state reads no store and draws nothing.
+/// The state of the full-screen view. Extensions handle keys and rows. The state neither reads the store nor draws.
 struct BrowseState: Equatable {
   enum Pane: CaseIterable { case namespaces, keys, value }
 
-  /// The view of the whole window: the panes, or a page over them.
+  /// The content of the window: the panes, the page of a value, or the page of keys.
   enum Page { case panes, value, help }
 
   struct NamespaceRow: Equatable {
@@ -29,7 +29,7 @@ struct BrowseState: Equatable {
 
   enum PageRequest: Equatable {
     case top, bottom
-    /// This many rows further down; a negative number is further up.
+    /// Rows further down by this number, or further up if the number is negative.
     case scroll(Int)
     case refresh
   }
@@ -43,7 +43,7 @@ struct BrowseState: Equatable {
 
     let purpose: Purpose
     var text: String
-    /// The text to return to after Escape.
+    /// The text before the person began to type. Escape restores this text.
     let before: String
   }
 
@@ -67,14 +67,14 @@ struct BrowseState: Equatable {
   var pane = Pane.keys
   var page = Page.panes
   var query = BrowseQuery()
-  /// The rows of the window; other rows of the list are not kept.
+  /// The rows of the window. The other rows of the list are not in memory.
   var rows: [Row] = []
   var selected = 0
   /// The number of entries before the first row; nil if unknown.
   var firstIndex: Int? = 0
   var total: Int?
   var pending: PageRequest? = .top
-  /// Marked entries, which `e`, `d` and `p` change together.
+  /// The entries that the person has marked. The keys `e`, `d` and `p` change all marked entries.
   var marks: [EntryID: Store.Entry] = [:]
   var value: ValueText?
   var valueTop = 0
@@ -82,12 +82,12 @@ struct BrowseState: Equatable {
   var find = ""
   var input: Input?
   var question: BrowseChange?
-  /// Whether changes in the store stay hidden until the person continues.
+  /// Whether the view shows no changes of the store until the person continues.
   var isPaused = false
   var message: Message?
 
   static let smallest = Host.Window(columns: 40, rows: 10)
-  /// In a window narrower than this, one pane is shown at a time.
+  /// A narrower window shows only one pane at a time.
   private static let narrowest = 60
 
   var isTooSmall: Bool { size.columns < Self.smallest.columns || size.rows < Self.smallest.rows }
@@ -98,10 +98,10 @@ struct BrowseState: Equatable {
 
   var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
 
-  /// The entry whose value the view shows.
+  /// The entry whose value the value pane shows; nil for a removed row.
   var wanted: Store.Entry? { selectedRow.flatMap { $0.change == .removed ? nil : $0.entry } }
 
-  /// The entries that a change concerns: the marked entries, or else the selected entry.
+  /// The entries to which a change applies: the marked entries, or the selected entry if no entry is marked.
   var chosen: [Store.Entry] {
     marks.isEmpty
       ? wanted.map { [$0] } ?? []
@@ -147,17 +147,17 @@ struct BrowseChange: Equatable {
 
   let verb: Verb
   let entries: [Store.Entry]
-  /// The time that follows `expire`; nil for the other verbs.
+  /// The argument of `expire`; nil for the other verbs.
   var time: String?
 
-  /// The question of the bulk command: `Evict 3 entries (107 B) in departures, such as "a", "b", "c"?`
+  /// The question of the command for several entries, such as `Evict 3 entries (107 B) in departures, such as "a", "b", "c"?`
   var question: SafeText {
     var summary = ChangeSummary(time.map { "expire at \($0):" } ?? verb.rawValue)
     for entry in entries { summary.add(entry) }
     return Confirmation.question(summary)
   }
 
-  /// The commands that make the change, one for each namespace, with `--yes`: the person has confirmed the change.
+  /// The commands that make the change, one for each namespace. They have `--yes`, because the person has already confirmed.
   func commands() throws -> [CommandLine] {
     let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
     let time = time.map { [Array($0.utf8)] } ?? []

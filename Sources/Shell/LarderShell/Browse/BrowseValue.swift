@@ -2,10 +2,10 @@ import Larder
 import ShellLanguage
 
 extension BrowseState.ValueText {
-  /// The most bytes of a value that are read; `get --full` shows all bytes.
+  /// The view reads at most this many bytes of a value. `get --full` shows all bytes.
   private static let mostBytes = 4_000_000
 
-  /// Reads the value of an entry as lines of at most `width` columns; nil if the entry is gone.
+  /// Reads the value of an entry as lines of at most `width` columns. Nil if the entry no longer exists.
   init?(
     _ entry: Store.Entry, width: Int, isWhole: Bool, in session: Session,
     for presentation: Presentation
@@ -37,7 +37,7 @@ extension BrowseState.ValueText {
     }
   }
 
-  /// The reason why a value cannot be read; nil for an error of another kind.
+  /// The reason why this program cannot read a value; nil for errors of other kinds.
   private static func unreadable(_ error: any Error) -> SafeText? {
     let error = (error as? LarderError).map { ShellError($0) } ?? error as? ShellError
     return error?.code == .unreadable ? error?.message : nil
@@ -57,7 +57,7 @@ extension BrowseState.ValueText {
     return facts + [""]
   }
 
-  /// Wraps at spaces, and splits long words. Renditions take no columns, and continue in the next line.
+  /// Wraps at spaces, and splits long words. Sequences for colors take no columns, and continue in the next line.
   private static func wrapped(_ text: String, _ width: Int) -> [String] {
     let width = max(width, 1)
     guard DisplayWidth.of(Frame.plain(text)) > width else { return [text] }

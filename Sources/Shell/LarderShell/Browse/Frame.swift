@@ -1,11 +1,11 @@
 import ShellLanguage
 
-/// The cells of a window. Any text stays in the cells into which it is put, so that each row has the width of the window.
+/// The cells of a window. A text fills only the cells in which it is put, so no text makes a row wider than the window.
 struct Frame: Equatable {
   struct Cell: Equatable {
-    /// A character with its marks; empty in the second cell of a wide character.
+    /// A character with its combining marks. The second cell of a wide character has an empty text.
     var text = " "
-    /// The numbers of the cell's rendition, such as `1;36`; empty for the usual rendition.
+    /// The numbers of the rendition (color and weight) of the cell, such as `1;36`. Empty for the default rendition.
     var rendition = ""
   }
 
@@ -21,7 +21,7 @@ struct Frame: Equatable {
 
   /// Puts text into cells of a row, cut to the width, and returns the column after the text.
   ///
-  /// The text may hold sequences like those of `Color`; any other control character becomes `?`.
+  /// The text may hold sequences like those of `Color`. Any other control character becomes `?`.
   @discardableResult
   mutating func put(
     _ text: String, at row: Int, _ column: Int, width: Int? = nil, rendition: String = ""
@@ -54,12 +54,12 @@ struct Frame: Equatable {
     guard column > 0 else { return }
     let index = row * columns + column - 1
     let base = cells[index].text.isEmpty ? index - 1 : index
-    // A hostile text could put any number of marks on a character, so there is a limit.
+    // A value may have any number of marks on one character, so the number is limited.
     guard cells[base].text.unicodeScalars.count < 8 else { return }
     cells[base].text.unicodeScalars.append(mark)
   }
 
-  /// Takes a sequence such as `[1;36m` after an escape, and returns its numbers; nil if the text is no such sequence.
+  /// Reads a sequence such as `[1;36m` after an escape, and returns its numbers. Nil if the text is not such a sequence.
   static func takeRendition(_ scalars: inout Substring.UnicodeScalarView) -> String? {
     guard scalars.first == "[" else { return nil }
     let numbers = scalars.dropFirst().prefix { $0 == ";" || ("0"..."9").contains($0) }
@@ -80,7 +80,7 @@ struct Frame: Equatable {
     return String(result)
   }
 
-  /// The bytes that turn the screen from `before` into this frame. They clear the screen unless `before` has the same size.
+  /// The bytes that turn the screen `before` into this frame. If the size is different, the bytes clear the screen first.
   func bytes(over before: Frame?) -> [UInt8] {
     let known = before.flatMap { $0.columns == columns && $0.rows == rows ? $0 : nil }
     var result = known == nil ? "\u{1B}[0m\u{1B}[H\u{1B}[2J" : ""
@@ -93,7 +93,7 @@ struct Frame: Equatable {
     return Array(result.utf8)
   }
 
-  /// The part of a row in which cells differ, with both cells of wide characters.
+  /// The part of a row in which cells differ. The part has both cells of each wide character.
   private func changes(in row: Range<Int>, since before: Frame?) -> ClosedRange<Int>? {
     func old(_ index: Int) -> Cell { before?.cells[index] ?? Cell() }
     func differs(_ index: Int) -> Bool { cells[index] != old(index) }

@@ -6,12 +6,12 @@ enum KeyPress: Hashable {
   case text(Character)
   case enter, escape, tab, backTab, backspace, delete
   case up, down, left, right, pageUp, pageDown, home, end
-  /// A key with Ctrl: `c` is ^C.
+  /// A letter typed with Ctrl: `c` is ^C.
   case control(Character)
-  /// Pasted text. None of its characters acts as a key.
+  /// Pasted text. The view inserts its characters, which never act as keys.
   case paste(String)
 
-  /// Whether the key only moves by a row, a page or a pane.
+  /// Whether the key only moves, by a row, a page or a pane.
   var isMovement: Bool {
     switch self {
     case .up, .down, .pageUp, .pageDown, .left, .right, .tab, .backTab: true
@@ -20,7 +20,7 @@ enum KeyPress: Hashable {
     }
   }
 
-  /// The keys by the bytes that a terminal sends after `ESC [` or `ESC O`, without modifiers.
+  /// The keys by the bytes that a terminal sends for them after `ESC [` or `ESC O`, without modifiers.
   fileprivate static let sequences: [String: KeyPress] = [
     "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab,
     "M": .enter, "1~": .home, "7~": .home, "4~": .end, "8~": .end, "3~": .delete, "5~": .pageUp,
@@ -34,12 +34,12 @@ struct KeyDecoder {
 
   private static let pasteStart = Array("\u{1B}[200~".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
-  /// A longer paste is cut, because a paste becomes one line.
+  /// A paste becomes one line, so a longer paste is cut.
   private static let longestPaste = 4096
-  /// No key sends more bytes.
+  /// The most bytes that a terminal sends for a key.
   private static let longestSequence = 32
 
-  /// Whether the bytes so far may be the start of a key, or the Escape key alone.
+  /// Whether the bytes so far are the Escape key or the start of another key, which only the next bytes can show.
   var isWaiting: Bool { !pending.isEmpty && pasted == nil }
 
   mutating func keys(of bytes: [UInt8]) -> [KeyPress] {
@@ -47,7 +47,7 @@ struct KeyDecoder {
     return takeAll(isFinal: false)
   }
 
-  /// The keys of the bytes so far if no more bytes came. An Escape alone is a key; half a sequence gives no key.
+  /// The keys in the bytes if no further bytes came in time: a single Escape is then a key, and half a sequence gives no key.
   mutating func flush() -> [KeyPress] { pasted == nil ? takeAll(isFinal: true) : [] }
 
   private mutating func takeAll(isFinal: Bool) -> [KeyPress] {
@@ -56,7 +56,7 @@ struct KeyDecoder {
     return keys
   }
 
-  /// Takes one key from the bytes; nil if no key is complete, `.some(nil)` for bytes without meaning.
+  /// Takes one key from the bytes. Nil if the bytes are incomplete, `.some(nil)` for bytes without a meaning.
   private mutating func next(isFinal: Bool) -> KeyPress?? {
     if pasted != nil { return takePaste() }
     guard let first = pending.first else { return nil }
@@ -67,7 +67,7 @@ struct KeyDecoder {
       pending.removeFirst(end)
       return .some(scalar.isControl ? Self.control(first) : .text(Character(scalar)))
     case .byte:
-      // The bytes may be an incomplete character. Other bytes that are not UTF-8 are dropped.
+      // The bytes may be the start of a character, so more bytes are awaited. Other bytes that are not UTF-8 are dropped.
       if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
         pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
       {
@@ -90,7 +90,7 @@ struct KeyDecoder {
 
   private mutating func takePaste() -> KeyPress?? {
     let end = pending.firstRange(of: Self.pasteEnd)
-    // Without the end mark, the last bytes may be a part of the mark; everything before them is text.
+    // Without the end mark, the last bytes may be a part of this mark, so only the bytes before them are taken as text.
     let count = end?.lowerBound ?? max(pending.count - Self.pasteEnd.count, 0)
     pasted = Array(((pasted ?? []) + pending.prefix(count)).prefix(Self.longestPaste))
     pending.removeFirst(end?.upperBound ?? count)
@@ -104,7 +104,7 @@ struct KeyDecoder {
   private mutating func takeSequence(isFinal: Bool) -> KeyPress?? {
     guard pending.count > 1 || isFinal else { return nil }
     guard pending.count > 1, [UInt8(ascii: "["), UInt8(ascii: "O")].contains(pending[1]) else {
-      // Alt with a key sends an Escape first, and so does Escape typed right before a key. Both count as Escape and the key.
+      // A terminal sends an Escape and the key for Alt with a key. Both are handled as Escape and then the key.
       pending.removeFirst()
       return .some(.escape)
     }

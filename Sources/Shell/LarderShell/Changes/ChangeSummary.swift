@@ -2,20 +2,20 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The counts of a change, and its answer in each form of output.
+/// The counts of a change, and the answer to the change in each output mode.
 struct ChangeSummary {
   let verb: String
   /// The counts by namespace, in the order in which the namespaces were added.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   private(set) var samples: [[UInt8]] = []
-  /// The keys for `--verbose`; nil without that option.
+  /// The keys that `--verbose` shows; nil without this option.
   private var keys: [JSON]?
-  /// The number of keys from standard input that do not exist; nil if the command reads no keys there.
+  /// The number of keys from standard input that do not exist. Nil if the command reads no keys from standard input.
   var absent: Int?
 
   private static let mostSamples = 3
 
-  /// - Parameter namespaces: Namespaces that are listed even if nothing changes there.
+  /// - Parameter namespaces: Namespaces that the answer lists even if nothing changes there.
   init(_ verb: String, in namespaces: [String] = [], listsKeys: Bool = false) {
     self.verb = verb
     keys = listsKeys ? [] : nil
@@ -42,12 +42,12 @@ struct ChangeSummary {
 
   typealias Field = (name: String, cell: Cell)
 
-  /// - Parameter fields: Fields of JSON after the counts.
+  /// - Parameter fields: Fields of the JSON answer after the counts.
   func reply(_ sentence: SafeText, _ fields: [Field] = []) -> Reply {
     reply(only: counts + fields, sentence)
   }
 
-  /// The answer to `--dry-run`. The sentence replaces the preview that names the first keys.
+  /// The answer to `--dry-run`. Without a `sentence`, the answer names the first keys.
   func preview(_ fields: [Field]? = nil, _ sentence: SafeText? = nil) -> Reply {
     let keys = samples.map { SafeText(quoting: $0) }.joined()
     let more = total.entries > samples.count ? ", \u{2026}" : ""
@@ -59,7 +59,7 @@ struct ChangeSummary {
       verb: "would \(verb)")
   }
 
-  /// The answer with these fields of JSON instead of the counts.
+  /// The answer whose JSON has `fields` instead of the counts.
   func reply(only fields: [Field], _ sentence: SafeText, verb: String? = nil) -> Reply {
     var all = fields + keyFields
     if let absent { all.append(("absent", .number(absent))) }
@@ -98,15 +98,15 @@ struct Tally: Sendable, Hashable {
     Tally(entries: left.entries + right.entries, bytes: left.bytes + right.bytes)
   }
 
-  /// The rest of `left` without `right`. Never below zero: the two tallies may be from different moments.
+  /// The part of `left` without `right`, never below zero: the two tallies may have been counted at different times.
   static func - (left: Tally, right: Tally) -> Tally {
     Tally(entries: max(left.entries - right.entries, 0), bytes: max(left.bytes - right.bytes, 0))
   }
 
-  /// `40 entries, 31 kB`
+  /// Words such as `40 entries, 31 kB`.
   var words: SafeText { "\(Wording.entries(entries)), \(Wording.size(bytes))" }
 
-  /// `40 entries (31 kB)`
+  /// Words such as `40 entries (31 kB)`.
   var inBrackets: SafeText { "\(Wording.entries(entries)) (\(Wording.size(bytes)))" }
 }
 

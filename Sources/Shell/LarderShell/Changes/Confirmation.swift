@@ -10,31 +10,31 @@ enum BulkOptions {
   static let plain: KeyValuePairs = ["": "verb namespace entries bytes"]
 }
 
-/// The one rule for bulk changes: a change whose words do not list the keys needs confirmation.
+/// The one rule for bulk changes: a change needs confirmation if its words do not list the keys.
 struct Confirmation {
   let call: Invocation
   let session: Session
-  /// Whether the change concerns whole namespaces or the store. The shell then also asks under `option confirm off`.
+  /// Whether the change applies to whole namespaces or the store. The shell then asks even under `option confirm off`.
   var isSweeping = false
 
-  /// Whether `--yes` was given, to the command or to the program.
+  /// Whether `--yes` was given to the command or to the program.
   var isGiven: Bool { call.has("--yes") || session.settings.answersYes }
 
-  /// Whether a person can be asked. The setting `confirm` is not tested here.
+  /// Whether a question is possible, because a person typed the command. The setting `confirm` is not tested here.
   private var asks: Bool { session.canAsk && session.host.ask != nil }
 
-  /// Throws `declined` or `needs_yes`, unless the change is confirmed or a setting skips the question.
+  /// Throws `declined` or `needs_yes` if the change is not confirmed. With `confirm off`, most changes need no confirmation.
   func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
     if isGiven || asks && !session.settings.confirmsBulkChanges && !isSweeping { return }
     guard asks, let ask = session.host.ask else {
       guard isEmpty else { throw Self.refusal(to: change) }
-      // The words of a script decide whether the script needs `--yes`; the present content of the store does not.
+      // Whether a script needs `--yes` must not depend on the content of the store, so even a change of 0 entries is refused.
       throw Self.refusal("a bulk change needs `--yes` (0 entries would change now)")
     }
     guard try ask(question()) else { throw ShellError.declined }
   }
 
-  /// Requires confirmation of a change that was counted. A person is not asked about a change of no entry.
+  /// Requires confirmation of a change whose entries were counted. If no entry would change, a person is not asked.
   func require(_ summary: ChangeSummary, note: SafeText = "") throws {
     let isEmpty = summary.total.entries == 0
     if asks, isEmpty { return }
@@ -52,7 +52,7 @@ struct Confirmation {
     ShellError(.needsYes, message, hint: "pass `--yes` to confirm, `--dry-run` to preview")
   }
 
-  /// `Evict 40 entries (31 kB) in departures, such as "a", "b", "c"?`
+  /// A question such as `Evict 40 entries (31 kB) in departures, such as "a", "b", "c"?`
   static func question(_ summary: ChangeSummary) -> SafeText {
     let verb = summary.verb.prefix(1).uppercased() + summary.verb.dropFirst()
     let changed = summary.tallies.filter { $0.tally.entries > 0 }

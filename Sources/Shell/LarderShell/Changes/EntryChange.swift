@@ -2,9 +2,9 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// A command that changes the entries of a selection, with preview, confirmation, batches and answer.
+/// A command that changes the entries of a selection: its preview, confirmation, batches and answer.
 struct EntryChange {
-  /// Changes an entry, and returns the effect for the report. A batch may be made twice, so a change must keep no state.
+  /// Changes an entry, and returns the effect for the report. A batch may run twice, so the closure must not keep state.
   typealias Change<Effect> = (
     _ batch: inout WriteBatch, _ namespace: Store.Namespace, _ entry: Store.Entry
   ) throws -> Effect?
@@ -17,9 +17,9 @@ struct EntryChange {
   private let past: String
   private let missing: [[UInt8]]
   private let listed: Int
-  /// The number of entries that were counted for the question; nil without a count.
+  /// The number of entries in the question; nil if no question was asked.
   private var expected: Int?
-  /// The time before the entries were counted for a question or saved. Later writes were not part of the question.
+  /// The moment before the entries were counted for a question, or were saved. Values that are written later must not change.
   private var horizon: WriteHorizon?
 
   init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {
@@ -33,7 +33,7 @@ struct EntryChange {
     missing = try scope.missingKeys()
   }
 
-  /// Answers `--dry-run`; false if the change must be made. `fields` is evaluated after `wouldChange` has seen every entry.
+  /// Answers `--dry-run` and returns true; false without the option. `fields` runs after `wouldChange` has seen all entries.
   func isPreview(
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true },
     fields: () -> [ChangeSummary.Field] = { [] }
@@ -45,7 +45,7 @@ struct EntryChange {
     return true
   }
 
-  /// Asks for confirmation, and throws without it. With `isBulk`, even a change of listed keys needs confirmation.
+  /// Asks for confirmation, and throws if the person declines. With `isBulk`, even a change of listed keys needs confirmation.
   mutating func confirm(
     isBulk: Bool = false, note: SafeText = "",
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true }
@@ -61,7 +61,7 @@ struct EntryChange {
     expected = found.total.entries
   }
 
-  /// Exports the entries before they are removed, if `--save` names a file. Entries that are written after `horizon` stay.
+  /// Exports the entries to the file of `--save` before their removal. Entries that are written after `horizon` are not removed.
   mutating func save() throws {
     guard call.has("--save"), !isEmpty else { return }
     horizon = try horizon ?? WriteHorizon(of: session.store)
@@ -69,8 +69,8 @@ struct EntryChange {
     try scope.save(call)
   }
 
-  /// Reads standard input up to the second key. A single key counts as listed. Several keys, a pattern or a filter need
-  /// `--yes`, because no question is possible while standard input holds data.
+  /// Reads standard input up to a second key. A single key needs no `--yes`, like a key on the line. Several keys, a pattern or
+  /// a filter need `--yes`: standard input holds the keys, so no question can be asked there.
   private mutating func takeSingleKey() throws {
     let refusal = Confirmation.refusal(to: "\(summary.verb) keys from standard input")
     guard scope.selection.filters.isEmpty, let kind = scope.selection.input,
@@ -82,13 +82,13 @@ struct EntryChange {
     scope.input = IncomingKeys([first].compactMap(\.self))
   }
 
-  /// Whether neither standard input nor the words have a key.
+  /// Whether the words have no key, and standard input has no key either.
   private var isEmpty: Bool { scope.selection.patterns.isEmpty && scope.input?.isEmpty ?? false }
 
-  /// Changes the entries, a transaction for each batch. An interruption ends the change between two batches.
+  /// Changes the entries, in a transaction for each batch. An interruption stops the change between two batches.
   ///
-  /// If a filter chose an entry, and the entry then got another value or expiry, the entry stays. `record` gets each effect
-  /// after its commit, and returns true if the entry counts as changed.
+  /// If an entry that a filter chose gets another value or expiry before its change, it stays as it is. `record` gets each
+  /// effect after the commit, and returns whether the entry counts as changed.
   mutating func apply<Effect>(
     losesValues: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
   ) throws {
@@ -134,9 +134,9 @@ struct EntryChange {
     return ShellError.interrupted("\(past) \(count); the rest is unchanged")
   }
 
-  /// Answers, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.
+  /// Writes the answer, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.
   ///
-  /// - Parameter unmatched: Whether the change concerned no entry; nil if the number of changed entries decides.
+  /// - Parameter unmatched: Whether the selection had no entries. If nil, the answer says so if no entry changed.
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {
@@ -150,7 +150,7 @@ struct EntryChange {
     if !missing.isEmpty { throw try notFound }
   }
 
-  /// Notes the keys from standard input that do not exist. A plain answer has no place for their number.
+  /// Writes a note about keys from standard input that do not exist. The other forms of output have a place for their number.
   private func noteAbsent(_ summary: ChangeSummary) throws {
     guard session.output.presentation.mode == .plain, let absent = summary.absent, absent > 0 else {
       return

@@ -1,11 +1,11 @@
 import ShellLanguage
 
-/// The effect of a command on expiries: `was ... now ...`.
+/// The effect of a command on expiries. A sentence has the form `was ... now ...`.
 struct ExpiryReport {
   enum Effect {
     case changed(from: UnixTime?, to: UnixTime?)
     case unchanged
-    /// The entry never expires, so a relative change does not change its expiry.
+    /// The entry never expires, so a relative change (`+2h`) does not change its expiry.
     case permanent
 
     var isChange: Bool { if case .changed = self { true } else { false } }
@@ -13,7 +13,7 @@ struct ExpiryReport {
 
   private(set) var changed = 0
   private(set) var unchanged = 0
-  /// Entries that never expire, which a relative change does not touch.
+  /// The number of entries that never expire, which a relative change (`+2h`) does not change.
   private(set) var permanent = 0
   private var was: ClosedRange<Deadline>?
   private var now: ClosedRange<Deadline>?
@@ -76,7 +76,7 @@ struct ExpiryReport {
 }
 
 extension Optional {
-  /// Makes the range contain a value; the range of a first value has only that value.
+  /// Extends the range to a value. If there is no range yet, makes a range of only this value.
   mutating func widen<Bound: Comparable>(to value: Bound) where Wrapped == ClosedRange<Bound> {
     self = map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
   }

@@ -1,10 +1,10 @@
 import Larder
 import ShellLanguage
 
-/// The former entries under the keys that the last changing command at the prompt has changed, for `undo`.
+/// For the command `undo`: the former entries under the keys that the last changing command at the prompt has changed.
 final class UndoLog {
   static let most = 64_000_000
-  /// The memory that an item takes beside its key and value.
+  /// The memory in bytes that an item needs besides its key and value.
   private static let entrySize = 400
 
   struct Item {
@@ -13,7 +13,7 @@ final class UndoLog {
     let before: (entry: Store.Entry, value: [UInt8]?)?
     var after: Store.Entry?
 
-    /// Whether the command has left the entry as it was.
+    /// Whether the command has not changed the entry.
     var isUnchanged: Bool { isStill(before?.entry) }
 
     func isStill(_ present: Store.Entry?) -> Bool {
@@ -22,20 +22,20 @@ final class UndoLog {
     }
   }
 
-  /// Whether a command runs that `undo` can take back.
+  /// Whether the running command is one that `undo` can revert.
   private(set) var isRecording = false
   private(set) var command = ""
   private(set) var items: [Item] = []
-  /// The number of entries whose former values were not read.
+  /// The number of entries whose former values could not be read, so that `undo` cannot restore these entries.
   private(set) var lost = 0
   private(set) var isTooLarge = false
   private var running = ""
   private var size = 0
-  /// The items of the batch under way. A batch may be made twice.
+  /// The items of the batch that runs now. The batch may run twice, so its items are added to `items` after the commit.
   private var pending: [Item] = []
   private var values: [EntryID: (version: UInt64, value: [UInt8])] = [:]
 
-  /// Begins a command. The items of the previous command stay until this command has changed something.
+  /// Begins a command. The items of the previous command stay until this command changes an entry.
   func begin(_ command: String) { (isRecording, running) = (true, command) }
 
   func end() {
@@ -55,7 +55,7 @@ final class UndoLog {
           values[EntryID(entry)] = (entry.version, value.bytes)
         }
       } catch let error as LarderError where error.code == .unreadable {
-        // An entry can be removed even if its value cannot be read; `undo` counts the entry as lost.
+        // This entry can be removed although its value cannot be read. `undo` then reports the entry as lost.
         continue
       }
     }

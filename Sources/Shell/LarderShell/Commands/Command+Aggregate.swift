@@ -16,7 +16,7 @@ extension Command {
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try countGroups(scope, by: group) }
     let tally = try scope.tally()
-    // Expired entries are counted separately. With --expired, the first count has expired entries, too.
+    // Expired entries have a count of their own. With `--expired`, the first count includes them, too.
     let counted = scope.selection.wantsExpired ? tally.fresh + tally.expired : tally.fresh
     let expired = tally.expired.entries
     let words = counted.words
@@ -107,7 +107,7 @@ extension Command {
         }))
   }
 
-  /// The order of groups. Equal numbers in different notations need an order, too.
+  /// The order of groups. Equal numbers in different notations, such as `1` and `1.0`, are ordered by their text.
   private static func isBefore(_ a: QueryValue, _ b: QueryValue) -> Bool {
     a.precedes(b) || !b.precedes(a) && a.json < b.json
   }
@@ -135,7 +135,7 @@ extension Command {
 }
 
 extension Scope {
-  /// The scope without its limit, and the limit of the groups: a limit of the entries would make the sums wrong.
+  /// The scope without its limit, and the limit for the groups. With a limit of entries, the sums would be wrong.
   fileprivate var grouped: (Scope, limit: Int) {
     var whole = self
     whole.selection.limit = nil

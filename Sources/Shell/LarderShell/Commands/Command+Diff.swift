@@ -23,7 +23,7 @@ extension Command {
         hint: "usage: `\(call.command.usage)`")
     }
     let before = try StoreContent(LocalFile(words[0], of: session), for: session)
-    // If an export has only some namespaces, only these are compared.
+    // An export may have only some namespaces of the store, so only these namespaces are compared.
     let after = try StoreContent(session, only: Set(before.entries.keys))
     let changes = try before.changes(
       to: after, now: session.clock.now, pause: session.host.checkInterruption)

@@ -34,15 +34,14 @@ extension Command {
       guard let entry else { return try session.host.notify("nothing changed") }
       try session.output.acknowledge(reply(entry, in: session))
     } catch {
-      // The text that a person wrote must not be lost.
+      // The file with the person's text is kept, so that the text is not lost.
       try session.host.notify("your text is in \(draft.path)")
       throw error
     }
   }
 }
 
-/// One edit of a value. The edit replaces only the version that was read, unless a person agrees to replace a newer
-/// version.
+/// One edit of a value. The edit replaces only the version that was read. To replace a newer version, the person must agree.
 private struct ValueEdit {
   let original: [UInt8]
   let isJSON: Bool
@@ -79,7 +78,7 @@ private struct ValueEdit {
 
   mutating func store(_ text: [UInt8]) throws -> Store.Entry? {
     var text = text
-    // Most editors add a newline at the end. The newline is removed if the value had none.
+    // Most editors add a newline at the end of the file, so this newline is removed if the value had none.
     if text.last == .newline, original.last != .newline {
       text.removeLast()
     }
@@ -98,7 +97,7 @@ private struct ValueEdit {
     }
   }
 
-  /// Writes if the key has the version `base`. Returns the new entry (nil without a write), and the version before the write.
+  /// Writes the text only if the entry has the version `base`. Returns the new entry, or nil, and the version before the write.
   private func write(_ text: [UInt8]) throws -> (Store.Entry?, UInt64?) {
     try session.undo.read([(namespace, Key(key))])
     return try Command.explainingFull(namespace, in: session) { batch in
@@ -116,7 +115,7 @@ private struct ValueEdit {
     guard let ask = session.host.ask, try ask(question) else { throw ShellError.declined }
   }
 
-  /// The reason why the text is not a JSON object or array; nil for an object or an array.
+  /// The error if the text is not a JSON object or array; otherwise nil.
   private static func parseError(_ text: [UInt8]) -> JSONText.ParseError? {
     do throws(JSONText.ParseError) {
       return try JSONText(text).isStructured

@@ -94,8 +94,8 @@ extension Command {
   }
 
   /// - Parameters:
-  ///   - isOver: whether the new expiry has passed, so that no later command finds the entries.
-  ///   - target: makes the new expiry from the present expiry; nil leaves an entry that never expires as it is.
+  ///   - isOver: Whether the new expiry has passed. No later command would find the entries then.
+  ///   - target: Makes the new expiry from the present expiry. If nil, an entry that never expires does not change.
   private static func setExpiries(
     _ verb: String, past: String, _ call: Invocation, _ session: Session, isOver: Bool = false,
     note: SafeText = "", target: (Deadline) throws -> Deadline?
@@ -106,7 +106,7 @@ extension Command {
         ("the time is one word, and there is no entry \($1)", "quote it: `expire KEY '1h 30m'`")
       }
     }
-    // Nil for an expired entry, which stays as it is. `--expired` can select such an entry.
+    // An expired entry does not change, so the effect is nil. `--expired` can select such an entry.
     func effect(on entry: Store.Entry) throws -> ExpiryReport.Effect? {
       guard entry.state != .expired else { return nil }
       let before = Deadline(entry.expires?.unix)
@@ -132,7 +132,7 @@ extension Command {
     try change.answer(report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
   }
 
-  /// Throws if a namespace has no lifetime, because a touched entry would then never expire.
+  /// Throws if the rules of a namespace have no lifetime: `touch` would make the entries permanent.
   private static func checkRules(of change: EntryChange) throws {
     for namespace in change.scope.namespaces {
       guard try namespace.info()?.rules.expires == .never else { continue }
@@ -143,7 +143,7 @@ extension Command {
   }
 
   /// Throws if the last of several keys does not exist and looks like a time: `touch K 2h` and `expire K 1h 30m` are mistakes.
-  /// Nothing is changed, not even the other keys.
+  /// The error comes before any change, so the other keys do not change either.
   private static func checkLastKey(
     _ change: EntryChange, _ problem: (String, [UInt8]) -> (SafeText, SafeText)
   ) throws {

@@ -50,7 +50,7 @@ extension Command {
       if let value = try session.singleValue(key, selection.namespaces) {
         return try answer(value, call, in: session)
       }
-      // The word may be the name of a namespace, but these options need a key.
+      // A word that is not a key may name a namespace. These options apply to a key, so the absence of the key is an error.
       if destination(of: call) != nil {
         throw try session.noSuchKey(key, in: session.namespaces(selection.namespaces))
       }
@@ -74,7 +74,7 @@ extension Command {
     }
   }
 
-  /// Writes the values of a selection, one below the other.
+  /// Writes the values of a selection, one after the other.
   private static func answerAll(_ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     var writer = ValueWriter(
@@ -110,7 +110,7 @@ extension Command {
     try writer.end()
   }
 
-  /// Writes the fields at `path`: strings as text, other fields as JSON.
+  /// Writes the fields at `path`: a string as text, any other field as JSON.
   private static func answer(_ path: QueryPath, _ call: Invocation, in session: Session) throws {
     let selection = call.selection!
     guard selection.isSingleKey, case .key(let key) = selection.patterns[0],
@@ -119,7 +119,7 @@ extension Command {
     let whole = try value.reading(most: nil, in: session)
     let found = fields(path, of: whole)
     if found.isEmpty { throw noSuchField(path, in: whole) }
-    // The path decides the form, not the number of elements.
+    // A path with `[]` gives a list even if the list has one element, so that a script can rely on the form.
     try session.output.writeFields(found, isList: path.parts.contains(.each))
   }
 
@@ -158,7 +158,7 @@ extension Command {
       .map { FieldText(bytes, $0) }
   }
 
-  /// Visits the values of a selection, a few megabytes at a time; returns the counts of the keys from standard input.
+  /// Visits the values of a selection, a few megabytes at a time. Returns the counts of the keys from standard input.
   private static func values(
     of scope: Scope, _ body: (StoredValue) throws -> Void
   ) throws -> PipedKeys {
@@ -212,7 +212,7 @@ extension Command {
       sentences: ["wrote \(Wording.size(count)) to \(file.path)"])
   }
 
-  /// The most bytes to copy: some terminals drop sequences of more than 100,000 bytes, and base64 makes 98,668 of 74,000.
+  /// The most bytes to copy. Some terminals drop sequences of more than 100,000 bytes, and 74,000 bytes become 98,668 in base64.
   private static let mostCopied = 74_000
 
   private static func copy(_ value: StoredValue, _ call: Invocation, in session: Session) throws {

@@ -13,7 +13,7 @@ extension Command {
   ).running { call, session in
     let namespace = try session.namespace(call.namespaces)
     let entries = try call.allBytes("KEY").map { key in
-      // An expired entry has its facts until a purge removes the entry.
+      // An expired entry stays in the file until a purge, so its facts are still shown.
       guard let entry = try namespace.entry(for: key) else {
         throw try session.noSuchKey(key, in: [namespace])
       }
@@ -31,7 +31,7 @@ extension Command {
       facts(entries[index], clock) + (added?[index] ?? []).map(\.cell)
         + (hasBodies ? [bodies[index].map { .text($0.summary) } ?? .null] : [])
     }
-    // A line of plain output names its fact and, if there are several entries, the key.
+    // In plain output a line names its fact. If there are several entries, the line names its key, too.
     let lines = zip(entries, rows).flatMap { entry, row in
       zip(columns, row).map { column, cell -> [Cell] in
         (entries.count > 1 ? [.bytes(entry.key.bytes)] : []) + [.text(column.name), cell]

@@ -78,14 +78,14 @@ extension Command {
   private static let ofStore = ["--disk", "--memory"]
   private static let ofBoth = ["--entries", "--bytes", "--reset"]
 
-  /// The namespace that the command names. If the command sets limits, the namespace need not exist yet.
+  /// The namespace that the command names. A command that sets limits may name a namespace that does not exist yet.
   private static func name(_ call: Invocation, in session: Session) throws -> String {
     guard case .named(let names) = call.namespaces, (ofBoth + ofNamespace).contains(where: call.has)
     else { return try session.namespace(call.namespaces).name }
     return names[0].text
   }
 
-  /// Changes the limits; returns the decrease of entries and bytes since `before`, with removals by other processes.
+  /// Changes the limits. Returns by how much entries and bytes have decreased since `before`, also by other processes.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {
@@ -127,14 +127,14 @@ extension Command {
   }
 }
 
-/// The content of a store or a namespace beyond new limits: entries, bytes of values, bytes of the file. Only the eviction
-/// shows which entries leave, so the bytes of the entries beyond a limit of entries are unknown.
+/// The content beyond new limits: entries, bytes of values, bytes of the file. Which entries leave is unknown before the
+/// eviction. So for a limit of entries, the bytes that leave are unknown.
 private struct Excess {
-  /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes, but at least `file` bytes.
+  /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes. The bytes are at least `file`.
   private(set) var tally = Tally()
   /// The bytes of the file beyond the limit of the disk.
   private var file = 0
-  /// Whether entries are beyond a limit, but the policy `refuse` keeps them.
+  /// Whether the policy `refuse` keeps the entries beyond a limit.
   private(set) var isRefused = false
   private let usage: Tally
 
@@ -156,13 +156,13 @@ private struct Excess {
     }
     tally = usage - Tally(entries: limits.entries ?? .max, bytes: limits.bytes ?? .max)
     isRefused = isRefused && !isEmpty
-    // The values that leave have at least as many bytes as the file has beyond its limit.
+    // To shrink the file by some bytes, values with at least as many bytes must leave.
     if file > tally.bytes { tally.bytes = file }
   }
 
   var isEmpty: Bool { tally == Tally() && file == 0 }
 
-  /// `54 of 64 entries`, `at least 9.8 kB of 31 kB`
+  /// Words such as `54 of 64 entries` or `at least 9.8 kB of 31 kB`.
   var words: SafeText {
     var parts: [SafeText] = []
     if tally.entries > 0 {
@@ -177,7 +177,7 @@ private struct Excess {
 }
 
 extension Invocation {
-  /// The limit of an option; `Limits.unlimited` for `none`, nil without the option.
+  /// The limit of an option: `Limits.unlimited` for `none`, nil if the option is absent.
   private func bound(_ name: String) -> Int? {
     switch limit(name) {
     case .unbounded: Limits.unlimited
@@ -189,7 +189,7 @@ extension Invocation {
   fileprivate func overrides(over present: Rules.Overrides) -> Rules.Overrides {
     var overrides = present
     if has("--reset") {
-      // The shell cannot set these rules, so they keep their overrides.
+      // `limits` cannot set the expiry, the stale window and the jitter, so `--reset` keeps the overrides of these rules.
       overrides = Rules.Overrides(
         expires: present.expires, stale: present.stale, jitter: present.jitter)
     }
@@ -199,7 +199,7 @@ extension Invocation {
     if let guaranteed = bound("--guaranteed") { limits.guaranteed = guaranteed }
     overrides.limits = limits == Limits() ? nil : limits
     if let size = bound("--entry-size") {
-      // A value cannot be larger than a batch allows, so `none` means that size.
+      // A batch allows no larger value than this, so `none` means this size.
       overrides.largestValue = size == Limits.unlimited ? Rules.largestPossibleValue : size
     }
     if let policy = choice("--policy") { overrides.eviction = Eviction(rawValue: policy) }

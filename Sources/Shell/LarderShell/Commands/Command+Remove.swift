@@ -15,7 +15,7 @@ extension Command {
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
-    // Values that are written after this line belong neither to the question nor to the export or the undo.
+    // The question, the export and `undo` know only values that exist now, so values that are written later are not removed.
     let horizon =
       confirmation.isGiven && !call.has("--save") && !session.undo.isRecording
       ? nil : try WriteHorizon(of: session.store)
@@ -64,8 +64,8 @@ extension Command {
     return items
   }
 
-  /// Clears namespaces at once. If a namespace has values that were written after the horizon, only its earlier values are
-  /// removed, in a transaction for each batch.
+  /// Removes all values of namespaces in one transaction. But if a namespace has values from after the horizon, removes only
+  /// its earlier values, in a transaction for each batch.
   private static func cleared(
     _ namespaces: [Store.Namespace], isWhole: Bool, asOf horizon: WriteHorizon?,
     in session: Session
@@ -129,7 +129,7 @@ extension Command {
     var change = try EntryChange("evict", past: "evicted", call, in: session)
     guard try !change.isPreview() else { return }
     try change.confirm()
-    // A pattern or filter also concerns absent keys with a load under way: such a load must not store its value.
+    // A load under way must not store its value after the removal. For a pattern or filter, this includes loads of absent keys.
     let areListed = change.scope.selection.listsKeys || change.scope.input != nil
     try change.save()
     try change.apply(losesValues: true) { batch, namespace, entry in

@@ -17,7 +17,7 @@ extension Command {
     }
     session.sourceDepth += 1
     defer { session.sourceDepth -= 1 }
-    // The whole file is read before any command runs, so that a syntax error changes nothing.
+    // Reads the whole file before the first command runs, so that a syntax error at the end leaves the store unchanged.
     let lines = try CommandReader.commands(
       in: file.contents(), from: .file(file.path), variables: session.variables)
     for line in lines {
@@ -28,7 +28,7 @@ extension Command {
     return .done
   }
 
-  /// The most files that run within each other: a file may run itself.
+  /// The most nested runs of files. A file may run itself, which would otherwise have no end.
   private static let deepest = 16
 
   static let echo = CommandSpec(
@@ -40,7 +40,7 @@ extension Command {
     ],
   ).running { call, session in
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
-    // A terminal must not get control characters; a pipe gets the words as they are.
+    // A terminal might act on control characters, so it gets them as escapes. A pipe gets the unchanged words.
     let shown = Reply.Body.text(Quoting.printable(words) + "\n")
     let line = session.output.presentation.isTerminal ? shown : .bytes(words + [.newline])
     try session.output.answer(

@@ -53,7 +53,7 @@ extension Command {
       return try batch.entry(for: key, in: namespace)!
     }
     guard let entry else {
-      // In a script the exit code is the answer.
+      // A script tests the exit code, so only the prompt gets a note.
       if call.line.source == .prompt {
         try session.host.notify("nothing changed: \(key) exists in \(namespace.name)")
       }
@@ -65,7 +65,7 @@ extension Command {
     return .done
   }
 
-  /// Requires confirmation of a past time for a present value: the entry would end, as after `expire`.
+  /// Requires confirmation if a past expiry would end an entry that exists, as `expire` does.
   private static func confirmEnd(
     _ call: Invocation, of key: [UInt8], in namespace: Store.Namespace, _ session: Session
   ) throws {
@@ -79,7 +79,7 @@ extension Command {
     }
   }
 
-  /// Runs `body` as a write. If the namespace refuses the write because of its limits, the error says so.
+  /// Runs `body`, which writes. If the limits of the namespace forbid the write, the error names these limits.
   static func explainingFull<Result>(
     _ namespace: Store.Namespace, in session: Session,
     _ body: (inout WriteBatch) throws -> Result
@@ -121,7 +121,7 @@ extension Command {
   private static func value(
     of call: Invocation, for namespace: Store.Namespace, in session: Session
   ) throws -> [UInt8] {
-    // A dash without quotes means standard input.
+    // An unquoted dash means standard input.
     let isDash = call.line.arguments.contains {
       if case .word(let word) = $0 {
         word.range == call.range("VALUE") && word.bareText == "-"
@@ -134,7 +134,7 @@ extension Command {
     }
     let largest = try largestValue(of: namespace, in: session)
     let value = try session.input(from: source).rest(largest)
-    // The rest of the value was not read: its size is unknown, and may have no bound.
+    // More than `largest` bytes came. The rest is not read, so the error cannot tell the size.
     guard value.count <= largest else {
       throw tooLarge("more than \(Wording.count(largest))", largest, namespace)
     }
