@@ -81,7 +81,7 @@ extension Command {
     if call.has("--clear") { return try clearHistory(call, in: session) }
     var words = [call.bytes("N"), call.bytes("TEXT")].compactMap(\.self)
     var count = 20
-    // A word that is not a number is a text to search for.
+    // A first word of digits is the number of lines. Any other word is a text to search for.
     if let first = words.first, first.allSatisfy(\.isDigit) {
       guard let number = Int(String(decoding: first, as: UTF8.self)) else {
         throw ShellError(.usage, "\(first) is too large", hint: "use `history 100`")

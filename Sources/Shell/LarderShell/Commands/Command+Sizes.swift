@@ -39,7 +39,7 @@ extension Command {
     var report = SizeReport(
       by: grouping, depth: depth, separator: separator, top: call.limit("--top")?.most ?? 20,
       namesNamespaces: scope.namesNamespaces, pause: session.host.checkInterruption)
-    // The counters do not tell the effect of compression, so entries with transforms are read.
+    // The counters do not show the effect of compression, so the entries are read if values may be compressed.
     if grouping == .namespace, try scope.isCounted() {
       for namespace in scope.namespaces {
         let own = Scope(all: [namespace], in: session)
@@ -69,7 +69,7 @@ extension Command {
     scope.selection.filters.append(.fact(.expires, .lessOrEqual, .time(end)))
     scope.selection.sort = scope.selection.sort ?? .expiry
     if session.output.isTable {
-      // The counts are of all entries, even if the list has a limit.
+      // The answer also shows the number of all entries, so all entries are counted even if the list has a limit.
       try scope.keepInput()
       var all = scope
       (all.selection.limit, all.selection.sort) = (nil, nil)
@@ -89,7 +89,7 @@ extension Command {
     try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))
   }
 
-  /// The ranges of time of the rows: round durations that people use, up to the end.
+  /// The ranges of time of the rows, up to `end`. Their bounds are round durations, such as an hour.
   private static func bounds(within end: Int64) -> [Range<Int64>] {
     let minute: Int64 = 60_000
     let steps: [Int64] = [1, 5, 15, 60, 180, 720, 1440, 2880, 10_080, 43_200, 129_600]
@@ -121,7 +121,7 @@ extension Command {
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
     let now = session.clock.now.unix
     try scope.keepInput()
-    // The entries are walked twice, so that no list of entries is kept.
+    // The entries are visited twice, so that no list of them must be in memory.
     var range: ClosedRange<Int64>?
     try scope.visitEntries(showing: "looking") { entry in
       if let value = measure.value(of: entry, now: now) { range.widen(to: value) }

@@ -25,7 +25,7 @@ extension Command {
     }
     var isFirst = true
     while true {
-      // An empty line and the time show a person where the next answer begins.
+      // An empty line and the present time show a person where the next answer begins.
       if !isFirst, session.output.isTable {
         try session.output.writeLines([
           "", "\(session.wallClock.timeOfDay(session.clock.now.unix))",
@@ -58,7 +58,7 @@ extension Command {
   ).running { call, session in
     let name = call.bytes("FILE")!
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
-    // The file is opened first, so that a refusal shows before the whole store is read.
+    // Opens the file first. If this is impossible, the error comes before the long read of the store.
     let writer = try session.writer(to: name, replaces: call.has("--force"))
     let page: [UInt8]
     do {
@@ -77,8 +77,8 @@ extension Command {
   }
 }
 
-/// How HTTP caches answered requests. The caches save their counts in the namespace `http-statistics`. The key of an entry is
-/// the namespace of the cache, and its value has a line for each count.
+/// The counts of an HTTP cache. Each cache saves its counts in an entry of the namespace `http-statistics`. The key of the
+/// entry is the namespace of the cache. The value of the entry has a line for each count.
 struct HTTPCounts {
   let namespace: String
   let counts: [(name: String, count: Int)]
@@ -88,7 +88,7 @@ struct HTTPCounts {
   static func read(from store: Store) throws -> [HTTPCounts] {
     let saved = store.namespace("http-statistics")
     return try saved.page(limit: most).items.compactMap { entry in
-      // `lookUp` counts no read: a counted read would change the statistics.
+      // Uses `lookUp`, because a counted read would change the statistics of the store.
       guard let name = entry.key.string, entry.size < 1 << 16,
         let text = try saved.lookUp(
           entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) })
@@ -105,7 +105,7 @@ struct HTTPCounts {
 }
 
 extension Session {
-  /// Whether the file with this name is standard output. A summary must not follow the output of the command there.
+  /// Whether the file with this name is standard output. If so, no summary may follow the output of the command.
   func isOutput(_ name: [UInt8]) -> Bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains { name == Array($0.utf8) }
   }

@@ -21,16 +21,16 @@ extension Command {
     ]
   ).running { call, session in
     let path = call.bytes("FILE")!
-    // In a pipe, a summary must not follow the entries.
+    // In a pipe, the next program would read a summary as an entry, so the summary goes to standard error.
     let isPipe = session.isOutput(path)
-    // An export that names no namespace, while no namespace is in use, has the whole store.
+    // Without a namespace in the line or in use, the export has the whole store.
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
     let shown = call.columns("--show") ?? []
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
     }
-    // CSV can hold control characters that a terminal obeys; JSON escapes control characters.
+    // CSV does not escape control characters, on which a terminal would act. JSON escapes them.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer = try session.writer(to: path, replaces: call.has("--force"))
     var run = Export(of: scope, as: format, showing: shown, to: writer)
@@ -57,7 +57,7 @@ extension Command {
     }
   }
 
-  /// The summary of an export to standard output. The entries are the answer, so the summary goes to standard error.
+  /// The summary of an export to standard output. Standard output has the entries, so the summary goes to standard error.
   private static func aside(_ done: Tally, _ session: Session) -> SafeText {
     switch session.output.presentation.mode {
     case .json, .jsonl:

@@ -28,7 +28,7 @@ extension Command {
     }
     var done = ChangeSummary("undo")
     var changed = 0
-    // The last change is undone first.
+    // The last change is undone first, so that an entry with several changes gets back its first content.
     let items = Array(log.items.reversed())
     for start in stride(from: 0, to: items.count, by: 500) {
       try session.host.checkInterruption()
@@ -61,7 +61,7 @@ extension Command {
       ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
-  /// Restores an entry; false if the entry has changed since the command, or if its former value is unknown.
+  /// Restores an entry. Returns false if the entry has changed after the command, or if its former value is unknown.
   private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool {
     let (namespace, key) = (item.namespace, item.key)
     let present = try batch.entry(for: key, in: namespace)

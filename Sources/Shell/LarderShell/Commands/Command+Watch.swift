@@ -31,10 +31,10 @@ extension Command {
         .usage, "watch has no end, and json is one document",
         hint: "use `-o jsonl`, or end it by --for or --count")
     }
-    // The namespaces to watch; nil for all namespaces, also those that are created later.
+    // The namespaces to watch. Nil means all namespaces, including those that are created during the watch.
     let names: Set<ExactString>? =
       switch call.selection!.namespaces {
-      // A named namespace is watched even before its creation.
+      // A named namespace may be watched before it exists.
       case .named(let named): Set(named.map { ExactString($0.text) })
       case .unnamed: session.current.map { [ExactString($0)] }
       case .all: nil
@@ -50,7 +50,7 @@ extension Command {
     let isInterrupted = try watch.run(until: call.duration("--for").map { start + $0 })
     if session.output.isTable {
       let span = Wording.span((session.clock.monotonic - start).milliseconds)
-      // The terminal shows ^C at the cursor.
+      // The terminal shows ^C at the cursor, so a space separates ^C from the text.
       let gap = isInterrupted ? " " : ""
       try session.host.notify("\(gap)\(Wording.count(watch.count, "event", "events")) in \(span)")
     }
@@ -82,10 +82,10 @@ extension Command {
 }
 
 private struct Watch {
-  /// The interval between two looks at the change feed. The feed holds at least a thousand changes, usually more than another
-  /// process commits in this time.
+  /// The time between two reads of the change feed. The feed holds at least a thousand changes. Other processes usually commit
+  /// fewer changes in this time, so changes are rarely lost.
   private static let pace = Duration.milliseconds(5)
-  /// The most changes that are handled between two checks of ^C and the clock.
+  /// The most changes that are handled before the next check for ^C and the time limit.
   private static let batch = 500
 
   private let session: Session
@@ -108,7 +108,7 @@ private struct Watch {
     most = call.number("--count") ?? .max
   }
 
-  /// Shows changes until the time is over or enough changes were shown; true if ^C ended the run.
+  /// Shows changes until the time `end`, or until enough changes were shown. Returns true if ^C stopped the watch.
   mutating func run(until end: Duration?) throws -> Bool {
     try session.output.rows(form.columns, areEndless: true) { write in
       while count < most {

@@ -8,7 +8,6 @@ struct Command: Sendable {
 
   typealias Example = CommandSpec.Example
 
-  /// Every command, in the order in which help lists them.
   static let all: [Command] = [
     .namespaces, .keys, .browse, .count, .sumUp, .minimum, .maximum, .average, .get, .info,
     .exists, .ttl, .expiring, .search, .sizes, .plot, .watch, .diff, .set, .edit, .touch, .expire,
@@ -28,7 +27,7 @@ struct Command: Sendable {
 extension CommandSpec {
   /// The command with this syntax.
   ///
-  /// - Parameter run: Returns nothing, or an ``Outcome`` if the command has an exit code of its own.
+  /// - Parameter run: Returns nothing, or an ``Outcome`` if the command can have an exit code of its own.
   func running<Result: Sendable>(
     _ run: @escaping @Sendable (Invocation, Session) throws -> Result
   ) -> Command {
@@ -42,7 +41,7 @@ extension CommandTable {
 
 package enum Outcome: Sendable, Hashable {
   case done
-  /// The command answered, and the answer has an exit code, such as the code of `no`.
+  /// The command gave its answer. The answer has an exit code, for example for `no`.
   case exitCode(Int32)
   case quit(Int32)
 }

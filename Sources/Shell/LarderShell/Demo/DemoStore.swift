@@ -1,10 +1,10 @@
 import Larder
 
-/// The store of `larder demo`: 400 entries of fixed content in three namespaces, with times relative to now.
+/// The store of `larder demo`: 400 entries in three namespaces. Their content is fixed, and their times are relative to now.
 package struct DemoStore {
   package static let directory = "larder-demo"
 
-  /// Commands that show the abilities of the shell with this store.
+  /// Commands that a person can try on this store to see what the shell can do.
   package static let suggestions = [
     "namespaces",
     "keys @sets --where '.year >= 2010 and .name ~ \"Castle\"' --show .name,.year",
@@ -61,7 +61,7 @@ package struct DemoStore {
       Array(value.utf8), for: "\(1000 + number)-1", in: store.namespace("sets"), attributes)
   }
 
-  /// The lifetime of an entry: from a minute to never. Every twelfth entry has expired.
+  /// The lifetime of an entry, from a minute to forever. Every twelfth entry has already expired.
   private func lifetime(of number: Int) -> Expiration {
     switch number % 12 {
     case 0: .at(now.advanced(by: .minutes(-2)))
@@ -101,7 +101,7 @@ package struct DemoStore {
       attributes)
   }
 
-  /// Adds a GIF of one pixel, whose color differs in each image.
+  /// Adds a GIF image of one pixel. Each image has another color, so that the values differ.
   private func addImage(_ number: Int, to batch: inout WriteBatch) throws {
     let color = [UInt8(number * 6), UInt8(255 - number * 5), UInt8(number % 4 * 60)]
     let image =

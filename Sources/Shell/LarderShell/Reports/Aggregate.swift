@@ -8,10 +8,10 @@ struct Aggregate {
 
   private let kind: Kind
   private(set) var values = 0
-  /// The number of values of a type that the aggregate does not take.
+  /// The number of values that were skipped, because the aggregate cannot use their type.
   private(set) var skipped = 0
   private var total = 0.0
-  /// The exact sum, for durations in milliseconds. Nil if integers and durations are mixed, for other values, and on overflow.
+  /// The exact sum of integers, or of durations in milliseconds. Nil for other values, for a mixture of both, and on overflow.
   private var exact: Int128? = 0
   private var isOfTime = false
   private var best: QueryValue?

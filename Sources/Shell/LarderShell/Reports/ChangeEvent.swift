@@ -8,12 +8,12 @@ struct ChangeEvent {
 
   let kind: Kind
   let change: Change
-  /// The expiry that a set or an update gave the entry, `.some(nil)` for never; nil for other events.
+  /// The expiry that a set or an update has given the entry, with `.some(nil)` for never. Nil for other events.
   let expires: Timestamp??
   private(set) var value: [UInt8]?
   private(set) var shown: [Cell] = []
 
-  /// Makes the event of a change; nil for the end of the changes.
+  /// Makes the event of a change. Nil if the change marks the end of the changes.
   init?(_ change: Change) {
     self.change = change
     expires = [.set, .touched].contains(change.kind) ? .some(change.expires) : nil
@@ -30,10 +30,10 @@ struct ChangeEvent {
     }
   }
 
-  /// The size of the value; for a removed entry the size of its last value.
+  /// The size of the value. For a removed entry, the size of its last value.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
 
-  /// Whether the key matches. If the key is cut, only a prefix can be compared.
+  /// Whether the key matches. The feed may have only the beginning of a long key, which is compared only with prefixes.
   func matches(_ pattern: Selection.Pattern) -> Bool {
     guard let key = change.key?.bytes else { return false }
     guard change.isKeyCut else { return pattern.matches(key) }
@@ -43,7 +43,7 @@ struct ChangeEvent {
     }
   }
 
-  /// The event with the fields of the present entry that the form shows.
+  /// The event with those fields of the present entry that the form shows.
   func completed(
     for form: ChangeForm, from store: Store, _ queries: QueryRun
   ) throws -> ChangeEvent {
@@ -60,7 +60,7 @@ struct ChangeEvent {
     return event
   }
 
-  /// Lends the present entry under the key of a set or update; nil for other events, for a cut key, and if the entry is gone.
+  /// Lends the entry that is now under the key of a set or update. Nil for other events, for a cut key, and if the entry is gone.
   @discardableResult
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
@@ -73,7 +73,7 @@ struct ChangeEvent {
 }
 
 extension RemovalReason {
-  /// The name of the reason in data, and the words for a person; nil if the event already names the reason.
+  /// The name of the reason in data, and words for a person. The words are nil if the name of the event says the reason.
   private var texts: (name: String, words: String?) {
     switch self {
     case .expired: ("expired", nil)
@@ -95,9 +95,9 @@ extension RemovalReason {
   var words: String? { texts.words }
 }
 
-/// The form of changes: a line for a person, or a row of data.
+/// The form in which changes are shown: a line for a person, or a row of data.
 struct ChangeForm {
-  /// The most bytes of a value that a line quotes. `Quoting.brief` then cuts long values further.
+  /// The most bytes of a value that are quoted in a line. `Quoting.brief` may shorten them further.
   private static let shownOfValue = 200
 
   let namesNamespaces: Bool

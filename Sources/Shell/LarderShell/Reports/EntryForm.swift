@@ -3,12 +3,12 @@ import ShellLanguage
 
 struct EntryForm {
   let columns: [Column]
-  /// Whether the list is long, as with `--long`: all data columns in plain output, more columns in a table.
+  /// Whether plain output has all data columns and tables have more columns, as with `--long`.
   var isLong = false
   var readsValues = false
   let row: (Store.Entry, Span<UInt8>, Session) -> [Cell]
 
-  /// The columns of the facts of an entry, the same for every command.
+  /// The columns of the facts of an entry. Every command that lists entries uses these columns.
   static func record(namesNamespaces: Bool, isLong: Bool = false) -> EntryForm {
     EntryForm(
       columns: [
@@ -43,7 +43,7 @@ struct EntryForm {
       readsValues: operands.contains(where: \.readsValue)
     ) { entry, value, session in
       zip(operands, session.queries.columns(operands, entry, value)).map { operand, value in
-        // The key is shown as bytes, because a key need not be UTF-8.
+        // A key need not be UTF-8, so it is shown as bytes.
         operand == .name(.key) ? .bytes(entry.key.bytes) : value.cell
       }
     }
@@ -76,7 +76,7 @@ extension Cell {
     .entry(namespace: owner.namespace, key: owner.key.bytes)
   }
 
-  /// The expiry of a stale entry, in other words than the expiry of an expired entry; nil for another state.
+  /// The expiry of a stale entry (expired, but may still be served), which has words of its own. Nil for other states.
   static func staleExpiry(_ entry: Store.Entry) -> Cell? {
     entry.state == .stale ? entry.expires.map { .stale($0.unix) } : nil
   }
@@ -85,7 +85,7 @@ extension Cell {
     entry.expires.map { .span($0.unix.since(clock.now)) } ?? .null
   }
 
-  /// The lifetime that a rule gives: `never`, a duration, a time, or words.
+  /// The lifetime that a rule gives to entries: `never`, a duration, a time, or words.
   static func lifetime(_ expiration: Expiration) -> Cell {
     switch expiration {
     case .never: .expiry(nil)
@@ -99,7 +99,7 @@ extension Cell {
 }
 
 extension JSON {
-  /// The namespace and the key as an object. The key need not be text.
+  /// The namespace and the key as an object. A key that is not UTF-8 becomes base64.
   static func key(_ entry: Store.Entry) -> JSON {
     .object([
       Cell.text(entry.namespace).jsonField("namespace"),

@@ -17,7 +17,7 @@ struct FaultReport {
 
   let found: Verification
   let faults: [Inconsistency]
-  /// The number of faults that a repair has left; nil without a repair.
+  /// The number of faults that are left after a repair; nil if no repair was made.
   let staying: Int?
 
   var reply: Reply {
@@ -83,13 +83,13 @@ struct FaultReport {
 }
 
 struct Inconsistency {
-  /// The kind of a fault as the library names it, or `undecodable` for a value that its codec cannot decode.
+  /// The name that the library gives to the fault, or `undecodable` for a value that its codec cannot decode.
   let kind: String
   let namespace: String?
   let key: [UInt8]?
   let detail: String
 
-  /// Decodes every value that has not expired, and returns the values that their codecs cannot decode.
+  /// Decodes every value that has not expired. Returns an inconsistency for each value that its codec cannot decode.
   static func undecodable(in session: Session) throws -> [Inconsistency] {
     let namespaces = try session.store.namespaces()
     let all = namespaces.reduce(0) { $0 + $1.entries }

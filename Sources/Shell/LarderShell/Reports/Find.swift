@@ -10,7 +10,7 @@ struct Find {
     private let before: [UInt8]
     private let match: [UInt8]
     private let after: [UInt8]
-    /// Whether the line continues before the shown part.
+    /// Whether the line has text before the shown part.
     private let isCutBefore: Bool
     private let isCutAfter: Bool
 
@@ -24,7 +24,7 @@ struct Find {
       var last = min(end, range.upperBound + Self.around)
       while last < end, last > range.upperBound, bytes[last] & 0xC0 == 0x80 { last -= 1 }
       before = Array(bytes[first..<range.lowerBound])
-      // A match may be very long, so the match is cut, too.
+      // A match may be very long, so the match itself is cut, too.
       match = Array(bytes[range].prefix(4 * Self.around))
       after = match.count < range.count ? [] : Array(bytes[range.upperBound..<last])
       isCutBefore = first > start
@@ -33,7 +33,7 @@ struct Find {
 
     var context: [UInt8] { before + match + after }
 
-    /// The line with the match in color, cut on both sides to the available columns.
+    /// The line with the match in color. Both sides are cut so that the line fits into the columns.
     func text(_ presentation: Presentation, columns: Int?) -> String {
       let mark = presentation.ellipsis
       var (before, after) = (Quoting.printable(before), Quoting.printable(after))
@@ -42,7 +42,7 @@ struct Find {
       if let columns {
         found = DisplayWidth.fit(found, to: max(columns - 2 * DisplayWidth.of(mark), 1), mark: mark)
         let room = max(columns - DisplayWidth.of(found) - 2 * DisplayWidth.of(mark), 0)
-        // A side may use columns that the other side does not need.
+        // If one side is short, the other side gets the columns that the short side does not need.
         let right = min(DisplayWidth.of(after), max(room / 2, room - DisplayWidth.of(before)))
         let left = min(DisplayWidth.of(before), room - right)
         isCutBefore = isCutBefore || left < DisplayWidth.of(before)
@@ -65,7 +65,7 @@ struct Find {
     self.inValue = inValue
   }
 
-  /// The columns of data. The offset is that of the first shown match; the context has a line for each shown match.
+  /// The columns of data. `offset` is the offset of the first shown match. `context` has a line for each shown match.
   static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("in"), Column("offset"),
     Column("context", holdsBytes: true),
@@ -80,14 +80,14 @@ struct Find {
     ]
   }
 
-  /// The matches in the value, or else the match in the key: the key is shown in any case.
+  /// The matches in the value. If there are none, the match in the key: the key is shown anyway.
   private var shown: [Match] { inValue.isEmpty ? inKey.map { [$0] } ?? [] : inValue }
 
-  /// Lines such as `departures "Malmo C:07"  { "station": "Malmo C" }`, with further matches below the first.
+  /// Lines such as `departures "Malmo C:07"  { "station": "Malmo C" }`. Further matches are on the lines below.
   func lines(_ presentation: Presentation, namesNamespaces: Bool) -> [UInt8] {
     let name = namesNamespaces ? "\(SafeText(entry.namespace)) " : ""
     var lead = "\(name)\(Quoting.brief(entry.key.bytes))  "
-    // A long name gets a line of its own.
+    // A long name gets a line of its own, so that the match has room.
     if let width = presentation.width, DisplayWidth.of(lead) > width / 2 { lead += "\n" }
     let indent = lead.hasSuffix("\n") ? 4 : min(DisplayWidth.of(lead), 20)
     let columns = presentation.width.map { $0 - (lead.hasSuffix("\n") ? 4 : DisplayWidth.of(lead)) }

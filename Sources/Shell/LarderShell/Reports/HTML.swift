@@ -1,13 +1,13 @@
 import Larder
 import ShellLanguage
 
-/// Parts of a page that needs no network and no scripts.
+/// Parts of an HTML page that needs no network and no scripts.
 enum HTML {
   private static let entities: [Unicode.Scalar: String] = [
     "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
   ]
 
-  /// Text for use between tags or in an attribute: hidden characters are escaped, and no text becomes a tag.
+  /// Text for use between tags or in an attribute. Hidden characters and the characters of tags are escaped.
   static func text(_ text: String) -> String {
     SafeText(text).description.unicodeScalars.map { entities[$0] ?? String($0) }.joined()
   }
@@ -45,7 +45,7 @@ enum HTML {
     """
   }
 
-  /// A table of `rows`. In a narrow window each cell has a line of its own after its title, so nothing is cut.
+  /// A table of `rows`. In a narrow window, each cell gets a line of its own below its title, so that no cell is cut.
   static func table(_ titles: [String], _ rows: [[String]]) -> String {
     let head = titles.map { "<th>\(text($0))</th>" }.joined()
     let body = rows.map { row in
@@ -56,8 +56,8 @@ enum HTML {
     return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
   }
 
-  /// A bar for each row; the longest bar leaves room for its words. Labels wrap, and a narrow window has the labels above the
-  /// bars, so that nothing is cut.
+  /// A bar for each row. The longest bar leaves room for the words of its row. Labels wrap, and in a narrow window they are
+  /// above the bars, so that nothing is cut.
   static func bars(_ title: String, _ rows: [(label: String, share: Double, words: String)])
     -> String
   {
@@ -73,7 +73,7 @@ enum HTML {
   }
 }
 
-/// The hit rate of the store over time: a bar for each interval between two samples.
+/// The hit rate of the store over time. Each bar is the interval between two samples.
 struct HitRateChart {
   struct Interval: Equatable {
     let end: Timestamp
@@ -84,7 +84,7 @@ struct HitRateChart {
 
   let intervals: [Interval]
 
-  /// Makes the intervals from samples. Intervals without reads, or in which counts were reset, are left out.
+  /// Makes the intervals from samples. Omits intervals without reads, and intervals in which the counts were reset.
   init(_ samples: [ReadSample]) {
     intervals = zip(samples, samples.dropFirst()).compactMap { before, after in
       guard after.hits >= before.hits, after.staleHits >= before.staleHits,
@@ -101,7 +101,7 @@ struct HitRateChart {
   static let nothing =
     "No hit rate over time: maintenance of the store samples the reads once an hour, and two samples with reads between them are needed."
 
-  /// The range of the rates; nil without intervals.
+  /// The lowest and the highest rate in words; nil if there are no intervals.
   var words: String? {
     guard let lowest = intervals.map(\.rate).min(), let highest = intervals.map(\.rate).max() else {
       return nil

@@ -6,7 +6,7 @@ struct Histogram {
   enum Measure: String, CaseIterable {
     case sizes, expiry, age, idle
 
-    /// The names of the measures; `size` means `sizes`.
+    /// The names of the measures. `size` is accepted as another name of `sizes`.
     static let words = allCases.map(\.rawValue) + ["size"]
 
     init?(word: String) { self.init(rawValue: word == "size" ? "sizes" : word) }
@@ -29,10 +29,10 @@ struct Histogram {
   }
 
   private let measure: Measure
-  /// The lower bound of each bin, and the upper bound of the last bin.
+  /// The lower bounds of the bins, and then the upper bound of the last bin.
   private var bounds: [Int64]
   private var tallies: [Tally]
-  /// Entries without a value, because they never expire.
+  /// The entries that never expire, which have no value.
   private var never = Tally()
 
   init(_ measure: Measure, over range: ClosedRange<Int64>?, bins: Int, isLogarithmic: Bool) {
@@ -47,7 +47,7 @@ struct Histogram {
 
   var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
 
-  /// Counts an entry. The nearest bin counts an entry outside the bounds, such as an entry that was written later.
+  /// Counts an entry. An entry outside the bounds, such as an entry written after their choice, counts in the nearest bin.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
     // Finds the last bound that is not greater than the value.
@@ -60,7 +60,7 @@ struct Histogram {
     tallies[low].add(entry)
   }
 
-  /// Removes empty bins at the ends: round bounds can add them.
+  /// Removes empty bins at both ends, which round bounds can add.
   mutating func trim() {
     guard let first = tallies.firstIndex(where: { $0.entries > 0 }),
       let last = tallies.lastIndex(where: { $0.entries > 0 })
@@ -83,7 +83,7 @@ struct Histogram {
     return (first...last).map { Int64(clamping: Int128($0) * Int128(width)) }
   }
 
-  /// Bounds that double, or grow faster if doubling takes too many bins; a single bin if all of these take too many.
+  /// Bounds that double, or that grow faster if doubling needs too many bins. A single bin if each factor needs too many.
   private static func growing(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
     for factor: Int64 in [2, 4, 10, 100, 1000, 1_000_000] {
       var bounds: [Int64] = [0]
@@ -117,7 +117,7 @@ struct Histogram {
     }
   }
 
-  /// A row for each bin, and a row for the entries that never expire, if there are such entries.
+  /// A row for each bin. Entries that never expire get one more row.
   var rows: [BarChart.Row] {
     var rows = tallies.indices.map { index in
       BarChart.Row(

@@ -8,11 +8,11 @@ struct LimitReport {
     var used: Cell = .null
     var allowed: Cell = .null
     var share: Double?
-    /// The effect of the limit when it is reached; nil for a rule, and for a limit that is not set.
+    /// The effect of the limit when it is reached. Nil for a rule that is not a limit, and for a limit that is not set.
     var whenFull: String?
     var declared: Cell = .null
     var override: Cell = .null
-    /// Whether the table of the whole store shows the row.
+    /// Whether the table of the whole store shows the row. It shows the rows of the store, and the rows with a limit.
     var isTelling: Bool {
       allowed != .null && (share != nil || limit == "guaranteed") || namespace == LimitReport.store
     }
@@ -24,7 +24,7 @@ struct LimitReport {
   private let isWhole: Bool
   private var hasDefaultDisk = false
 
-  /// - Parameter name: The namespace; nil for the store and all namespaces.
+  /// - Parameter name: The namespace. If nil, the report is about the store and all its namespaces.
   init(of name: String?, in session: Session) throws {
     isWhole = name == nil
     guard let name else {
@@ -38,11 +38,11 @@ struct LimitReport {
     rows = Self.rows(try session.info(of: name))
   }
 
-  /// - Parameter plain: The change that plain output acknowledges.
+  /// - Parameter plain: The change that plain output reports instead of the limits.
   func reply(evicted: Tally = Tally(), plain change: ChangeSummary? = nil) -> Reply {
     func body(_ rows: [Row]) -> Reply.Body { .rows(Self.columns, rows.map(Self.cells)) }
     var others: [OutputMode: Reply.Body] = [:]
-    // A table of the whole store has no room for rows without a limit.
+    // The table of the whole store would be too long with rows that have no limit.
     if isWhole { others[.table] = body(rows.filter(\.isTelling)) }
     if let change { others[.plain] = change.reply("").others[.plain] }
     return Reply(body(rows), in: others, notes: notes(evicted))
@@ -102,7 +102,7 @@ struct LimitReport {
       row("entries", namespaces.reduce(0) { $0 + $1.entries }, Cell.number, \.entries),
       row("bytes", namespaces.reduce(0) { $0 + $1.bytes }, Cell.size, \.bytes),
       row("disk", try store.statistics().file.size, Cell.size, \.disk),
-      // Only the memory of this process is known, so the row has no used amount.
+      // The memory that other processes use is unknown, so the row has no used amount.
       row("memory", nil, Cell.size, \.memory, "drops decoded values"),
     ]
   }
@@ -146,7 +146,7 @@ struct LimitReport {
       declared: shown(values[1]), override: shown(values[2]))
     guard let allowed = values[0] else { return row }
     row.whenFull = whenFull
-    // A limit of zero is always reached, so its share is 1.
+    // A limit of zero is always reached, so the share is 1.
     row.share = used.map { allowed == 0 ? 1 : Double($0) / Double(allowed) }
     return row
   }

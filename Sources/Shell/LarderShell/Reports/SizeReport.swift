@@ -7,10 +7,10 @@ struct SizeReport {
   enum Grouping: String, CaseIterable { case namespace, prefix, key }
 
   private struct Group {
-    /// The namespace with the key or prefix of the group; the key is empty for a whole namespace.
+    /// The namespace and the key or prefix of the group. For a whole namespace, the key is empty.
     var name: EntryID
     var tally = Tally()
-    /// The expiry of the group's first entry. A group of one key has only this entry.
+    /// The expiry of the first entry in the group. A group of one key has no other entry.
     var expires: Timestamp?
 
     static func precedes(_ a: Group, _ b: Group) -> Bool {
@@ -27,15 +27,15 @@ struct SizeReport {
   private let separator: [UInt8]
   private let namesNamespaces: Bool
   private var groups: FirstOf<Group>
-  /// The group to which entries are added now. In the order of keys the entries of a prefix come together, so `groups` keeps
-  /// only twice as many groups as are shown, or 1,000.
+  /// The group to which entries are added now. In the order of keys, the entries of a prefix follow each other. So `groups`
+  /// holds at most 1,000 groups, or twice as many as the answer shows.
   private var open: Group?
   private var scattered: [EntryID: Group] = [:]
   private var total = Tally()
-  /// The compressed entries with their stored bytes, and the bytes of their values before compression.
+  /// The compressed entries with their stored bytes, and the number of bytes before compression.
   private var compressed = (stored: Tally(), plain: 0)
 
-  /// - Parameter pause: Called while the groups are sorted; its error ends the sorting.
+  /// - Parameter pause: Called while the groups are sorted. An error that `pause` throws ends the sorting.
   init(
     by grouping: Grouping, depth: Int, separator: [UInt8], top: Int, namesNamespaces: Bool,
     pause: @escaping () throws -> Void
@@ -89,7 +89,7 @@ struct SizeReport {
     open!.tally.add(entry)
   }
 
-  /// The part of a key up to the end of separator number `depth`; the whole key if there are fewer separators.
+  /// The part of a key up to the end of separator number `depth`. The whole key if it has fewer separators.
   private func prefix(of key: [UInt8]) -> [UInt8] {
     var start = 0
     var left = depth
@@ -117,7 +117,7 @@ struct SizeReport {
         .size(running), .expiry(group.expires?.unix),
       ]
     }
-    // A person sees the running total as a share of the total.
+    // In a table, the running total becomes a share of the total.
     var drawn = rows
     for index in drawn.indices {
       if case .size(let bytes) = drawn[index][6] { drawn[index][6] = .share(share(bytes)) }
@@ -131,7 +131,7 @@ struct SizeReport {
       notes: compression.map { [$0] } ?? [])
   }
 
-  /// `compressed: 120 of 300 entries, 34 kB in place of 120 kB (28 %)`; nil if no compressed entry was visited.
+  /// Words such as `compressed: 120 of 300 entries, 34 kB in place of 120 kB (28 %)`; nil if no visited entry is compressed.
   private var compression: SafeText? {
     let (stored, plain) = compressed
     guard stored.entries > 0 else { return nil }
@@ -173,7 +173,7 @@ struct SizeReport {
     ]
   }
 
-  /// The row of the sums, such as `total  3,540  9.1 MB        of 64 MB (14 %)`.
+  /// The row with the sums, such as `total  3,540  9.1 MB        of 64 MB (14 %)`.
   private func sum(_ limit: Int?) -> [Cell] {
     let words = limit.map {
       "of \(Wording.size($0)) (\(Wording.percent($0 == 0 ? 1 : Double(total.bytes) / Double($0))))"

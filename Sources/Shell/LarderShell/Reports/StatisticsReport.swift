@@ -17,7 +17,7 @@ struct StatisticsReport {
   private let added: [Additions.Fact]
   private let http: [HTTPCounts]
 
-  /// - Parameter living: The namespaces, without the expired entries that are still in the file.
+  /// - Parameter living: The namespaces. Their counts do not include expired entries that are still in the file.
   init(
     _ statistics: Statistics, _ limits: StoreLimitInfo, living: [NamespaceInfo], only: String?,
     added: [Additions.Fact], http: [HTTPCounts]
@@ -25,7 +25,7 @@ struct StatisticsReport {
     self.added = added
     self.statistics = statistics
     limitInfo = limits
-    // This process reads for the command itself; its readers are left out.
+    // This process reads only for this command, so its own readers are removed from the list.
     self.statistics.readers.removeAll {
       $0.process == Int(ProcessInfo.processInfo.processIdentifier)
     }
@@ -38,7 +38,7 @@ struct StatisticsReport {
     }
   }
 
-  /// The answer: tables for a person, a line for each fact in a pipe, and one object as JSON.
+  /// The answer: tables for a person, lines of facts for a pipe, one object for JSON.
   var reply: Reply {
     let (lines, tables) = (lines, Reply.Body.parts(tables))
     return Reply(
@@ -117,7 +117,7 @@ struct StatisticsReport {
       + [namespace.info.rules.limits.words.map { .prose($0) } ?? .null]
   }
 
-  /// The age in commits from which a reader is old: an old reader keeps so many freed pages that the file may grow.
+  /// The age in commits at which a reader counts as old. An old reader keeps so many freed pages that the file may grow.
   private static let oldAge: UInt64 = 1000
 
   private func row(_ reader: Statistics.Reader) -> [Cell] {
@@ -150,7 +150,7 @@ struct StatisticsReport {
     return .object(shown.map { Column($0.name) }, shown.map { .json($0.value) })
   }
 
-  /// The counts of HTTP caches; empty if no cache has saved counts.
+  /// The counts of HTTP caches. Empty if no HTTP cache has saved its counts.
   private var httpFields: [JSON.Field] {
     guard !http.isEmpty else { return [] }
     return [
@@ -163,7 +163,7 @@ struct StatisticsReport {
     ]
   }
 
-  /// Rows of a namespace, the name of a fact, and the fact's value; `@*` stands for the store.
+  /// Rows with a namespace, the name of a fact, and its value. The name `@*` means the whole store.
   private var lines: Reply.Body {
     let store = isWhole ? storeFacts.map { [.text("@*"), .text($0.name), $0.cell] } : []
     let rows = namespaces.flatMap { namespace in
@@ -231,7 +231,7 @@ struct StatisticsReport {
 }
 
 extension Durability {
-  /// `durable: a power failure loses nothing; a killed process loses nothing`
+  /// Words such as `durable: a power failure loses nothing; a killed process loses nothing`.
   var words: String {
     let loss =
       self == .durable
@@ -246,10 +246,10 @@ extension Durability {
 }
 
 extension StoreLimitInfo {
-  /// Whether the effective disk limit is the default, which was chosen when the store was created.
+  /// Whether the effective disk limit is the default limit that was chosen when the store was created.
   var isDiskDefault: Bool { defaultDisk != nil && declared.disk == nil && overrides.disk == nil }
 
-  /// `5.5 GB (default: a tenth of the free disk, up to 10 GB)`; nil without a disk limit.
+  /// Words such as `5.5 GB (default: a tenth of the free disk, up to 10 GB)`; nil if there is no disk limit.
   var diskWords: String? {
     effective.disk.map { disk in
       Wording.size(disk)
@@ -257,7 +257,7 @@ extension StoreLimitInfo {
     }
   }
 
-  /// The limits in words: `64 MB, 1,000 entries, file of 1 GB`; nil without a limit.
+  /// Words such as `64 MB, 1,000 entries, file of 1 GB`; nil if there is no limit.
   var words: String? {
     let parts = [
       Limits(entries: effective.entries, bytes: effective.bytes).words,

@@ -2,9 +2,9 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The page of `report`: space, expiry, age, sizes, hit rate, the largest entries and the limits; as HTML or as Markdown.
+/// The page of `report`, as HTML or Markdown: space, expiry, age, sizes, hit rate, the largest entries and the limits.
 struct StoreReport {
-  /// A bar: its label, its length as a part of the longest bar, and the amount in words.
+  /// A bar: its label, its length as a share of the longest bar, and its amount in words.
   typealias Bar = (label: String, share: Double, words: String)
 
   private enum Part {
@@ -32,8 +32,7 @@ struct StoreReport {
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }
     if let only, namespaces.isEmpty { throw ShellError.removedMeanwhile(only) }
-    // Round bounds that double, up to ten years and up to the largest possible value. Empty bins at the ends are removed
-    // later.
+    // The bounds double up to ten years, or up to the largest possible value. `trim` later removes the empty bins at the ends.
     let decade: Int64 = 315_360_000_000
     ends = Histogram(.expiry, over: 0...decade, bins: 40, isLogarithmic: true)
     ages = Histogram(.age, over: 0...decade, bins: 40, isLogarithmic: true)
@@ -163,7 +162,7 @@ struct StoreReport {
       let words = rate.map { "\(Wording.percent($0)) of \(all)\(stale)" }
       return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
     }
-    // The samples count the whole store, not a namespace.
+    // The samples of the hit rate are for the whole store, so the report of a namespace has no chart.
     guard isWhole else { return ("Hit rate", [.bars(rows)]) }
     let chart = HitRateChart(try session.store.readHistory())
     guard let words = chart.words else {
