@@ -1,13 +1,13 @@
 import LMDB
 import LarderSystem
 
-/// Removes expired entries in the order of the expiry index. If the end of an entry has moved, the sweep adds the entry to the
-/// index with its new end.
+/// Removes expired entries in the order of the expiry index. If an entry now expires at a later time than in the index, the
+/// sweep adds the entry to the index with the later time.
 struct ExpirySweep {
-  /// The most indexed entries that a write in need of room looks at before it evicts live entries.
+  /// The most index records that a write checks when it needs room, before it evicts entries that have not expired.
   static let perWrite = 256
 
-  /// A position in the expiry index: a record, and the last entry that was looked at in this record.
+  /// A position in the expiry index: a record, and the last checked entry of this record.
   struct Position {
     fileprivate var record: [UInt8]
     fileprivate var entry: UInt64
@@ -29,7 +29,7 @@ struct ExpirySweep {
   private let id: NamespaceID?
   private var left: Int
   private(set) var position: Position?
-  /// Whether all due entries were seen. Entries of the current write, and entries after a stop by `shouldContinue`, stay due.
+  /// Whether all due entries were checked. Entries of the current write stay due, and so does the rest after a stop.
   private(set) var isDone = false
 
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil) {
@@ -38,7 +38,7 @@ struct ExpirySweep {
     self.position = position
   }
 
-  /// Removes entries while `shouldContinue` returns true, in steps that grow.
+  /// Removes entries while `shouldContinue` returns true. The number of entries between two calls grows.
   @discardableResult
   mutating func run(
     _ session: inout WriteSession,
@@ -90,7 +90,7 @@ struct ExpirySweep {
     if let entryKey = try session.transaction.change({ lmdb throws(LMDBError) in
       try indexed.entryKey(in: &lmdb, indexes)
     }) {
-      // The current write has read the entry, and will index it itself.
+      // The current write has read the entry, and will add the entry to the index itself.
       if session.mustStay(entryKey) { return RemovalResult() }
       let isLive = try session.isLive(indexed.id)
       switch try session.contents(of: entryKey) {
@@ -103,24 +103,24 @@ struct ExpirySweep {
           try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
-        // The entry is indexed under its end, unless its record is damaged.
+        // Adds the entry to the index with its present end. This fails if the record of the entry is damaged.
         let isIndexed = try session.amend(entry) { header, _ in
           header.deadline = header.indexedDeadline(replacing: nil)
         }
         if isIndexed { return RemovalResult() }
       case .damaged where isLive:
-        // The entry cannot be read, and no later sweep would find it.
+        // The entry cannot be read, and its index record will be gone, so no later sweep would find the entry.
         try session.removeDamaged(entryKey)
       case .empty, .entry, .damaged:
         break
       }
     }
-    // The record of the index leads to no entry.
+    // No entry belongs to the index record, so the record is removed.
     try session.removeDeadline(of: indexed)
     return RemovalResult()
   }
 
-  /// The next due entries, and the damaged records that are due or too short to tell their time.
+  /// The next due entries. In addition, the damaged index records that are due or too short to tell their time.
   func due(limit: Int, _ session: inout WriteSession) throws(LarderError) -> [Due] {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines
@@ -147,7 +147,7 @@ struct ExpirySweep {
     }
   }
 
-  /// Appends the entries of a record behind `position`, until `found` has `limit`; a damaged record counts as one entry.
+  /// Appends the entries of a record after `position`, until `found` has `limit` entries. A damaged record counts as one entry.
   private static func append(
     _ key: Span<UInt8>, _ value: Span<UInt8>, after position: Position?, limit: Int,
     to found: inout [Due]
@@ -163,7 +163,7 @@ struct ExpirySweep {
     }
   }
 
-  /// The earliest time in the index, over all namespaces; ``EntryHeader/never`` if the index is empty. O(namespaces).
+  /// The earliest time in the index of any namespace; ``EntryHeader/never`` if the index is empty. O(namespaces).
   private func earliestIndexed(_ session: inout WriteSession) throws(LarderError) -> Int64 {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension NamespaceRepair {
-  /// Adds the missing index records of an entry, or removes an entry that is damaged or contradicts itself.
+  /// Adds the missing index records of an entry. Removes the entry if it is damaged or contradicts itself.
   func mendEntry(
     _ entryKey: [UInt8], _ session: inout WriteSession
   ) throws(LarderError) {
@@ -46,7 +46,7 @@ extension Fault {
     }
   }
 
-  /// Whether the fault concerns an id without a namespace, which may belong to a namespace with a damaged record.
+  /// Whether the fault concerns an id without a namespace. The id may belong to a namespace whose record is damaged.
   var isOfNoNamespace: Bool {
     switch self {
     case .orphanedEntries, .orphanedCounters, .damagedClearedRecord: true
@@ -75,7 +75,7 @@ extension Fault {
 }
 
 extension Verification.Inconsistency {
-  /// The key of the entry that the fault concerns, if the entry can be mended.
+  /// The key of the entry with the fault; nil if the fault is not repaired at an entry.
   func entry(in part: NamespaceRepair.Part) -> [UInt8]? {
     switch fault {
     case .unreadableEntry, .wrongChecksum, .missingChunk, .lateDeadline, .missingDeadline,

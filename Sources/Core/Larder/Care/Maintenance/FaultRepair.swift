@@ -2,23 +2,23 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Mends the faults that ``verify()`` has found, in writes of at most 500 records. Other writers may write in between.
+  /// Repairs the faults that ``verify()`` has found, in writes of at most 500 records. Other writes may come in between.
   ///
-  /// An index record that leads to no entry is removed. A whole entry gets its missing index records; an entry that is not
-  /// whole is removed. Then the counters are counted again. O(entries of the namespaces with faults).
+  /// Removes each index record that leads to no entry. Adds the missing index records of each undamaged entry. Removes each
+  /// damaged entry. Then counts the entries again. O(entries of the namespaces with faults).
   ///
-  /// - Returns: the faults that stay: of pages, of the store's limits, of names and rules, and of two namespaces with one id.
-  ///   While such a fault stays, entries without a namespace also stay: the name of their namespace may be unreadable. With a
-  ///   fault of pages nothing is mended: use ``salvage(from:to:options:)``.
+  /// - Returns: the faults that remain: faults of pages, of the store's limits, of names and rules, and of two namespaces with
+  ///   one id. While such a fault remains, entries without a namespace remain, too, because the name of their namespace may be
+  ///   unreadable. If a page is damaged, nothing is repaired: use ``salvage(from:to:options:)``.
   /// - Throws: ``LarderError/Code/invalidArgument`` for the faults of another store, ``LarderError/Code/readOnly``,
-  ///   ``LarderError/Code/insideWrite``, or the error of a failed write. Faults that were mended before this write stay mended.
+  ///   ``LarderError/Code/insideWrite``, or the error of a failed write. Earlier repairs remain.
   public func repair(
     _ found: Verification
   ) throws(LarderError) -> [Verification.Inconsistency] {
     try repair(found) { _ in true }!
   }
 
-  /// Like ``repair(_:)``; nil if `shouldContinue`, called between two writes with the number of mended records, returned false.
+  /// Like ``repair(_:)``. Between writes, calls `shouldContinue` with the number of repaired records; nil if this stopped it.
   package func repair(
     _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
   ) throws(LarderError) -> [Verification.Inconsistency]? {
@@ -33,14 +33,14 @@ extension Store {
   }
 }
 
-/// Mends each ``Fault``. Other writers may have changed a record since the check, so each write looks at the record again.
+/// Repairs each ``Fault``. Another write may have changed a record after the check, so each write reads the record again.
 struct FaultRepair {
   static let perCommit = 500
   let engine: StoreEngine
   let shouldContinue: (_ done: Int) -> Bool
   var done = 0
 
-  /// - Returns: the faults that stay; nil if the repair was stopped.
+  /// - Returns: the faults that remain; nil if the repair was stopped.
   mutating func run(
     _ faults: [Verification.Inconsistency]
   ) throws(LarderError) -> [Verification.Inconsistency]? {
@@ -101,7 +101,7 @@ struct FaultRepair {
     let id = namespaced.count < 4 ? NamespaceID.store : namespaced.span.namespaceID
     let repair = NamespaceRepair(of: id, engine.indexes)
     if part != .entries {
-      // A chunk that the check found without a value never gets a value, because a version names only one value.
+      // A version names only one value. So a chunk for which the check found no value will never belong to a value.
       try repair.drop([key], part, NamespaceRepair.ChunkOwners(next: .max), &session)
     } else if key.count > 4 {
       try repair.mendEntry(key, &session)
@@ -115,7 +115,7 @@ struct FaultRepair {
     _ found: Verification.Inconsistency, _ session: inout WriteSession
   ) throws(LarderError) {
     switch found.fault {
-    // Since the check, a namespace may have got or lost the id.
+    // After the check, another write may have given the id to a namespace, or removed the namespace with the id.
     case .orphanedEntries(let id, _), .orphanedCounters(let id):
       if try session.name(of: id) == nil { try session.listAsCleared(id) }
     case .clearedInUse(let id, _):
@@ -137,7 +137,7 @@ struct FaultRepair {
     }
   }
 
-  /// Finishes all invalidations; false if stopped. Until then a damaged record of a tag hides all entries with tags.
+  /// Finishes all invalidations; false if stopped. Until then, a damaged record of a tag hides all entries that have tags.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {
@@ -165,7 +165,7 @@ extension WriteSession {
       try StoreState.rebuilt(in: lmdb, seal: seal)
     }
     ledger.updateStore { state in
-      // With a new generation the record is written even with the same content, and every process reads it again.
+      // The new generation makes every process read the record again, even if the rest is unchanged.
       state.generation &+= 1
       (state.entries, state.bytes, state.stored) = (counted.entries, counted.bytes, counted.stored)
       (state.garbage, state.tombstones) = (counted.garbage, counted.tombstones)

@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// Removes the entries of cleared namespaces in bounded steps: a clear only gives a namespace another id.
+/// Removes the entries of cleared namespaces in small steps. The clear itself only gave each namespace another id.
 enum GarbageCollector {
-  /// The number of entries that a write removes beside its own work.
+  /// The number of entries that a write removes in addition to its own work.
   static let perWrite = 32
 
   @discardableResult
@@ -34,7 +34,7 @@ enum GarbageCollector {
 
   private static func first(_ session: inout WriteSession) throws(LarderError) -> NamespaceID? {
     for key in try session.transaction.keys(in: .main, from: MetadataKey.garbage) {
-      // A damaged record must not make the entries of another namespace disappear.
+      // Checks the record, because a damaged record could name an id in use, whose entries would be removed.
       if let record = try session.transaction.copy(of: key, in: .main),
         session.engine.seal.open(record.span, for: key) != nil,
         let id = MetadataKey.id(of: key.span)
@@ -46,7 +46,7 @@ enum GarbageCollector {
     return nil
   }
 
-  /// Drops the tag records of entries that were too damaged to tell their tags.
+  /// Removes the tag records of damaged entries, whose tags cannot be read.
   private static func dropTags(
     of entryKeys: Set<[UInt8]>, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -61,7 +61,7 @@ enum GarbageCollector {
     try session.transaction.remove(dangling, from: tags)
   }
 
-  /// Removes the index records left from damaged entries of a cleared namespace, and frees the id for another namespace.
+  /// Removes the index records that damaged entries of a cleared namespace have left. Then another namespace can get the id.
   private static func drop(_ id: NamespaceID, _ session: inout WriteSession) throws(LarderError) {
     let indexes = session.engine.indexes
     session.ledger.drop(id)

@@ -21,11 +21,11 @@ extension Maintenance {
 
   private func isCurrent(_ era: Int) -> Bool { state.withLock { $0.era == era } }
 
-  /// The time of the next run, on the monotonic clock; nil after a stop, or after an error that every later run would get.
+  /// The time of the next run by the monotonic clock. Nil after a stop, or after an error that every later run would get.
   func due(in era: Int, isRetry: Bool) -> Duration? {
     guard isCurrent(era) else { return nil }
     let now = store.engine.clock.monotonic
-    // A purge that doubted the clock is repeated after a minute.
+    // If the clock seemed to have jumped, the purge removed nothing. After a minute a second purge can remove entries.
     if isRetry { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
     do throws(LarderError) {
@@ -39,13 +39,13 @@ extension Maintenance {
   private func remaining() throws(LarderError) -> Duration {
     let engine = store.engine
     let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }
-    // With a damaged record maintenance is due at once: maintenance writes, and a write rebuilds the record.
+    // If the record is damaged, maintenance is due immediately, because its writes rebuild the record.
     return state.map { remaining(of: $0, at: store.now) } ?? .zero
   }
 
   private func remaining(of state: StoreState, at now: Timestamp) -> Duration {
     let last = Timestamp(milliseconds: Int64(clamping: state.maintained))
-    // A time in the future is from before the clock was set back.
+    // A last run in the future means that the clock was set back after the run, so a run is due.
     guard state.maintained != 0, last <= now else { return .zero }
     return max(.zero, interval - last.duration(to: now))
   }
@@ -63,7 +63,7 @@ extension Maintenance {
     }
   }
 
-  /// - Returns: nil if another process has made the run, or if this object was stopped.
+  /// - Returns: nil if another process has made the run, or if the maintenance was stopped.
   private func runIfMine(in era: Int, isRetry: Bool) throws(LarderError) -> Report? {
     guard isCurrent(era) else { return nil }
     try store.checkWritable()
@@ -89,7 +89,7 @@ extension Maintenance {
     }
   }
 
-  /// Ends the maintenance after an error that every later run would get; returns whether it has ended.
+  /// Stops the maintenance after an error that every later run would get. Returns whether it was stopped.
   private func endIfFinal(_ error: LarderError, in era: Int) -> Bool {
     guard [.closed, .forked, .readOnly].contains(error.code) else { return false }
     state.withLock { state in
@@ -100,7 +100,7 @@ extension Maintenance {
 }
 
 extension WriteBatch {
-  /// Tells other processes that this process now begins its maintenance.
+  /// Records the time, so that other processes know that this process begins its maintenance now.
   mutating func recordMaintenance() {
     let now = UInt64(clamping: session.now.milliseconds)
     session.ledger.updateStore { $0.maintained = now }
@@ -110,7 +110,7 @@ extension WriteBatch {
 extension StoreEngine {
   func maintain(while shouldContinue: () -> Bool) throws(LarderError) -> Maintenance.Report {
     var report = Maintenance.Report()
-    // Dead readers keep pages from being reused, and the rest of the run may need the pages.
+    // Dead readers prevent the reuse of pages, which the rest of the run may need.
     report.deadReaders = try typed { try environment.readerTable.clearDead() }
     try flush()
     report.repaired = try RepairJob(engine: self).run(while: shouldContinue)

@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Maintains a store at intervals. It removes expired entries, reclaims the space of cleared namespaces, repairs damaged
-/// namespaces, and writes the counts of this process's reads. It also samples the hit rate for the shell's `report`, and
+/// Maintains a store at intervals. A run removes expired entries, reclaims the space of cleared namespaces, repairs damaged
+/// namespaces, and writes the counts of this process's reads. A run also samples the hit rate for the shell's `report`, and
 /// frees the reader slots of dead processes.
 ///
 ///     let maintenance = try Maintenance(of: store, every: .hours(1))
 ///     maintenance.start()
 ///
-/// Any number of processes may maintain one store. A due run is skipped if another process has made a run within this object's
-/// interval. So the first run is due at ``start()`` if the store is overdue or was never maintained, and otherwise an interval
-/// after the last run of any process. Each run comes later by a random part of the interval; see `jitter`.
+/// Any number of processes may maintain one store. An object skips a due run if another process has made a run within the
+/// object's interval. So the first run is due at ``start()`` if the last run of any process was longer ago or never, and
+/// otherwise one interval after the last run. Each run is later by a random part of the interval; see `jitter`.
 ///
-/// Times follow the store's clock: without jitter, a test that advances a ``ManualClock`` by an interval gets a run. The
-/// maintenance stops with the last reference to this object.
+/// Times follow the store's clock, so without jitter a test that advances a ``ManualClock`` by an interval gets a run. The
+/// maintenance stops when the last reference to this object is released.
 public final class Maintenance: Sendable {
   /// The results of a run.
   public struct Report: Sendable, Hashable {
     /// The expired entries that were removed.
     public var removed = RemovalResult()
-    /// The number of namespaces that were counted again because of damage in them.
+    /// The number of namespaces with damage that were repaired and counted again.
     public var repaired = 0
     /// The number of entries of cleared namespaces whose space was reclaimed.
     public var reclaimed = 0
@@ -38,7 +38,7 @@ public final class Maintenance: Sendable {
   struct State {
     var isOn = false
     var task: Task<Void, Never>?
-    /// Changes with each start and stop. A run with an older number does not begin, or ends early.
+    /// Changes with each start and stop. A run with an earlier number does not begin, or stops early.
     var era = 0
     var latest: Result<Report, LarderError>?
 
@@ -50,15 +50,15 @@ public final class Maintenance: Sendable {
     }
   }
 
-  /// Makes an object that is idle before ``start()`` or ``runOnce()``.
+  /// Makes the object. Before ``start()`` or ``runOnce()`` the object does nothing.
   ///
   /// - Parameters:
   ///   - interval: the time between runs, longer than 0.
-  ///   - jitter: 0 to 1; a run comes later by a random part of the interval, at most this part.
+  ///   - jitter: the largest part of the interval, 0 to 1, by which a run is later at random.
   ///   - onRun: called after each successful run that ``start()`` has scheduled, on the thread of the run.
-  ///   - onError: called when a scheduled run fails. The next run still follows, unless the store was closed, is read-only, or
-  ///     was opened before a fork. The error is also in ``latest``.
-  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible interval or jitter.
+  ///   - onError: called if a scheduled run fails. The error is also in ``latest``. The next run still follows, except if the
+  ///     store was closed, is read-only, or was opened before a fork.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an invalid interval or jitter.
   public init(
     of store: Store, every interval: Duration = .hours(1), jitter: Double = 0.1,
     onRun: (@Sendable (Report) -> Void)? = nil,
@@ -75,7 +75,7 @@ public final class Maintenance: Sendable {
         hint: "use a part of the interval, 0 to 1")
     }
     self.store = store
-    // Sums of longer intervals could exceed the longest duration.
+    // Limits the interval, because a sum of longer intervals could exceed the longest duration.
     self.interval = min(interval, .days(1_000_000))
     self.jitter = jitter
     self.onRun = onRun
@@ -87,10 +87,10 @@ public final class Maintenance: Sendable {
   /// The outcome of this object's last run; nil before the first run.
   public var latest: Result<Report, LarderError>? { state.withLock { $0.latest } }
 
-  /// Whether the maintenance was started and has not ended: by ``stop()``, or by an error that every later run would get.
+  /// Whether the maintenance was started, and has not stopped by ``stop()`` or an error that every later run would get.
   public var isRunning: Bool { state.withLock { $0.isOn } }
 
-  /// Starts the maintenance; does nothing if it is running.
+  /// Starts the maintenance. Does nothing if the maintenance is running.
   public func start() {
     let era = state.withLock { state -> Int? in
       if state.isOn { return nil }
@@ -98,20 +98,20 @@ public final class Maintenance: Sendable {
       state.era += 1
       return state.era
     }
-    // The time of the first run counts from this call, not from the begin of the task.
+    // Computes the time of the first run here, so the time does not depend on when the task begins.
     guard let era, let due = due(in: era, isRetry: false) else { return }
     state.withLock { state in
       if state.era == era { state.task = begin(era, first: due) }
     }
   }
 
-  /// Stops the maintenance until the next ``start()``; waits for a current run, which ends after its current transaction.
+  /// Stops the maintenance until the next ``start()``. Waits for a current run, which stops after its current transaction.
   public func stop() {
     state.withLock { $0.end() }
     running.withLock { _ in }
   }
 
-  /// Makes a run now, whenever the last run was. Blocks until the run is done.
+  /// Makes a run now, even if the last run was short ago. Blocks until the run is complete.
   ///
   /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/closed``, ``LarderError/Code/insideWrite``, or a run's error.
   @discardableResult
@@ -132,7 +132,7 @@ public final class Maintenance: Sendable {
   public import ServiceLifecycle
 
   extension Maintenance: Service {
-    /// Maintains the store until the service is shut down or its task is cancelled; a current run ends first.
+    /// Maintains the store until the service is shut down or its task is cancelled. Waits for the current transaction of a run.
     public func run() async throws {
       start()
       defer { stop() }

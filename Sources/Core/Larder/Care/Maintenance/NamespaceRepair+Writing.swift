@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension NamespaceRepair {
-  /// Repairs a small namespace at once, and marks a large one. O(entries of the namespace + records of the tag index).
+  /// Repairs a small namespace in this write. Marks a large namespace. O(entries of the namespace + records of the tag index).
   func runOrMark(_ session: inout WriteSession) throws(LarderError) {
     let tagRecords = try session.transaction.read { lmdb throws(LMDBError) in
       try lmdb.statistics(of: indexes.tags).records
@@ -32,7 +32,7 @@ extension NamespaceRepair {
     }
   }
 
-  /// Drops the keys that still lead to no entry: other writes may have come since the search.
+  /// Removes the records that still lead to no entry. Checks each again, because other writes may have followed the search.
   func drop(
     _ keys: [[UInt8]], _ part: Part, _ chunks: ChunkOwners, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -72,7 +72,7 @@ extension NamespaceRepair {
     try session.flushDeadlines()
   }
 
-  /// Corrects the counters and removes the mark; false if damage was found since the survey.
+  /// Corrects the counters and removes the mark. False if more damage was found after the survey.
   func finish(_ survey: Survey, _ session: inout WriteSession) throws(LarderError) -> Bool {
     let key = MetadataKey.repair(id)
     guard let record = try session.transaction.copy(of: key, in: .main) else { return true }
@@ -99,8 +99,8 @@ extension NamespaceRepair {
 }
 
 extension NamespaceCounters {
-  /// A copy of these counters. For each number that a count of the entries can give, `combine` computes the new number from
-  /// this number and the number of `other`.
+  /// A copy of these counters in which `combine` has computed new numbers from the numbers of both counters. Changes only
+  /// numbers that a count of the entries can give.
   func combined(
     with other: NamespaceCounters, _ combine: (UInt64, UInt64) -> UInt64
   ) -> NamespaceCounters {

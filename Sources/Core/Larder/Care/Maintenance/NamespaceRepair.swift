@@ -1,29 +1,29 @@
 import LMDB
 import LarderSystem
 
-/// The repair of a namespace with damage: records that lead to no entry are dropped, and the entries are counted again.
+/// The repair of a namespace with damage. Removes records that lead to no entry, and counts the entries again.
 ///
-/// The write that finds the damage repairs a small namespace before its commit. It marks a large namespace for ``RepairJob``.
-/// Until that job has run, the counters are wrong by the damaged entries, and index records that lead to no entry stay.
+/// The write that finds the damage repairs a small namespace before its commit, or marks a large namespace for ``RepairJob``.
+/// Until that job has run, the counters include the damaged entries, and index records that lead to no entry remain.
 struct NamespaceRepair {
-  /// The write that finds the damage does not repair a namespace with more entries than this.
+  /// In a namespace with more entries, the write that finds the damage only marks the namespace.
   static let largestAtOnce = 1000
 
-  /// The databases, in the order of their repair.
+  /// The databases of the namespace's records, in the order of the repair.
   enum Part: CaseIterable {
     case entries, queue, deadlines, tags, chunks
   }
 
-  /// The entries of the namespace, counted in one snapshot or write.
+  /// A count of the entries of the namespace, in one snapshot or write.
   struct Survey {
     var correction = NamespaceCounters()
-    /// How often damage was found before the survey.
+    /// How many times damage had been found before the survey.
     var events: UInt64 = 0
     var chunks = ChunkOwners()
   }
 
-  /// The versions with values in chunks. A version names only one value, so a chunk of another version before `next`
-  /// belongs to no entry.
+  /// The versions whose values are in chunks. A version names only one value, so chunks of any other version before `next`
+  /// belong to no entry.
   struct ChunkOwners {
     var versions: Set<UInt64> = []
     var next: UInt64 = 0
@@ -53,13 +53,12 @@ struct NamespaceRepair {
     }
   }
 
-  /// Reads at most `most` records. Returns the keys that lead to no entry, and the position after which the next call
-  /// continues; nil at the end.
+  /// Reads at most `most` records. Returns the keys that lead to no entry, and the position for the next call; nil at the end.
   func dangling(
     _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> (keys: [[UInt8]], reached: [UInt8]?) {
-    // A record of the tag index begins with the tag, not with the namespace.
+    // Records of the tag index begin with a tag, so the records of one namespace are not together.
     let prefix = part == .tags ? [] : id.prefix
     let start = position ?? prefix
     var keys: [[UInt8]] = []
@@ -79,7 +78,7 @@ struct NamespaceRepair {
     return (keys, count == most ? last : nil)
   }
 
-  /// The keys of the tag index without an entry that has the tag. An entry is read once for all of its tags.
+  /// The keys of the tag index whose entry is absent or lacks the tag. Reads each entry only once for all of its tags.
   func unexplained(
     _ keys: [[UInt8]], in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> [[UInt8]] {
@@ -91,7 +90,7 @@ struct NamespaceRepair {
     return unexplained
   }
 
-  /// Whether a record leads to no entry. In the tag index: whether it belongs to the namespace, for ``unexplained(_:in:)``.
+  /// Whether a record leads to no entry. For the tag index only whether it is of this namespace; see ``unexplained(_:in:)``.
   func mayDangle(
     _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
@@ -107,7 +106,7 @@ struct NamespaceRepair {
       for indexed in record where try !isSound(indexed, in: view) { return true }
       return false
     case .tags:
-      // A malformed key belongs to no namespace, so the repair of any namespace drops it.
+      // A malformed key belongs to no namespace, so the repair of each namespace removes such keys.
       return IndexKey.tagged(key)?.starts(with: id.prefix) ?? true
     case .chunks:
       return chunks.lacks(key)
@@ -128,8 +127,8 @@ struct NamespaceRepair {
     return StoredEntry(entryKey: entryKey, record: record)
   }
 
-  /// Counts the entries; `recorded` are the counters in `view`. Later writes change the counters by exact amounts, so the
-  /// correction stays valid until damage is found again.
+  /// Counts the entries. `recorded` are the counters in `view`. Later writes change the counters by exact amounts, so the
+  /// correction stays valid until more damage is found.
   func survey(
     _ recorded: NamespaceCounters, in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Survey {

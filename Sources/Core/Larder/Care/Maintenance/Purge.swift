@@ -4,12 +4,12 @@ import LarderSystem
 extension Store {
   /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces with damage.
   ///
-  /// O(namespaces + expired entries); O(1) if no entry is due. Works in transactions of at most 500 entries, beside writers.
+  /// O(namespaces + expired entries); O(1) if no entry is due. Works in transactions of at most 500 entries, between others.
   ///
-  /// The purge doubts a clock that is more than a day ahead of the last write or purge. Time that passed in this process does
-  /// not count. A doubting purge removes no expired entry and sets ``RemovalResult/skippedAfterClockJump``. A second purge at
-  /// least a minute later removes the entries that have expired by that clock. Writes under such a clock do not confirm the
-  /// clock. So no entry is lost if a clock jumps for a moment.
+  /// A clock that has jumped ahead must not make the purge remove entries. So a time more than a day after the last write or
+  /// purge is suspect; time that passed in this process does not count. With a suspect time, the purge removes no entry and
+  /// sets ``RemovalResult/skippedAfterClockJump``. A second purge at least a minute later accepts the time. Writes with a
+  /// suspect time do not make a purge accept it.
   ///
   /// - Returns: the exact number of removed entries, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.
@@ -19,8 +19,8 @@ extension Store {
     return try Purge(engine: engine).run()
   }
 
-  /// Purges one namespace, or all namespaces. Calls `shouldContinue` between transactions with the result so far, and stops
-  /// once a call returns false.
+  /// Purges one namespace, or all namespaces. Between transactions, calls `shouldContinue` with the result so far, and stops if
+  /// it returns false.
   package func purge(
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
@@ -72,7 +72,7 @@ struct Purge {
 }
 
 extension WriteBatch {
-  /// Purges the next `limit` entries of the expiry index. `reached` is nil if the purge is done or doubts the clock.
+  /// Purges the next `limit` entries of the expiry index. `reached` is nil after the last entry, or if the time is suspect.
   mutating func purge(
     limit: Int, after position: ExpirySweep.Position?, only namespace: String?
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Repairs the marked namespaces; see ``NamespaceRepair``. Searches run in read transactions; write transactions stay small.
+/// Repairs the marked namespaces; see ``NamespaceRepair``. Searches in read transactions, so write transactions stay small.
 struct RepairJob {
   private static let readsPerStep = 10_000
   private static let dropsPerCommit = 500
@@ -9,7 +9,7 @@ struct RepairJob {
 
   let engine: StoreEngine
 
-  /// Repairs every marked namespace and returns their number. A namespace stays marked if `shouldContinue` ends its repair.
+  /// Repairs every marked namespace. Returns their number. If `shouldContinue` stops a repair, that namespace stays marked.
   func run(while shouldContinue: () -> Bool = { true }) throws(LarderError) -> Int {
     var repaired = 0
     for id in try marked() {
@@ -76,7 +76,7 @@ struct RepairJob {
   }
 }
 
-/// The metadata record that marks a namespace for repair: it counts how often damage was found in the namespace.
+/// The metadata record that marks a namespace for repair. The record counts how often damage was found in the namespace.
 enum RepairMark {
   static func events(_ record: Span<UInt8>) -> UInt64 {
     record.count == 8 ? record.word(at: 0) : 0

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The result of ``Store/salvage(from:to:options:)``: the saved entries and the damage.
+/// The result of ``Store/salvage(from:to:options:)``: the saved entries and the damage that was found.
 public struct Salvage: Sendable, Hashable {
   /// The number of entries in the new store.
   public var entries = 0
@@ -9,14 +9,14 @@ public struct Salvage: Sendable, Hashable {
   public var bytes = 0
   /// The number of namespaces in the new store.
   public var namespaces = 0
-  /// Entries that are not whole: a wrong checksum, a missing part of the value, or an impossible attribute.
+  /// The number of damaged entries: the checksum is wrong, a part of the value is missing, or an attribute is invalid.
   public var damagedEntries = 0
-  /// Entries that were not copied: expired, with an invalidated tag, of a cleared namespace, or changed by transforms.
+  /// The number of entries that were left out: expired, with an invalidated tag, of a cleared namespace, or with transforms.
   public var leftOut = 0
-  /// The number of ``entries`` that were found on pages without a reference.
+  /// The number of ``entries`` that were found on pages to which no other page refers.
   public var found = 0
   /// The damage: a line with the page number for each damaged page of the old file, and lines about its write buffer. Entries
-  /// on these pages, or in the write buffer, may be lost.
+  /// on these pages or in the write buffer may be lost.
   public var damage: [String] = []
 
   /// Whether no damage was found in the old store.
@@ -24,27 +24,27 @@ public struct Salvage: Sendable, Hashable {
 }
 
 extension Store {
-  /// Copies every readable entry of the damaged store at `path` to a new store at `destination`, which must not exist. The old
-  /// data file does not change.
+  /// Copies every readable entry of the damaged store at `path` to a new store at `destination`. Does not change the old data
+  /// file. No file may exist at `destination`.
   ///
-  /// Entries keep their bytes, times, tags, owners and other attributes; namespaces keep their rules, and the store its limits
-  /// and its durability unless `options` sets others. Entries that killed processes have left in the write buffer are saved if
-  /// the old store can be opened. Only an entry with a correct checksum is saved, so no value is wrong. The old store need not be
-  /// openable; no process can write to it meanwhile. O(size of the file).
+  /// Entries keep their bytes, times, tags, owners and other attributes. Namespaces keep their rules. The store keeps its
+  /// limits, and its durability if `options` sets no other. Entries in the write buffer of killed processes are saved if the
+  /// old store can be opened. Only entries with a correct checksum are saved, so no value is wrong. The old store may be too
+  /// damaged to open. No process can write to the old store during the call. O(size of the file).
   ///
-  /// The new store is made as `.NAME.unfinished` beside `destination` and renamed when it is complete. So a killed process
-  /// leaves nothing at `destination`. The next call removes the unfinished files.
+  /// The new store is made as `.NAME.unfinished` beside `destination`, and renamed when it is complete. So if the process is
+  /// killed, `destination` stays empty. The next call removes the unfinished files.
   ///
-  /// Throws ``LarderError/Code/busy`` while another process writes, or makes a store at `destination`;
-  /// ``LarderError/Code/exists`` if a file is at `destination`, or a file of another kind has the unfinished name; and the
-  /// errors of making and writing a store.
+  /// Throws ``LarderError/Code/busy`` if another process writes, or creates a store at `destination`. Throws
+  /// ``LarderError/Code/exists`` if a file is at `destination`, or another kind of file has the unfinished name. Throws the
+  /// errors of creating and writing a store.
   public static func salvage(
     from path: String, to destination: String, options: Options = Options()
   ) throws(LarderError) -> Salvage {
     try salvage(from: path, to: destination, options: options) { _ in true }!
   }
 
-  /// Like ``salvage(from:to:options:)``; nil, and no store is made, if `shouldContinue` returns false for a number of looks.
+  /// Like ``salvage(from:to:options:)``. If `shouldContinue` returns false, makes no store and returns nil.
   package static func salvage(
     from path: String, to destination: String, options: Options,
     while shouldContinue: @escaping (_ looks: Int) -> Bool
@@ -77,7 +77,7 @@ extension Store {
     }
   }
 
-  /// Makes a store at the free path `path`: under another name until all is flushed, so no failure leaves a part of the store.
+  /// Creates a store at the free path `path`. It has another name until all is flushed, so a failure leaves nothing at `path`.
   package static func making<Result>(
     at path: String, _ options: Options, _ fill: (Store) throws -> Result
   ) throws -> Result {
@@ -93,7 +93,7 @@ extension Store {
         try store.sync()
         try store.close()
       } catch {
-        // The files are removed next, so an error of closing does not matter.
+        // The files are removed next, so an error of closing has no effect.
         _ = Swift.Result { try store.close() }
         throw error
       }
@@ -114,14 +114,14 @@ extension Store {
     _ pace: inout SalvagePace
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
-    // Limits and rules come last: they may be stricter than at the time when the entries were written.
+    // Sets the limits and rules last, because they may be stricter now than when the entries were written.
     try LimitChange(engine).changeSettings { $0.overrides.disk = Limits.unlimited }
     for (name, _) in metadata.namespaces {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
     }
     var writer = SalvageWriter(store: self, metadata: metadata)
     switch records {
-    // After a later commit, the file contains the records.
+    // If a later commit exists, the file already contains the records of the write buffer.
     case .success(let records?) where records.commit == file.newestCommit:
       try writer.add(records.contents, from: file)
     case .success: break
@@ -133,7 +133,7 @@ extension Store {
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
     }
     let before = writer.result.entries
-    // A record that is no entry here belongs to an index.
+    // These pages may be pages of an index. So a record that is no entry is not counted as damage.
     let others = Array(Indexes.names[1...])
     func pause() throws { try pace.look() }
     try file.forEachLostRecord(besides: walk, databases: others, pause: pause) { key, value in
@@ -151,7 +151,7 @@ extension Store {
     return writer.result
   }
 
-  /// Gives the new store the limits of the old store. If they are lost, the disk limit is at least twice the old file's size.
+  /// Gives the new store the limits of the old store. If these are lost, the disk limit is at least twice the old file's size.
   private func takeLimits(_ settings: StoreSettings?, size: Int) throws(LarderError) {
     try LimitChange(engine).changeSettings { current in
       if var settings {
@@ -171,7 +171,7 @@ private struct SalvagePace {
   let shouldContinue: (_ looks: Int) -> Bool
   var looks = 0
 
-  /// Counts a record or a page. After each hundred it calls `shouldContinue`, and throws if the answer is false.
+  /// Counts a record or a page. After each hundred, calls `shouldContinue`, and throws if the result is false.
   mutating func look() throws(Stopped) {
     looks += 1
     if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }
@@ -184,7 +184,7 @@ struct SalvageMetadata {
   private var names: [NamespaceID: String] = [:]
   private var garbage: Set<NamespaceID> = []
   private var tombstones: [Tombstone] = []
-  /// Opens the store's own records; nil if the record with the store's identity is lost.
+  /// Decodes the store's own records; nil if the record with the store's identity is lost.
   private var seal: RecordSeal?
 
   init(_ file: borrowing SalvageFile) throws {
@@ -215,7 +215,7 @@ struct SalvageMetadata {
     }
   }
 
-  /// Adds a namespace if its record is readable. Otherwise ``name(of:)`` makes a name from the id of the namespace.
+  /// Adds a namespace if its record is readable. If not, ``name(of:)`` derives a name from the id of the namespace.
   private mutating func addNamespace(_ name: [UInt8], _ value: Span<UInt8>) {
     let name = String(decoding: name, as: UTF8.self)
     guard let seal, let record = try? NamespaceRecord(value, name: name, seal: seal),
@@ -224,7 +224,7 @@ struct SalvageMetadata {
     namespaces.append((name, record))
   }
 
-  /// The name of the namespace with that id; nil if it was cleared. A namespace with a lost record gets a new name.
+  /// The name of the namespace with that id; nil if the namespace was cleared. If its record is lost, a new name.
   func name(of id: NamespaceID) -> String? {
     if garbage.contains(id) { return nil }
     return names[id] ?? "salvaged-\(id.rawValue)"

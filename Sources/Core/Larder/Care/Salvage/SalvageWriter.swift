@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Writes the whole entries of a damaged store into another store.
+/// Writes the undamaged entries of a damaged store into another store.
 struct SalvageWriter {
   let store: Store
   let metadata: SalvageMetadata
@@ -15,9 +15,9 @@ struct SalvageWriter {
 
   private var waiting: [SavedEntry] = []
   private var waitingBytes = 0
-  /// The version and the size of each saved value: a page without a reference may have an older version.
+  /// The version and the size of each saved value. Pages without a reference may contain older versions, which are not saved.
   private var saved: [[UInt8]: (version: UInt64, bytes: Int)] = [:]
-  /// The keys with a record in the write buffer, which is newer than every entry of the key in the file.
+  /// The keys that have a record in the write buffer. This record is newer than each entry of the key in the file.
   private var outdated: Set<[UInt8]> = []
 
   private static let entriesPerBatch = 500
@@ -28,7 +28,7 @@ struct SalvageWriter {
     self.metadata = metadata
   }
 
-  /// Takes the records of the write buffer. The entries of the file come afterwards.
+  /// Takes the records of the write buffer. Must come before the entries of the file.
   mutating func add(_ records: BufferContents, from file: borrowing SalvageFile) throws {
     let bytes = records.bytes.span
     for place in records.places {
@@ -43,7 +43,7 @@ struct SalvageWriter {
     if records.isDamaged { result.damage.append("the write buffer has a damaged record") }
   }
 
-  /// Takes a record of the database of entries; false if the record is an entry that is not whole.
+  /// Takes a record of the database of entries. False if the record is a damaged entry.
   mutating func add(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, from file: borrowing SalvageFile
   ) throws -> Bool {
@@ -58,7 +58,7 @@ struct SalvageWriter {
       return false
     }
     if outdated.contains(entry.entryKey) { return true }
-    // Transforms bind a value to its store, so another store could not read the value.
+    // Transforms bind a value to its store, so the new store could not read the value.
     guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),
       !metadata.isHidden(entry),
       entry.header.state(at: store.now.milliseconds) != .expired
@@ -91,7 +91,7 @@ struct SalvageWriter {
     }
   }
 
-  /// Writes all entries, or no entry if one of them is impossible, for example because of an empty tag.
+  /// Writes all entries. If an entry is invalid, for example because of an empty tag, writes none and returns false.
   private func isWritten(_ entries: [SavedEntry]) throws -> Bool {
     do {
       try store.write { batch in
@@ -149,12 +149,12 @@ struct SalvageWriter {
   }
 }
 
-/// The records that killed processes have left in the write buffer of a store.
+/// The records in the write buffer of a store that its processes have not committed, because they were killed.
 struct SalvagedRecords {
   let contents: BufferContents
   let commit: UInt64
 
-  /// Reads the records and changes nothing in the store, which stays open if this process has it open; nil without records.
+  /// Reads the records without changing the store, which stays open if this process uses it. Nil if no records exist.
   init?(at path: String, _ own: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return nil }
     var options = Store.Options()

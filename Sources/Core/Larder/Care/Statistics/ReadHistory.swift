@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The counts of reads of all namespaces since the begin of counting, at a certain time.
+/// The counts of reads of all namespaces, from the beginning of their counting until `time`.
 package struct ReadSample: Sendable, Equatable {
   package var time: Timestamp
   package var hits: UInt64
@@ -16,9 +16,9 @@ package struct ReadSample: Sendable, Equatable {
   }
 }
 
-/// Samples of the reads of a week or more, at most one sample in each hour: the record `H`. ``Maintenance`` adds the samples.
+/// Samples of the reads of a week or more, at most one in each hour, in the metadata record `H`. ``Maintenance`` adds samples.
 struct ReadHistory: Equatable {
-  /// A sample for each hour of a week, and one more at the start.
+  /// A sample for each hour of a week, and a sample for the beginning of the week.
   static let mostSamples = 7 * 24 + 1
   private static let hour: Int64 = 3_600_000
 
@@ -50,7 +50,7 @@ struct ReadHistory: Equatable {
     return seal.seal(content, for: MetadataKey.readHistory)
   }
 
-  /// Whether the last sample is from an earlier hour, or the clock was set back; also true without a sample.
+  /// Whether a new sample is due: no sample exists, the last sample is of an earlier hour, or the clock was set back.
   func isDue(at now: Timestamp) -> Bool {
     guard let last = samples.last else { return true }
     return last.time > now || last.time.milliseconds / Self.hour < now.milliseconds / Self.hour
@@ -64,8 +64,7 @@ struct ReadHistory: Equatable {
 }
 
 extension Store {
-  /// Samples of all reads, oldest first, at most one in each hour. If a count is lower than in the sample before, the
-  /// counts were reset.
+  /// Samples of all reads, oldest first, at most one in each hour. A count lower than in the previous sample was reset.
   package func readHistory() throws(LarderError) -> [ReadSample] {
     try engine.metadata.readHistory(in: engine.beginRead()).samples
   }
@@ -85,7 +84,7 @@ extension WriteBatch {
     let now = session.now
     let record = try session.transaction.copy(of: key, in: .main)
     var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
-    // Another process may have added a sample meanwhile.
+    // Another process may have added a sample in the meantime.
     guard history.isDue(at: now) else { return }
     var reads = ReadCounters()
     for name in try session.namespaceNames() {

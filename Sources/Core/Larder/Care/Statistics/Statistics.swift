@@ -7,10 +7,10 @@ public struct Statistics: Sendable {
   public struct Namespace: Sendable {
     /// The name, size and rules of the namespace.
     public var info: NamespaceInfo
-    /// The begin of the namespace's counts: its creation, or the last reset of its statistics.
+    /// The time at which the namespace's counts began: its creation, or the last reset of its statistics.
     public var since: Timestamp
-    /// Reads by all processes. The reads of another process are added with its next commit, when it closes or drops the store,
-    /// and when ``Maintenance`` runs there.
+    /// Reads by all processes. Reads of another process are included after its next commit, after it closes or releases the
+    /// store, and after a run of ``Maintenance`` in that process.
     public var reads: ReadCounters
     /// Removals by reason.
     public var removals: RemovalCounters
@@ -30,12 +30,12 @@ public struct Statistics: Sendable {
 
   /// The use of a resource that may have a limit.
   public struct Tier: Sendable, Hashable {
-    /// The used amount.
+    /// The amount in use.
     public var used: Int
-    /// The most that may be used; nil for no limit.
+    /// The largest amount that is allowed; nil if unlimited.
     public var limit: Int?
 
-    /// The used fraction of the limit, 1 when full; nil without a limit and for a limit of 0.
+    /// The fraction of the limit that is used, 1 when full; nil if no limit exists or the limit is 0.
     public var utilization: Double? {
       limit.flatMap { $0 > 0 ? Double(used) / Double($0) : nil }
     }
@@ -59,9 +59,9 @@ public struct Statistics: Sendable {
     public var size: Int
     /// Bytes of a page.
     public var pageSize: Int
-    /// Pages that the file has ever used.
+    /// The number of pages that the file has ever used.
     public var pages: Int
-    /// The part of ``pages`` that writes can use again, once no snapshot or checkpoint needs them.
+    /// The number of ``pages`` that writes can use again when no snapshot or checkpoint needs their old content.
     public var freePages: Int
     /// The number of the newest commit.
     public var transaction: UInt64
@@ -69,14 +69,14 @@ public struct Statistics: Sendable {
 
   /// The write buffer.
   public struct WriteBuffer: Sendable, Hashable {
-    /// Bytes of the entries in the buffer before the statistics were read, including older versions of the same keys.
+    /// Bytes of the entries that were in the buffer before this call, including older versions of the same keys.
     public var size: Tier
     /// How often this process has committed entries from the buffer.
     public var commits: Int
-    /// How often a single write of this process that fits the buffer still needed a transaction, for example because the buffer
-    /// was full, a limit was near, or a commit was under way. Writes with tags, long keys or large values are never counted.
+    /// How often a single write of this process that fits into the buffer still needed a transaction, for example because the
+    /// buffer was full, a limit was near, or a commit was running. Writes with tags, long keys or large values are not counted.
     public var bypasses: Int
-    /// The number of entries that this process could not commit because a page of the data file is damaged.
+    /// The number of entries in the buffer that this process could not commit because a page of the data file is damaged.
     public var lost: Int
   }
 
@@ -84,7 +84,7 @@ public struct Statistics: Sendable {
   public struct Reader: Sendable, Hashable {
     /// The process that owns the slot.
     public var process: Int
-    /// The number of commits since the snapshot of the slot; pages freed since then cannot be used again. Nil for an idle slot.
+    /// The number of commits after the snapshot of the slot, whose freed pages cannot be used again. Nil if the slot is unused.
     public var age: UInt64?
   }
 
@@ -92,7 +92,7 @@ public struct Statistics: Sendable {
   public var path: String
   /// The version of the file format.
   public var format: Int
-  /// The durability level: the promise about a power failure.
+  /// The durability level, which is the store's promise about a power failure.
   public var durability: Durability
   /// Every namespace, by name.
   public var namespaces: [Namespace]
@@ -117,13 +117,13 @@ public struct Statistics: Sendable {
   public var removals: RemovalCounters {
     namespaces.reduce(RemovalCounters()) { $0 + $1.removals }
   }
-  /// The begin of the oldest of these counts; nil for a store without namespaces.
+  /// The time at which the oldest of these counts began; nil if the store has no namespaces.
   public var since: Timestamp? { namespaces.map(\.since).min() }
 }
 
 extension Store {
-  /// The store's figures; they do not count as reads. First commits the write buffer, the loaded values and the queued removals
-  /// of this process; see ``read(_:)`` for the errors. O(namespaces + pages of the free list).
+  /// The store's figures. Counts no reads. First commits the write buffer, the loaded values and the queued removals of this
+  /// process; see ``read(_:)`` for the errors. O(namespaces + pages of the free list).
   public func statistics() throws(LarderError) -> Statistics {
     let buffer = engine.reader.buffer?.statistics
     try engine.flushPending(of: self)
@@ -161,11 +161,10 @@ extension Store {
     }
   }
 
-  /// The mark of the newest write of any process, without a read of the store; 0 once the store is closed.
+  /// The number of the newest write of any process, found without a read of the store; 0 if the store is closed.
   package var lastCommit: UInt64 { engine.reader.moment }
 
-  /// For each namespace, how many numbers for versions and positions were given since its creation, and its removals.
-  /// O(namespaces).
+  /// For each namespace, how many numbers for versions and positions it has ever given, and its removals. O(namespaces).
   package func tallies() throws(LarderError) -> [(numbers: UInt64, removals: RemovalCounters)] {
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map {
@@ -195,8 +194,8 @@ extension Statistics.Namespace {
 extension Store {
   /// Sets the counts of reads and removals of every namespace to zero, for all processes.
   ///
-  /// Earlier reads that other processes have not added yet do not count either. Current reads may or may not count. Entries
-  /// and limits are not affected. O(namespaces).
+  /// Does not count earlier reads that other processes have not added yet. Concurrent reads may or may not count. Does not
+  /// affect entries and limits. O(namespaces).
   public func resetStatistics() throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The faults that ``Store/verify()`` can find in a store, with their facts.
+/// The faults that ``Store/verify()`` can find in a store, with the facts of each fault.
 enum Fault: Hashable, Sendable, CustomStringConvertible {
   // Faults of an entry.
   case unreadableEntry
@@ -14,10 +14,10 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
   case missingOwner(Key)
   case contradictedTags
 
-  // Faults of the index record at a key. `dangling` means that the record leads to no entry with the same facts.
+  // Faults of an index record, with its key. `dangling` means that the record leads to no entry with the same facts.
   case damagedDeadline(at: [UInt8])
   case danglingDeadline(at: [UInt8])
-  /// A record of the expiry index is due before the earliest time in the state of the store.
+  /// A record of the expiry index is due earlier than the state of the store says, so a purge may not look for it.
   case earlyDeadline
   case damagedQueueRecord(at: [UInt8])
   case danglingQueueRecord(at: [UInt8])
@@ -36,7 +36,7 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
   case clearedCount(counted: UInt64, found: Int)
   case invalidatedTagCount(counted: UInt64, found: Int)
 
-  // Faults of the store's own records. The text of `damagedRecord` is the message of an error, which names the record.
+  // Faults of the store's own records. `damagedRecord` has the message of an error, which names the record.
   case damagedRecord(String)
   case shortKey([UInt8])
   case orphanedEntries(of: NamespaceID, Int)
@@ -48,7 +48,7 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
   case damagedState
 
   case damagedPage(PageDamage)
-  /// The text is the message of the error that the commit got.
+  /// The write buffer cannot be committed. The text is the message of the error.
   case uncommittedRecords(String)
 
   struct Window: Hashable {

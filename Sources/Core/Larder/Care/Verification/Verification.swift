@@ -1,26 +1,26 @@
 /// The result of ``Store/verify()``: the counts of the store, and its faults.
 public struct Verification: Sendable {
-  /// A contradiction between two places of the store, or a damaged record.
+  /// A damaged record, or a contradiction between two records of the store.
   public struct Inconsistency: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of place where the contradiction is.
+    /// The part of the store that has the fault.
     public enum Kind: String, Sendable, Codable {
-      /// An entry cannot be read, or its checksum does not match. Reads miss the entry.
+      /// An entry cannot be read, or its checksum does not match. Reads do not find the entry.
       case damagedEntry
       /// A chunk of a value is missing or damaged.
       case damagedChunks
-      /// The expiry index lacks an entry, has it at a wrong time, or has a damaged record or a record without an entry.
+      /// The expiry index lacks an entry, has a wrong time for an entry, or has a record that is damaged or leads to no entry.
       case deadlines
-      /// The queue lacks an entry, or has a damaged record or a record without an entry.
+      /// The eviction queue lacks an entry, or has a record that is damaged or leads to no entry.
       case queue
-      /// The tag index lacks an entry, has a damaged record or a record without an entry, or a header contradicts the tags.
+      /// The tag index lacks an entry, or has a record that is damaged or leads to no entry, or a header contradicts the tags.
       case tags
       /// A chunk belongs to no value, or its key is damaged.
       case chunks
-      /// A counter is damaged, or differs from the stored entries or records.
+      /// A counter is damaged, or differs from the number of stored entries or records.
       case counters
       /// A record of a namespace or of the store itself is damaged, or contradicts another record.
       case metadata
-      /// A page of the data file is damaged and its entries are lost, or damage keeps the write buffer from its commit.
+      /// A page of the data file is damaged, so its entries are lost, or damage prevents the commit of the write buffer.
       case pages
     }
 
@@ -29,7 +29,7 @@ public struct Verification: Sendable {
     public var kind: Kind { fault.kind }
     /// The namespace of the fault; nil if the fault has no namespace, or the namespace is unknown.
     public var namespace: String?
-    /// The key of the entry with the fault; nil without an entry, or if the entry is unknown. A long key is in its stored form.
+    /// The key of the entry with the fault; nil if no entry is known. A long key is in its stored form.
     public var key: Key?
     /// The contradiction or the damage, in one sentence.
     public var detail: String { fault.description }
@@ -48,7 +48,7 @@ public struct Verification: Sendable {
     }
   }
 
-  /// A rule that lets the store remove entries although code declared that they are never removed, as in ``Rules/userData``.
+  /// An operator's rule that lets the store remove entries that code declared as permanent; see ``Rules/userData``.
   public struct Warning: Sendable, Hashable, CustomStringConvertible {
     /// The namespace with the rule.
     public var namespace: String
@@ -69,7 +69,7 @@ public struct Verification: Sendable {
   public var garbage = 0
   /// All faults, in the order in which they were found.
   public var faults: [Inconsistency] = []
-  /// Rules that endanger data of the user, in the order of namespaces. A warning is no fault: ``isSound`` ignores it.
+  /// Rules that endanger data of the user, in the order of namespaces. A warning is no fault, so ``isSound`` ignores warnings.
   public var warnings: [Warning] = []
 
   let store: [UInt8]
@@ -80,16 +80,16 @@ public struct Verification: Sendable {
 
 extension Store {
   /// Checks the whole store: the checksum of each entry, its records in every index, the entry of each index record, and all
-  /// counters. Changes nothing, except that it first commits the write buffer.
+  /// counters. Commits the write buffer first, and changes nothing else.
   ///
-  /// It reads everything in one snapshot, so pages that are freed meanwhile cannot be reused before the check ends. O(entries).
+  /// Reads everything in one snapshot, so LMDB cannot reuse freed pages before the check ends. O(entries).
   ///
-  /// - Throws: an error if LMDB cannot read the file or commit the write buffer. Damage is no error: it is in the result.
+  /// - Throws: an error if LMDB cannot read the file or commit the write buffer. Damage is not an error, but in the result.
   public func verify() throws(LarderError) -> Verification {
     try verify { _, _ in true }!
   }
 
-  /// Like ``verify()``; nil if `shouldContinue`, called with the numbers of checked and of all records, returned false.
+  /// Like ``verify()``. Calls `shouldContinue` with the numbers of checked and of all records; nil if a call returned false.
   package func verify(
     while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool
   ) throws(LarderError) -> Verification? {

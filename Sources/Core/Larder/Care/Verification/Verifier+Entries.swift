@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-// The entries: each must be readable, intact, and in every index at the place that it states.
+// Checks of entries: each entry must be readable and undamaged, and have the right record in every index.
 
 extension Verifier {
   mutating func checkEntries(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
@@ -24,7 +24,7 @@ extension Verifier {
       let payload = record.extracting(header.payloadStart..<record.count)
       chunked[id, default: [:]][header.version] = ChunkedPayload(payload)?.count ?? 0
     }
-    // The tag index still has the records of entries of cleared namespaces.
+    // Also for entries of cleared namespaces, because the tag index still has their records.
     let decoded = StoredEntry(entryKey: entryKey, record: record)
     let missingTags = try decoded.map { entry throws(LMDBError) in
       try takeTags(of: entry, transaction)
@@ -61,7 +61,7 @@ extension Verifier {
   private mutating func count(_ entry: StoredEntry) {
     var counters = recounted[entry.id] ?? emptyCounters(of: entry.id)
     counters.add(EntryWeight(entry))
-    // Records the highest number in use.
+    // The highest number in use. A later check compares it with the next number of the namespace.
     counters.next = max(counters.next, entry.header.version, entry.header.sequence)
     recounted[entry.id] = counters
     result.entries += 1
@@ -83,7 +83,7 @@ extension Verifier {
       return try engine.reader.assemble(
         payload, id: entry.id, version: entry.header.version, in: transaction)
     } catch {
-      // A damaged page of chunks was reported before.
+      // A chunk is on a damaged page, which was reported before.
       if isDamaged, error.code == .damaged { return nil }
       throw .corrupted
     }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-// The indexes: each record must lead to an entry with the same facts.
+// Checks of the indexes: each record must lead to an entry with the same facts.
 
 extension Verifier {
   mutating func checkDeadlines(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
@@ -16,7 +16,7 @@ extension Verifier {
     }
   }
 
-  /// - Parameter next: the earliest time that the state of the store allows.
+  /// - Parameter next: the earliest time that an index record may have, by the state of the store.
   private mutating func check(
     _ indexed: IndexedEntry, at key: Span<UInt8>, from next: Int64,
     _ transaction: borrowing ReadTransaction

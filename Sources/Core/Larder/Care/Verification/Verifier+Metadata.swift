@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-// The store's own records: namespaces, cleared ids, counters and the state.
+// Checks of the store's own records: namespaces, cleared ids, counters and the state.
 
 extension Verifier {
-  /// Checks the record of the store's limits; with a damaged record every write fails.
+  /// Checks the record of the store's limits. If this record is damaged, every write fails.
   mutating func checkSettings(_ transaction: borrowing ReadTransaction) throws(LarderError) {
     do throws(LarderError) {
       _ = try engine.metadata.settings(in: transaction)
@@ -44,7 +44,7 @@ extension Verifier {
     }
   }
 
-  /// Checks that every record of counters belongs to a namespace: a stray record keeps its id from being used again.
+  /// Checks that every record of counters belongs to a namespace. A record without a namespace prevents the reuse of its id.
   mutating func checkCounterRecords(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: .main, from: MetadataKey.allCounters) {
       key, _ throws(LMDBError) in
@@ -92,7 +92,7 @@ extension Verifier {
     }
   }
 
-  /// Warns if an operator's overrides let entries disappear in a namespace that code has declared without expiry and eviction.
+  /// Warns if an operator's overrides let a namespace lose entries that code has declared without expiry and eviction.
   private mutating func checkRules() {
     for facts in namespaces.map(\.facts)
     where facts.declared.eviction == .refuse && facts.declared.expires == .never {

@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-// The tag index: it must have exactly the records for the tags and owners of the entries.
+// Checks of the tag index: it must have a record for each tag and owner of each entry, and no other record.
 
-/// Compares two sets of keys without holding either: one set must be a part of the other. Keys with the same hash share a
-/// count. If the counts of both sets are equal, the sets are equal.
+/// Finds out whether two sets of keys are equal, without keeping the keys. One set must be a part of the other. Keys with the
+/// same hash share a count. If all counts are 0 at the end, the sets are equal.
 struct KeyCounts {
   private var counts = [Int](repeating: 0, count: 1 << 16)
 
@@ -18,12 +18,12 @@ struct KeyCounts {
 
   var hasRest: Bool { counts.contains { $0 != 0 } }
 
-  /// Whether `key` may be an added key that was not removed.
+  /// Whether `key` may be a key that was added but not removed.
   func mayLeave(_ key: [UInt8]) -> Bool { counts[Self.place(key)] != 0 }
 }
 
 extension Verifier {
-  /// Takes the index records that an entry explains out of ``unexplained``, each once; returns faults for missing records.
+  /// Removes the index records that an entry explains from ``unexplained``. Returns a fault for each missing record.
   mutating func takeTags(
     of entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> [Fault] {
@@ -42,7 +42,7 @@ extension Verifier {
     return missing
   }
 
-  /// Whether the record of the key is missing; an existing record now counts as explained.
+  /// Whether the record of the key is missing. Marks an existing record as explained.
   private mutating func isMissing(
     _ key: [UInt8], _ seen: inout Set<[UInt8]>, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
@@ -52,7 +52,7 @@ extension Verifier {
     return false
   }
 
-  /// Checks that entries explain all records of the tag index. The check looks up entries only for doubtful records,
+  /// Checks that an entry explains each record of the tag index. Looks entries up only for records that may be unexplained,
   /// because a lookup reads all tags of the entry.
   mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let tags = engine.indexes.tags

@@ -1,27 +1,27 @@
 import LMDB
 import LarderSystem
 
-/// Compares every record of the store with the other records that depend on it, and collects the faults in ``result``.
+/// Compares every record of the store with the records that depend on it, and collects the faults in ``result``.
 struct Verifier {
   let engine: StoreEngine
   var result: Verification
 
-  // Results of some checks that other checks need.
+  // The following properties are results of some checks that other checks need.
 
   /// The namespaces with readable records.
   var namespaces: [MetadataReader.ListedNamespace] = []
   var names: [NamespaceID: String] = [:]
   var recounted: [NamespaceID: NamespaceCounters] = [:]
   var garbage: Set<NamespaceID> = []
-  /// The number of entries under each id that belongs to no namespace and is not cleared.
+  /// For each id that has no namespace and is not cleared, the number of its entries.
   var orphans: [NamespaceID: Int] = [:]
   var dependents: UInt64 = 0
   /// The lengths of the values in chunks, by namespace and version.
   var chunked: [NamespaceID: [UInt64: Int]] = [:]
-  /// The records of the tag index that no entry explains.
+  /// The records of the tag index that no entry has explained yet.
   var unexplained = KeyCounts()
 
-  /// The number of records of the tag index that were compared with all tags of their entry.
+  /// The number of records of the tag index for which all tags of an entry were read.
   var tagLookups = 0
 
   private let shouldContinue: (_ done: Int, _ all: Int) -> Bool
@@ -35,12 +35,12 @@ struct Verifier {
     self.shouldContinue = shouldContinue
   }
 
-  /// The parts of the check in their order. The counts come last, because they need the results of the other parts.
+  /// The parts of the check, in their order. `counts` is the last part, because it needs the results of the other parts.
   private enum Part: CaseIterable {
     case sizes, garbage, counterRecords, entries, deadlines, queue, tags, chunks, counts
   }
 
-  /// Runs all checks; false if they were stopped.
+  /// Runs all checks. False if `shouldContinue` stopped the checks.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
     let damaged = try engine.typed {
       try transaction.damagedPages(databases: engine.indexes.all)
@@ -64,7 +64,7 @@ struct Verifier {
 
   var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
 
-  /// Runs a part of the check until it needs a damaged page. An earlier part has reported the damaged pages.
+  /// Runs a part of the check. The part ends at a damaged page, because an earlier check has reported the damaged pages.
   private mutating func checkReachable(
     _ part: Part, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
@@ -84,7 +84,7 @@ struct Verifier {
       case .counts: try checkCounts(transaction)
       }
     } catch .damagedPage where isDamaged {
-      // The following parts check the rest.
+      // The following parts check the other pages.
     }
   }
 
@@ -93,7 +93,7 @@ struct Verifier {
     try look()
   }
 
-  /// Counts a look. After each thousand it calls `shouldContinue`, and throws if the answer is false.
+  /// Counts a record that is read. After each thousand, calls `shouldContinue`, and throws if the result is false.
   mutating func look() throws(LMDBError) {
     looks += 1
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
