@@ -1,28 +1,28 @@
 import LarderSystem
 
-/// The places in the file `buffer`, as 64-bit words of a ``SharedTable``: a header, the slots of namespaces, a hash table, and
-/// the log of records.
+/// The places in the file `buffer`, counted in 64-bit words of a ``SharedTable``: a header, the slots of namespaces, a hash
+/// table, and the log of records.
 struct BufferLayout {
   enum Place {
     /// One word: ``BufferState``.
     static let state = 0
-    /// The end of the log with the record that is being written. A record beyond this end was never written.
+    /// The end of the log, including the record that is being written. Nothing after this end was ever completely written.
     static let tail = 1
     static let lock = 2
-    /// Two words: the commit on which this generation lies, and the commit of the former or the next generation.
+    /// Two words: the base of this generation (the commit that its records change), and the base of another generation.
     static let base = 3
-    /// The generation of the metadata in the commit on which the records lie.
+    /// The generation of the metadata in the base.
     static let metadata = 5
-    /// Two words: the ``BufferRoom`` of the store.
+    /// Two words: the ``BufferRoom`` of the store (how much still fits into the limits).
     static let room = 6
-    /// The pages of the data file that the commit of further records may take.
+    /// The number of pages of the data file that a commit may still take for further records.
     static let pages = 8
     static let watched = 9
-    /// Not 0 if no process appends any more.
+    /// Not 0 if no process may append any more.
     static let isClosed = 10
-    /// Whether entries have owners, so that a removal may remove more entries.
+    /// Whether some entries have owners. Then the removal of one entry may remove more entries.
     static let dependents = 11
-    /// Four words: the boot of the machine and the data file for which the file was made.
+    /// Four words: the boot of the machine and the data file for which this file was made.
     static let origin = 12
     static let namespaces = 16
     static let table = 256
@@ -31,18 +31,18 @@ struct BufferLayout {
   static let namespaceCount = 40
   static let namespaceSize = 6
 
-  /// How many places the hash table has, a power of two.
+  /// The number of places in the hash table, a power of two.
   let slots: Int
 
   var log: Int { Place.table + slots }
-  /// In words.
+  /// The size of the log in words.
   var logSize: Int { 8 * slots }
   var wideCount: Int { log + logSize }
   var count: Int { 2 * wideCount }
 
   private static let possible = (12...20).map { BufferLayout(slots: 1 << $0) }
 
-  /// The largest layout whose log has at most `bytes` bytes, from 256 KB to 64 MB.
+  /// The largest layout whose log has at most `bytes` bytes. The log has 256 KB to 64 MB.
   init(bytes: Int) {
     self = Self.possible.last { $0.logSize * 8 <= bytes } ?? Self.possible[0]
   }
@@ -57,7 +57,7 @@ struct BufferLayout {
   static func namespace(_ index: Int) -> Int { Place.namespaces + index * namespaceSize }
 }
 
-/// One word that says which records are valid. Each change of the word is one atomic store.
+/// One word that says which records are valid. A single atomic store changes the whole word.
 struct BufferState: Equatable {
   private static let endMask: UInt64 = 0xFFFF_FFFF
   private static let baseBit: UInt64 = 1 << 32
@@ -68,20 +68,20 @@ struct BufferState: Equatable {
 
   static let first = BufferState(word: 1 << generationShift)
 
-  /// The end of the visible records, in words.
+  /// The end of the visible records in the log, in words.
   var end: Int { Int(word & Self.endMask) }
-  /// A transaction commits the records, or has committed them. No process appends.
+  /// Whether a transaction commits the records or has committed them. While this is true, no process appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }
-  /// Rises with every commit. Each record belongs to one generation. The low 16 bits are never 0, because 0 marks an empty
+  /// Increases with every commit. Each record belongs to one generation. The low 16 bits are never 0, because 0 marks an empty
   /// place in the hash table.
   var generation: UInt64 { word &>> Self.generationShift }
-  /// The index of this generation's base. A killed process may have written the other base, for the next generation.
+  /// Which of the two words has the base of this generation. A killed process may have changed the other word.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
-  /// Whether places of earlier generations in the hash table look like places of this generation.
+  /// Whether places of old generations in the hash table look like places of this generation. Then the table must be emptied.
   var needsEmptyTable: Bool { generation & 0xFFFF == 1 }
-  /// Equal in two states if no records were committed or frozen between them.
+  /// If two states have the same epoch, no records were committed or frozen between them.
   var epoch: UInt64 { word & ~Self.endMask }
-  /// Grows with every record and every commit.
+  /// A number that every record and every commit increases.
   var stamp: UInt64 { word & ~Self.frozenBit }
 
   func extended(to end: Int) -> BufferState { BufferState(word: epoch | UInt64(end)) }
@@ -95,7 +95,7 @@ struct BufferState: Equatable {
 }
 
 /// A place in the hash table: 16 bits of the hash, 16 bits of the generation, and the offset of the record in the log. A place
-/// of another generation is free.
+/// of another generation counts as free.
 struct BufferSlot {
   var word: UInt64
 

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// How many entries, and bytes of values, fit until a limit is reached; `Int.max` without a limit.
+/// How many entries, and bytes of values, still fit into the limits; `Int.max` if there is no limit.
 struct BufferRoom {
   var entries: Int
   var bytes: Int
@@ -24,7 +24,7 @@ struct BufferRoom {
     view.store(UInt64(clamping: bytes), wide: place + 1)
   }
 
-  /// The room after a change; a change may also give room back. Nil if too little room is left.
+  /// The room that is left after a change, which may also give room back. Nil if the room is too small for the change.
   func taking(_ change: (entries: Int, bytes: Int)) -> BufferRoom? {
     guard entries >= change.entries, bytes >= change.bytes else { return nil }
     var room = self
@@ -34,14 +34,14 @@ struct BufferRoom {
   }
 }
 
-/// The slot of a namespace: the next version, and the room that is left after the records of this generation.
+/// The slot of a namespace: the version of its next value, and the room that is left after the records of this generation.
 struct BufferedNamespace {
   let id: NamespaceID
   var next: UInt64
   var room: BufferRoom
   private let place: Int
 
-  /// A new slot. The counters are those of the commit on which the records lie.
+  /// A new slot. The counters are those of the base, the commit that the records of this generation change.
   init(_ namespace: KnownNamespace, _ counters: NamespaceCounters, at index: Int) {
     id = namespace.id
     next = counters.next
@@ -63,7 +63,7 @@ struct BufferedNamespace {
   func save(_ view: borrowing SharedTable.View) {
     view.store(next, wide: place + 1)
     room.save(at: place + 2, view)
-    // The id is stored last, so a slot with an id is complete.
+    // The id is stored last, so that a slot with an id is always complete.
     view.release(UInt64(id.rawValue), to: place)
   }
 }
@@ -79,7 +79,7 @@ extension WriteBuffer {
     return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }
   }
 
-  /// The slot of a namespace, or the index of a free slot; nil if all slots are taken.
+  /// The slot of a namespace and its index, or the index of a free slot. Nil if all slots are taken by other namespaces.
   func slot(
     of id: NamespaceID, _ view: borrowing SharedTable.View
   ) -> (index: Int, slot: BufferedNamespace?)? {

@@ -5,7 +5,7 @@ import Synchronization
 enum WriteCondition {
   case always
   case unlessFresh
-  /// The entry has this version; nil expects no entry.
+  /// The entry must have this version; nil means that there must be no entry.
   case over(UInt64?)
 
   func admits(_ former: EntryHeader?, _ state: Store.Entry.State) -> Bool {
@@ -17,7 +17,7 @@ enum WriteCondition {
   }
 }
 
-/// Writes of one entry that make no commit of their own.
+/// Writes of single entries through the write buffer, without a commit.
 extension StoreEngine {
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
@@ -26,8 +26,8 @@ extension StoreEngine {
     try append(value, for: key, in: handle, attributes, if: .always) ?? nil
   }
 
-  /// Stores a value in the write buffer if the condition holds. Nil if only a transaction can store it; an inner nil if the
-  /// condition does not hold.
+  /// Stores a value in the write buffer if the condition is true. Nil if only a transaction can store the value. If the
+  /// condition is false, the result is an inner nil.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
     _ attributes: EntryAttributes, if condition: WriteCondition
@@ -67,8 +67,8 @@ extension StoreEngine {
     return stored
   }
 
-  /// Stores the value that `change` makes from the fresh value and its header, or from nil; nil if that needs a transaction.
-  /// `change` runs again if another write happens meanwhile.
+  /// Calls `change` with the fresh value and its header, or with nil, and stores the resulting value. Calls `change` again if
+  /// another write happens meanwhile. Nil if only a transaction can make the change.
   func appendReplacement<Result>(
     for key: Span<UInt8>, in handle: NamespaceHandle,
     _ change: ([UInt8]?, EntryHeader?) throws(LarderError) -> ([UInt8], EntryAttributes, Result)
@@ -97,12 +97,12 @@ extension StoreEngine {
     return nil
   }
 
-  /// Nil if only a transaction can remove the entry, otherwise whether an unexpired entry existed.
+  /// Whether an unexpired entry was removed; nil if only a transaction can remove the entry.
   func appendRemoval(of key: Span<UInt8>, in handle: NamespaceHandle) throws(LarderError) -> Bool? {
     guard let (buffer, generation, namespace) = buffered(key, of: handle) else { return nil }
     let now = clock.now.milliseconds
     return try change(key, of: handle, (generation, namespace), buffer) { former in
-      // A transaction counts the removal of an expired entry as an expiry.
+      // Only a transaction can count the removal of an expired entry as an expiry.
       if let entry = former.entry, clock.state(of: entry.header, at: now) == .expired {
         return .refused
       }
@@ -119,14 +119,14 @@ extension StoreEngine {
     guard let buffer = reader.buffer, buffer.appends,
       (1...BufferRecord.longestKey).contains(key.count),
       !environment.isWriting, let known = handle.known.withLock({ $0 }),
-      // A loaded value that waits for its commit must be stored first.
+      // If a loaded value waits for its commit, it must be stored first, so this write joins the queue behind it.
       buffer.isOpen(at: known.generation), loads.writes.isEmpty,
       !buffer.isWatched || !changes.isWatched
     else { return nil }
     return (buffer, known.generation, known.namespace)
   }
 
-  /// Makes a change on top of the newest entry; nil if only a transaction can make the change.
+  /// Makes a change based on the newest entry of the key. Nil if only a transaction can make the change.
   private func change<Result>(
     _ key: Span<UInt8>, of handle: NamespaceHandle,
     _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer,
@@ -147,7 +147,7 @@ extension StoreEngine {
     return nil
   }
 
-  /// The newest entry of a key; nil if only a transaction can change it.
+  /// The newest entry of a key. Nil if only a transaction can change it.
   private func former(
     _ key: Span<UInt8>, of handle: NamespaceHandle,
     _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer
@@ -155,13 +155,13 @@ extension StoreEngine {
     let (state, id) = (buffer.state, known.namespace.id)
     if state.isFrozen { return nil }
     let keyHash = Checksum.keyHash(of: key, in: id)
-    // Found before the lookup: if the append finds the same record, the lookup has seen that record, too.
+    // This search comes before the lookup. So if the append later finds the same record, the lookup has seen it, too.
     let record = buffer.find(key, in: id, keyHash: keyHash, state)
     var former = WriteBuffer.Former(
       state: state, metadata: known.generation, snapshot: buffer.base(of: state),
       keyHash: keyHash, found: record)
     if let record {
-      // No lookup in the data is needed.
+      // The buffer has the newest entry, so a lookup in the data file is not necessary.
       return buffer.withEntry(at: record.offset, in: state) { record, _, _, header in
         former.entry = header.map { ($0, record.entryCount - $0.payloadStart) }
         return former
@@ -174,7 +174,7 @@ extension StoreEngine {
     do throws(LarderError) {
       if !buffer.knows(id) { former.counters = try metadata.counters(of: id, in: transaction) }
     } catch  where error.code == .damaged {
-      // A transaction counts the entries again.
+      // The counters are damaged. Only a transaction can count the entries again.
       return nil
     }
     if found.record.isEmpty { return former }

@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Commits the entries of the write buffer. Inside a write of this thread the entries are already part of that write.
+  /// Commits the entries of the write buffer. Does nothing inside a write of this thread, which has taken them over.
   func settle(_ mode: CommitMode = .withoutCleanup) throws(LarderError) {
     guard let buffer = reader.buffer, buffer.hasRecords, !environment.isWriting else { return }
     guard isWritable.load(ordering: .relaxed) else { return try awaitSettled(buffer) }
@@ -24,8 +24,8 @@ extension StoreEngine {
     }
   }
 
-  /// Schedules the commit of the records, and their checkpoint, within ``checkpointInterval``. True if no thread has made the
-  /// commit for twice the interval, so that the caller must make the commit.
+  /// Schedules the commit of the records and a checkpoint, within ``checkpointInterval``. Returns true if no thread has made
+  /// the commit for twice the interval; then the caller must make the commit.
   func scheduleSettling() -> Bool {
     let now = SystemTime.monotonicMilliseconds
     let (isFirst, since) = settlingSince.compareExchange(
@@ -45,7 +45,7 @@ extension StoreEngine {
       try settle(.standard(lockTimeout: checkpointInterval))
       if environment.durability == .checkpointed { try typed { try environment.sync() } }
     } catch {
-      // The records stay, and every process sees them. The next write makes a transaction, which reports the error.
+      // The records stay in the buffer, where every process sees them. The next write, a transaction, reports the error.
       buffer.suspend()
       if environment.isOpen, buffer.hasRecords { _ = scheduleSettling() }
     }

@@ -2,14 +2,14 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// Stores records of the write buffer, before the batch makes its own changes. Throws ``RolledBack`` for a record that
-  /// cannot be stored because of damage: a part of the record may be stored by then.
+  /// Stores records of the write buffer before the batch makes its own changes. Throws ``RolledBack`` if damage prevents
+  /// storing a record, because a part of this record may already be stored.
   mutating func drain(
     _ buffer: WriteBuffer, to state: BufferState, _ drained: inout DrainedRecords,
     without lost: LostRecords
   ) throws {
     if state.end <= drained.end { return }
-    // If all records are damaged, nothing else changes and the generation would never end.
+    // If all records are damaged, nothing else changes. Without a commit, this generation of records would never end.
     forceCommit()
     let contents = BufferContents(of: buffer, from: drained.end, to: state)
     for id in contents.namespaces.keys where drained.firstVersions[id] == nil {
@@ -45,7 +45,7 @@ extension WriteBatch {
     drained.count += places.count
   }
 
-  /// Skips the versions of lost, damaged records: readers may know these versions, so no other value may get them.
+  /// Skips versions of damaged, lost records. Readers may know these versions, so no other value may get them.
   private mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
     for id in Set(buffer.namespaceIDs) where try session.name(of: id) != nil {
       try session.update(id) { $0.next &+= 1 << 20 }
@@ -61,8 +61,8 @@ extension WriteBatch {
     else { return }
     let entryKey = StoredKey.entry(key, in: record.id)
     var previous = try clearPlace(at: entryKey, for: key)
-    // This transaction may have stored an earlier record of the key. The records of the log already count the removal of the
-    // value of an earlier record.
+    // The former entry may come from an earlier record of the key that this transaction has already stored. The log has already
+    // counted the removal of such a value.
     let isOfBuffer = previous.map { $0.header.version >= first ?? .max } ?? false
     let leaves =
       isOfBuffer
@@ -83,8 +83,8 @@ extension WriteBatch {
       as: .committed(.replaced, isCounted: isOfBuffer))
   }
 
-  /// Evicts in full namespaces and in a full store, so that the next records find room and do not each wait for a commit.
-  /// `crowded` is another namespace, beside those that the batch has changed.
+  /// Evicts in full namespaces and in a full store, so that the next records have room and need no commit of their own. Evicts
+  /// in the namespaces that the batch has changed, and in `crowded`.
   mutating func evictAhead(also crowded: NamespaceID?) throws(LarderError) {
     guard budget.hasPages(for: BatchPages.forCleanup, session) else { return }
     for id in Set(session.ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
@@ -114,10 +114,10 @@ extension WriteBatch {
 }
 
 extension BufferRoom {
-  /// A namespace or a store with fewer entries does not evict ahead.
+  /// A namespace or a store with fewer entries than this evicts nothing ahead of the next records.
   static let leastEvictedAhead = 1000
 
-  /// The limit without the room for records; that room is a 400th of the limit, at most `most`.
+  /// The limit without the room for the next records. That room is a 400th of the limit, but at most `most`.
   fileprivate static func ahead(of limit: Int?, atMost most: Int) -> Int? {
     limit.map { $0 - min($0 / 400, most) }
   }
@@ -143,6 +143,6 @@ extension StoreLimits {
 struct DrainedRecords {
   var end = 0
   var count = 0
-  /// The version of the first value of each namespace: entries with later versions come from these records.
+  /// For each namespace, the version of the first value that comes from these records. All later versions come from them, too.
   var firstVersions: [NamespaceID: UInt64] = [:]
 }

@@ -2,17 +2,17 @@ import LMDB
 import LarderSystem
 
 extension WriteBuffer {
-  /// The entry that a write replaces, as the lookup before the write found it.
+  /// The entry that a write replaces, as a lookup has found it before the write.
   struct Former {
     var state: BufferState
-    /// The generation of the metadata in which the writer knows the namespace.
+    /// The generation of the metadata from which the writer knows the namespace.
     var metadata: UInt64
     var snapshot: UInt64
     var keyHash: UInt64
     var found: Found?
-    /// The header of the entry, and the bytes of its value; nil without an entry.
+    /// The header of the entry, and the size of its value in bytes; nil if there is no entry.
     var entry: (header: EntryHeader, size: Int)?
-    /// The counters of the namespace, for its first record in a generation; nil if the namespace has a slot.
+    /// The counters of the namespace for the namespace's first record in a generation. Nil if the namespace already has a slot.
     var counters: NamespaceCounters?
 
     fileprivate func record(_ keyCount: Int, in id: NamespaceID, entryCount: Int) -> BufferRecord {
@@ -31,13 +31,13 @@ extension WriteBuffer {
 
   enum Answer<Result> {
     case done(Result)
-    /// Another write happened between the lookup and this change.
+    /// Another write happened between the lookup and this change, so the caller must look up the entry again.
     case outdated
-    /// A transaction must make the change, for example near a limit, if the buffer is full, or while a transaction is open.
+    /// Only a transaction can make the change: a limit is near, the buffer is full, or a transaction has stopped the appends.
     case refused
   }
 
-  /// Whether writers that know generation `metadata` of the metadata may append.
+  /// Whether a writer may append that knows the metadata of the generation `metadata`.
   func isOpen(at metadata: UInt64) -> Bool {
     let table = table
     let view = table.view
@@ -50,8 +50,8 @@ extension WriteBuffer {
     return table.view.wide(BufferLayout.Place.watched) != 0
   }
 
-  /// Appends an entry, with the header that `header` makes for a version. If a subscription may exist, a transaction must
-  /// publish the change.
+  /// Appends an entry; `header` makes its header from a version. Refuses if a subscription exists, because only a transaction
+  /// can publish the change.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ header: (UInt64) -> EntryHeader
@@ -79,20 +79,20 @@ extension WriteBuffer {
     }
   }
 
-  /// Appends the removal of an entry; false without an entry. `removals` gets the removal in both cases, because an earlier
-  /// load of the key may be under way.
+  /// Appends the removal of an entry; the answer is false if there is no entry. `removals` gets the removal in both cases,
+  /// because a load of the key may be running.
   func remove(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ removals: RemovalTable
   ) -> Answer<Bool> {
     change(key, in: namespace, over: former, isWatched) { slot, state, view in
-      // A removal of an owner also removes its dependents.
+      // Some entries have owners. Only a transaction can also remove the dependents of this entry.
       if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       var slot = slot
       let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
       guard let room = room(for: record, change, &slot, state, view),
-        // A transaction gives numbers to removals only while the buffer is frozen: before that it stores records alone.
+        // No transaction gives numbers to removals now: it does so only while the buffer is frozen (no process appends).
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)
@@ -134,7 +134,7 @@ extension WriteBuffer {
     return answer ?? .refused
   }
 
-  /// The room of the store after a record; nil if too little room is left. The change also takes room of the namespace.
+  /// The room of the store after a record. Also takes room from the namespace. Nil if there is too little room.
   private func room(
     for record: BufferRecord, _ change: (entries: Int, bytes: Int),
     _ namespace: inout BufferedNamespace, _ state: BufferState, _ view: borrowing SharedTable.View
@@ -148,8 +148,8 @@ extension WriteBuffer {
     return (limits, pages)
   }
 
-  /// The most pages that a commit takes for a record: in each of three databases a leaf and the page of a split, and the
-  /// overflow pages of the value.
+  /// The most pages that a commit takes for a record. In each of three databases these are a leaf and a page for its split. The
+  /// value may take more pages.
   private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 
   private func append(
@@ -158,12 +158,12 @@ extension WriteBuffer {
     _ state: BufferState, _ view: borrowing SharedTable.View
   ) {
     KillPoint.pass(2)
-    // A process that is killed from here on loses a version, or some of the room. No version is given twice.
+    // If the process is killed after this line, a version or some of the room is lost. But no version is given twice.
     namespace.save(view)
     room.limits.save(at: BufferLayout.Place.room, view)
     view.store(UInt64(room.pages), wide: BufferLayout.Place.pages)
     KillPoint.pass(3)
-    // The commit point: from here on the record counts as written.
+    // After this store the record counts as written, even if the process is killed.
     view.release(UInt64(state.end + record.size), to: BufferLayout.Place.tail)
     KillPoint.pass(4)
     publish(record, at: state.end, in: state, view)

@@ -8,7 +8,7 @@ extension WriteBuffer {
     var offset: Int
   }
 
-  /// The newest record of a key in a state. Afterwards the caller checks with ``isStill(_:)`` that the epoch is still the same.
+  /// The newest record of a key in a state. The caller must then check with ``isStill(_:)`` that the records are still valid.
   func find(
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState
   ) -> Found? {
@@ -37,13 +37,13 @@ extension WriteBuffer {
     }
   }
 
-  /// Whether no record was committed or frozen since `state` was read. Then everything read in between belongs to that state.
+  /// Whether no record was committed or frozen after `state` was read. Then all that was read after it belongs to that state.
   func isStill(_ state: BufferState) -> Bool {
     atomicMemoryFence(ordering: .acquiring)
     return self.state.epoch == state.epoch
   }
 
-  /// The place in the hash table for a record that becomes visible: the place of the key's former record, or a free place.
+  /// The place in the hash table for a new record: the place of an earlier record of the same key, or a free place.
   func place(
     of record: BufferRecord, _ state: BufferState, _ view: borrowing SharedTable.View
   ) -> Int {
@@ -77,7 +77,7 @@ extension WriteBuffer {
 }
 
 extension UInt64 {
-  /// The word with only its first `bytes` bytes in memory: the bytes behind the end of a key may have any value.
+  /// The word with only its first `bytes` bytes in memory, because bytes after the end of a key may have any value.
   fileprivate func prefix(_ bytes: Int) -> UInt64 {
     bytes < 8 ? self & ((1 &<< UInt64(8 * bytes)) - 1) : self
   }
@@ -94,7 +94,7 @@ extension BufferRecord {
 }
 
 extension EntryReader {
-  /// Names the newest state of the store, as ``ReadTransaction/moment`` names the state of a read; 0 once the store is closed.
+  /// A number for the newest state of the store, like ``ReadTransaction/moment`` for a read; 0 if the store is closed.
   @inline(__always)
   var moment: UInt64 {
     let commit = environment.lastTransaction
@@ -102,7 +102,7 @@ extension EntryReader {
     return commit &+ buffer.state.stamp
   }
 
-  /// Begins a snapshot for the lookup of one key, with the key's record of the write buffer over it.
+  /// Begins a snapshot for the lookup of one key. If the write buffer has a record of the key, the lookup finds it first.
   @inline(__always)
   func beginLookup(
     _ key: Span<UInt8>, of handle: NamespaceHandle
@@ -120,7 +120,7 @@ extension EntryReader {
     _ key: Span<UInt8>, of handle: NamespaceHandle, _ buffer: WriteBuffer
   ) throws(LarderError) -> ReadTransaction {
     for _ in 0..<1000 {
-      // A write that returned before this line has its record in this state, or is in the snapshot.
+      // If a write returned before this line, its record is in this state or in the snapshot.
       let state = buffer.state
       var transaction = try beginRead()
       transaction.stamp = state.stamp

@@ -9,8 +9,8 @@ import Synchronization
 #endif
 
 extension WriteBuffer {
-  /// Makes the file, or keeps a file that killed processes have left. Only a process that has the store open alone may call it.
-  /// Records that do not belong to the data, such as records of an earlier boot, are dropped.
+  /// Makes the file, or keeps a file that killed processes have left. Must be called only if no other process has the store
+  /// open. Drops records that do not belong to the data, such as records of an earlier boot.
   static func prepare(of environment: Environment, _ options: Store.Options) {
     let bytes = environment.durability == .durable ? 0 : wanted(by: options)
     let keepsSize = options.keepsWriteBuffer && forced == nil
@@ -22,11 +22,11 @@ extension WriteBuffer {
         of: environment, store: format.identity, bytes: bytes, keepsSize: keepsSize,
         try currentBoot(environment, options))
     } catch {
-      // The opening gets the same error, and reports it.
+      // Opening the store gets the same error later and reports it.
     }
   }
 
-  /// The bytes that the first opening asks for. An environment variable sets them in trials.
+  /// The size in bytes that the first opening wants. In trials an environment variable sets this size.
   static func wanted(by options: Store.Options) -> Int { forced ?? options.writeBuffer }
 
   private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
@@ -55,7 +55,7 @@ extension WriteBuffer {
         let fits = bytes > 0 && table.view.count == count
         if fits || !isEmpty, keeps(table.view, origin, of: environment) { return }
       } else if FileStatus.of(path(in: environment)) != nil, try !table.isForeign() {
-        // The opening reports that the file cannot be mapped.
+        // The file is kept. The opening then reports that the file cannot be mapped.
         return
       }
       try FileStatus.remove(path(in: environment))
@@ -76,7 +76,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Commits the records that killed processes have left, before the data file is replaced or changed.
+  /// Commits the records that killed processes have left. Called before the data file is replaced or changed.
   static func commit(at path: String, _ options: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return }
     var options = options
@@ -84,7 +84,7 @@ extension WriteBuffer {
     options.changesDurability = false
     options.durability = nil
     let environment = try Environment.open(at: path, options)
-    // If this process has the store open, its handles stay open, and the caller gets an error later.
+    // If this process has the store open, its handles are not closed here. The caller then gets an error later.
     guard environment.attachment.withLock({ $0.object == nil }) else { return }
     try Store(at: path, options: options).close()
   }
@@ -95,14 +95,14 @@ extension WriteBuffer {
     return [boot.high, boot.low, file.device, file.inode]
   }
 
-  /// The generation of a file whose records lie on other data than the present data; 0 for any other file. Such a file remains
-  /// if only reading processes have opened the store since the data changed.
+  /// The generation of the file if its records belong to other data than the present data; otherwise 0. Such a file remains if
+  /// the data was changed and then only reading processes have opened the store.
   static func foreignGeneration(
     _ view: borrowing SharedTable.View, of environment: Environment, _ options: Store.Options
   ) -> UInt64 {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let base = view.acquire(BufferLayout.Place.base + state.base)
-    // The base is a commit of the data, and the numbers of commits only rise.
+    // The base is the number of a commit, and these numbers only increase, so a base in the future belongs to other data.
     if base > environment.lastTransaction { return state.generation }
     do throws(LarderError) {
       guard let origin = origin(of: environment, try currentBoot(environment, options)) else {
@@ -117,7 +117,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Whether the records lie on the newest commit, or that commit contains them.
+  /// Whether the records belong to the newest commit, or that commit already contains them.
   private static func keeps(
     _ view: borrowing SharedTable.View, _ origin: [UInt64], of environment: Environment
   ) -> Bool {

@@ -1,20 +1,20 @@
 import LarderSystem
 
-/// The log of a generation, in the form that a commit takes over.
+/// The records of a generation, in the form that a commit needs.
 struct BufferContents {
   struct Namespace {
     var next: UInt64 = 0
-    /// Values of the buffer that later records have replaced or removed.
+    /// The number and size of values in the buffer that later records have replaced or removed.
     var removals = RemovalCounters()
   }
 
-  /// The newest record of each key, in the order of the keys. Removals come first, so that the entries behind them find room.
+  /// The newest record of each key, in the order of the keys. Removals come first, so that later entries find room.
   private(set) var places: [BufferPlace] = []
-  /// Copies of the keys and entries: no damage of the file can change them after their check.
+  /// Copies of the keys and entries. If the file is damaged after the records were checked, the copies are still correct.
   private(set) var bytes: [UInt8] = []
   private(set) var namespaces: [NamespaceID: Namespace] = [:]
   private(set) var times: [Int64] = []
-  /// Whether reading ended at a damaged record: the lengths behind that record cannot be trusted.
+  /// Whether a damaged record was found. Reading stops there, because the place of the next record is unknown.
   private(set) var isDamaged = false
 
   init(of buffer: WriteBuffer, from start: Int = 0, to state: BufferState) {
@@ -72,10 +72,10 @@ struct BufferContents {
 
 struct BufferPlace {
   let record: BufferRecord
-  /// Whether an earlier record of the key, read together with this record, is a removal.
+  /// Whether one of the records that were read together is an earlier removal of the same key.
   fileprivate(set) var followsRemoval = false
   let offset: Int
-  /// Where the copied key begins; the copied entry follows.
+  /// The offset of the copied key. The copied entry follows the key.
   private let start: Int
   private let firstBytes: UInt64
 
@@ -89,7 +89,7 @@ struct BufferPlace {
   var key: Range<Int> { start..<start + record.keyCount }
   var entry: Range<Int> { key.upperBound..<key.upperBound + record.entryCount }
 
-  /// Whether the key is before that of the other record in the database of entries; nil if the keys are equal.
+  /// Whether the key comes before the key of `other` in the database of entries; nil if both keys are equal.
   func order(_ other: BufferPlace, _ bytes: Span<UInt8>) -> Bool? {
     let (id, otherID) = (record.id.rawValue, other.record.id.rawValue)
     if id != otherID { return id < otherID }
@@ -113,7 +113,7 @@ struct BufferPlace {
 }
 
 extension WriteBuffer {
-  /// Lends the record at an offset, with its key, entry and header; nil if the record is damaged. A removal has no header.
+  /// Lends the record at an offset, with its key, entry and header. Nil if the record is damaged. A removal has no header.
   func withEntry<Result, Failure>(
     at offset: Int, in state: BufferState,
     _ body: (BufferRecord, Span<UInt8>, Span<UInt8>, EntryHeader?) throws(Failure) -> Result

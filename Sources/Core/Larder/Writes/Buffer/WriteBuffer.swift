@@ -2,40 +2,40 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The write buffer has entries on top of the last commit, in memory that all processes of a store share.
+/// The write buffer has entries that were written after the last commit, in memory that all processes of a store share.
 ///
-/// Each write of one entry appends a record, and every reader sees the record at once. A commit stores all records before it
-/// makes its own changes. Then a new, empty generation begins. So all records of a generation change the data of one commit,
-/// the base. The records are in the file, and a killed process loses no record. From the moment at which a transaction stores
-/// the last records until its end the buffer is frozen, and other writers wait for transactions of their own.
+/// A write of one entry appends a record, which every reader sees immediately. A commit first stores all records and then makes
+/// its own changes. After the commit a new generation begins, which is empty. So all records of a generation change the data of
+/// the same commit, the base. The records are in a file, so a killed process loses no record. When a transaction stores the
+/// last records, it freezes the buffer until its end; other writers then wait for transactions of their own.
 ///
-/// Everything in the file may be damaged. So offsets and lengths are checked before use, and an entry has its checksum.
+/// Everything in the file may be damaged. So offsets and lengths are checked before use, and each entry has a checksum.
 final class WriteBuffer: Sendable {
   let table: SharedTable
   let layout: BufferLayout
-  /// The lock for appends; nil in a process that may only read the file.
+  /// The lock for appends. Nil in a process that may only read the file.
   let lock: SharedLock?
   private let hook: (least: Int, then: @Sendable () -> Void)?
-  /// Whether this process may append. A process that may not append still reads and commits records.
+  /// Whether this process may append. If not, the process still reads and commits records of other processes.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
   private let isSuspended = Atomic(false)
-  /// The generation that the file had when this process opened the store, if its records lie on other data; otherwise 0.
+  /// The generation of records that did not belong to the data when this process opened the store; 0 if there were none.
   private let foreignGeneration: UInt64
   private let commits = Atomic(0)
   private let bypasses = Atomic(0)
   private let losses = Atomic(0)
-  /// The id of a namespace without room for a write since the last commit of this process, or 0.
+  /// The id of a namespace that had no room for a write after the last commit of this process, or 0.
   private let wantsRoom = Atomic<UInt32>(0)
 
-  /// How long an append waits for another append. After this time the write uses a transaction.
+  /// The longest time that an append waits for other appends. If it is over, the write uses a transaction.
   static let appendTimeout = Duration.milliseconds(2)
   static let largestValue = 16_384
 
-  /// Nil if the directory has no file `buffer`. Throws ``LarderError/Code/cannotOpen`` if the file cannot be mapped: this
-  /// process would lose its records.
+  /// Nil if the directory has no file `buffer`. Throws ``LarderError/Code/cannotOpen`` if the file exists but cannot be mapped,
+  /// because this process would not see its records.
   init?(of environment: Environment, store: [UInt8], _ options: Store.Options) throws(LarderError) {
-    // A durable store, and a store opened without a buffer, has no file to map.
+    // If the store is durable, or was first opened without a buffer, there is no file.
     guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
     let table = Self.table(of: environment, store)
     guard table.openExisting() || table.openForReading(),
@@ -50,7 +50,7 @@ final class WriteBuffer: Sendable {
     self.table = table
     self.layout = layout
     self.lock = lock
-    // The buffer takes values in their stored form, without transforms.
+    // The buffer has values in their stored form, and an append does not run transforms.
     mayAppend =
       Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
       && !options.allowsForeignOwner
@@ -65,8 +65,8 @@ final class WriteBuffer: Sendable {
       hint: "allow the process more files and memory, and let the file have one link and mode 0600")
   }
 
-  /// A commit stores records while processes append, as long as the log has at least this many words (64 KB). The commit
-  /// stores the last records while no process appends.
+  /// If the log has at least this number of words (64 KB), a commit stores the records while processes still append. It stores
+  /// the last records while no process appends.
   var leastAhead: Int { hook?.least ?? 8192 }
   func noteDrainedAhead() { hook?.then() }
 
@@ -83,7 +83,7 @@ final class WriteBuffer: Sendable {
       lost: losses.load(ordering: .relaxed))
   }
 
-  /// Counts lost records, and ends the appends of all processes: the next writes use transactions, which report the damage.
+  /// Counts lost records. Ends the appends of all processes, so that the next writes use transactions, which report the damage.
   func countLost(_ count: Int) {
     if count == 0 { return }
     losses.add(count, ordering: .relaxed)
@@ -97,7 +97,7 @@ final class WriteBuffer: Sendable {
     wantsRoom.store(id.rawValue, ordering: .relaxed)
   }
 
-  /// The namespace in which single writes need room that a commit can make by eviction.
+  /// The namespace in which single writes need more room. A commit can make this room by eviction.
   func takeCrowded() -> NamespaceID? {
     let id = wantsRoom.exchange(0, ordering: .relaxed)
     return id == 0 ? nil : NamespaceID(rawValue: id)
@@ -122,7 +122,7 @@ final class WriteBuffer: Sendable {
     return state.generation == foreignGeneration ? state.empty : state
   }
 
-  /// Waits for the append under way. Later appends see the caller's earlier changes.
+  /// Waits until a running append has ended. All later appends see what the caller has changed before.
   func awaitAppend() {
     let table = table
     _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { _ in }
@@ -135,13 +135,13 @@ final class WriteBuffer: Sendable {
     return table.view.acquire(BufferLayout.Place.base + state.base)
   }
 
-  /// Whether a snapshot contains the records of `state`, or is newer than these records.
+  /// Whether a snapshot already contains the records of `state`, or is even newer.
   func isContained(_ state: BufferState, in snapshot: UInt64) -> Bool {
     state.isFrozen && snapshot > base(of: state)
   }
 
-  /// Ends the appends of all processes if the file is no longer in the directory: a process that opens the store now would not
-  /// see the records.
+  /// Ends the appends of all processes if the file is no longer in the directory. Otherwise a process that opens the store now
+  /// would not see new records.
   private func checkPlace(_ view: borrowing SharedTable.View) {
     if view.isWritable, !table.isInPlace { view.release(1, to: BufferLayout.Place.isClosed) }
   }
@@ -154,13 +154,13 @@ struct BufferTerms {
   var room = BufferRoom(entries: 0, used: 0, bytes: 0, used: 0)
   var pages = 0
   var isWatched = true
-  /// Whether entries have owners, so that the removal of an owner removes more entries.
+  /// Whether some entries have owners. Then the removal of an owner removes more entries.
   var hasDependents = true
 }
 
 extension WriteBuffer {
-  /// Stops the appends of all processes while a transaction on `commit` is open. The caller holds `lock.write`. Nil if the
-  /// commit already contains the records, because their committer was killed.
+  /// Stops the appends of all processes while a transaction after the commit `commit` is open. The caller holds `lock.write`.
+  /// Nil if `commit` already contains the records, because a killed process has committed them.
   func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferState? {
     let table = table
     let frozen = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferState in
@@ -175,8 +175,8 @@ extension WriteBuffer {
     return base(of: frozen) == commit ? frozen : nil
   }
 
-  /// Ends the freeze; true if the commit `newest` has taken over the records. No other transaction has begun meanwhile. With
-  /// `keepsFrozen` appends continue only after the next transaction.
+  /// Ends the freeze, before another transaction begins. Returns true if the commit `newest` has taken over the records. If
+  /// `keepsFrozen` is set, appends continue only after the next transaction.
   func thaw(
     newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
   ) -> Bool {
@@ -186,12 +186,12 @@ extension WriteBuffer {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     guard state.isFrozen else { return false }
     if newest == base(of: state) {
-      // The records wait for a commit that succeeds. Until then the disk may be full, so no record is added.
+      // The commit has failed, so the records stay for the next commit. The disk may be full, so until then no record is added.
       view.store(0, wide: BufferLayout.Place.pages)
       view.release(state.thawed.word, to: BufferLayout.Place.state)
       return false
     }
-    // LMDB may show the commit of a killed process only after the next commit. Until then readers take the records from the
+    // LMDB may not show the commit of a killed process before the next commit. Until then readers take the records from the
     // buffer.
     guard Self.isVisible(newest, in: environment) else { return false }
     if state.end > 0 { commits.add(1, ordering: .relaxed) }
@@ -215,7 +215,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Begins a generation. If the process is killed meanwhile, the next transaction begins the generation again.
+  /// Begins a generation. If the process is killed during this call, the next transaction repeats the call.
   private func begin(
     _ state: BufferState, on commit: UInt64, _ terms: BufferTerms,
     _ view: borrowing SharedTable.View
@@ -241,7 +241,7 @@ extension WriteBuffer {
     KillPoint.pass(13)
   }
 
-  /// Makes the last record visible, if its writer was killed after the commit point of the record. The caller owns the lock.
+  /// Makes the last record visible if its writer was killed after the record was complete. The caller owns the lock.
   func index(_ view: borrowing SharedTable.View) {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let tail = view.wide(BufferLayout.Place.tail)
@@ -252,7 +252,7 @@ extension WriteBuffer {
     publish(record, at: state.end, in: state, view)
   }
 
-  /// Makes a complete record visible. The caller owns the lock.
+  /// Makes a complete record visible to readers. The caller owns the lock.
   func publish(
     _ record: BufferRecord, at offset: Int, in state: BufferState,
     _ view: borrowing SharedTable.View

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The task that polls the ring while this process has subscriptions.
 extension ChangeFeed {
-  /// Bounds of the interval between two reads of the ring's head. Changes of other processes then arrive within 50 ms.
+  /// The shortest and longest time between two looks at the ring. With them, changes of other processes arrive within 50 ms.
   private static let shortest = Duration.milliseconds(5)
   private static let longest = Duration.milliseconds(20)
 
@@ -24,7 +24,7 @@ extension ChangeFeed {
     }
   }
 
-  /// Renews a due lease, and wakes the subscriptions if ring, lease or health have changed; nil without subscriptions.
+  /// Renews a due lease. Wakes the subscriptions if ring, lease or health has changed. Returns nil if there is no subscription.
   func poll(after position: ChangeRing.Position?) -> ChangeRing.Position? {
     let (isWatched, hasExpired) = state.withLock { state in
       let leaseExpirations = state.leaseExpirations
@@ -40,7 +40,7 @@ extension ChangeFeed {
   }
 
   func hold(_ state: inout State) {
-    // The commit is read before the time: if the lease is live at `now`, every change up to that commit is published.
+    // The commit is read before the time. So if the lease is still live at `now`, every change up to that commit was published.
     let commit = newest()
     let now = now
     guard let lease = state.lease else {
@@ -48,14 +48,14 @@ extension ChangeFeed {
       state.heldAt = newest()
       return
     }
-    // Writers look at the ring's own word. A larger ring that replaced the former ring may have lost the word.
+    // Writers check only the word in the ring. If a larger ring has replaced the former ring, the word may be lost.
     if ChangeLease.isLive(lease.end, at: now), ChangeLease.isLive(ring.watchedUntil, at: now) {
       state.heldAt = commit
       if now + ChangeLease.length < lease.end + ChangeLease.renewal { return }
       state.lease?.renew(on: ring, at: now)
     } else {
       state.lease?.renew(on: ring, at: now)
-      // A commit between the last renewal and this renewal may not have published its changes.
+      // A commit between the last renewal and this renewal may have happened without a lease, so its changes may be missing.
       let commit = newest()
       if commit != state.heldAt { state.leaseExpirations += 1 }
       state.heldAt = commit
@@ -63,11 +63,11 @@ extension ChangeFeed {
     publishStuck(&state, newest: commit)
   }
 
-  /// Publishes the changes of a writer that was killed right after its commit, unless they were published since the last poll.
+  /// Publishes the changes of a writer that was killed right after its commit, if two polls have found them unpublished.
   private func publishStuck(_ state: inout State, newest commit: UInt64) {
     let unpublished = ring.unpublished
     if let unpublished, unpublished.target == state.stuck, unpublished.transaction <= commit,
-      // Read again after the commit was seen: if the target is unchanged, the writer of the target made the commit.
+      // The target is read again after the commit was seen. If it is unchanged, the writer of this target has made that commit.
       ring.unpublished?.target == unpublished.target
     {
       ring.publish(unpublished.target)

@@ -8,34 +8,34 @@ import Synchronization
   import Foundation
 #endif
 
-/// This process's side of the change ring: batches publish their changes here while subscriptions exist. The feed holds the
-/// lease for this process's subscriptions and wakes the subscriptions. Nothing is copied for a subscription that does not
-/// read.
+/// The part of this process in the change ring (the file with the newest changes). Batches publish their changes here while
+/// subscriptions exist. The feed holds the lease for this process's subscriptions and wakes them. A subscription that does not
+/// read causes no copies.
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
   let newest: @Sendable () -> UInt64
-  /// The machine's monotonic clock in milliseconds. All processes share it, unlike the store's clock, which tests move.
+  /// The machine's monotonic clock in milliseconds. All processes share it, but not the store's clock, which tests set.
   private let machine: @Sendable () -> Int64
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
   let sleepers = Waiters<Void>()
-  /// Whether the file could not be mapped. Batches do not try again; subscriptions do.
+  /// Whether the file could not be mapped. Then only subscriptions try again, not batches.
   private let isWithout = Atomic(false)
   private let refusedSlots = Atomic(0)
 
   struct State {
     var subscriptions = 0
     var lease: ChangeLease?
-    /// The newest commit when the lease was last seen to be live.
+    /// The number of the newest commit at the time when the lease was last found live.
     var heldAt: UInt64 = 0
-    /// How often commits happened while the lease had expired, so that changes may not have been published.
+    /// How often commits happened after the lease had expired. The changes of such commits may not have been published.
     var leaseExpirations = 0
     var task: Task<Void, Never>?
     var isClosed = false
     var health = StoreHealth.healthy
     var healthCheckedAt: UInt64 = 0
-    /// The target that the last poll found prepared but not published.
+    /// The target (a new head of the ring) that the last poll found prepared but not published.
     var stuck: UInt64 = 0
   }
 
@@ -57,8 +57,8 @@ final class ChangeFeed: Sendable {
 
   // MARK: Batches
 
-  /// Collects the changes of a batch inside write transaction `transaction`; nil without the file or a subscription. Costs one
-  /// comparison in a store that never had a subscription.
+  /// Collects the changes of a batch, inside the write transaction `transaction`. Nil if there is no file or no subscription.
+  /// In a store that never had a subscription, this is only one comparison.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {
@@ -72,7 +72,7 @@ final class ChangeFeed: Sendable {
     let until = ring.watchedUntil
     if until == 0 { return nil }
     guard ChangeLease.isLive(until, at: now) else {
-      // This removes the expired lease, so that later writers need not read the clock.
+      // Removes the expired lease, so that later writers need not read the clock.
       _ = ring.exchangeWatched(until, for: 0)
       return nil
     }
@@ -81,7 +81,7 @@ final class ChangeFeed: Sendable {
     return PendingChanges(feed: self, first: ring.head, transaction: transaction)
   }
 
-  /// Without room on the disk the ring stays as it is, and a slow subscription misses changes sooner.
+  /// If the disk has no room for a larger ring, the ring keeps its size, and a slow subscription misses changes sooner.
   private func growRing() {
     let wanted = ring.wantedSlots
     guard wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed) else { return }
@@ -93,7 +93,7 @@ final class ChangeFeed: Sendable {
     sleepers.resume()
   }
 
-  /// Records that a batch has committed changes without collecting them, for a subscription that began meanwhile.
+  /// Records that a batch has committed changes but did not collect them, because the subscription began during the batch.
   func recordGap() {
     guard ring.isUsable, isWatched else { return }
     ring.addGap()
@@ -108,8 +108,8 @@ final class ChangeFeed: Sendable {
 
   // MARK: Subscriptions
 
-  /// Begins a subscription. Every batch that begins from now on publishes its changes; every batch under way records a gap.
-  /// Nil if the file cannot be mapped.
+  /// Begins a subscription. Every batch that begins after this call publishes its changes, and every batch that is already
+  /// running records a gap. Nil if the file cannot be mapped.
   func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
     state.withLock { state in
       guard ring.open() else { return nil }
@@ -118,7 +118,7 @@ final class ChangeFeed: Sendable {
       hold(&state)
       if state.task == nil { state.task = polling() }
       let begin = (ring.position, state.leaseExpirations)
-      // Between the lease and the position, a writer may have replaced the ring and lost the lease.
+      // After the lease was taken and before the position was read, a writer may have replaced the ring and lost the lease.
       hold(&state)
       return begin
     }
@@ -150,7 +150,7 @@ final class ChangeFeed: Sendable {
 
   var lastHealth: StoreHealth { state.withLock { $0.health } }
 
-  /// Looks at the store's files if the last check was a second ago or more; returns whether the health changed.
+  /// Checks the store's files if the last check was at least a second ago. Returns whether the health has changed.
   func checkHealth() -> Bool {
     let now = now
     let isDue = state.withLock { state in
@@ -166,7 +166,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Sleeps until the ring moves from `position`, the health differs from `health`, or the store is closed. May return early.
+  /// Sleeps until the ring's position is not `position`, the health is not `health`, or the store is closed. May return early.
   func sleep(at position: ChangeRing.Position, health: StoreHealth) async {
     await sleepers.wait(
       unless: { isClosed || ring.position != position || lastHealth != health })

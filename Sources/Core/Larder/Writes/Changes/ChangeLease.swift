@@ -1,11 +1,11 @@
-/// A process's lease on the change ring: writers publish changes until the lease expires. Times are milliseconds of the
-/// machine's monotonic clock. An end that is more than the length of a lease ahead belongs to an earlier boot.
+/// A process's lease on the change ring: until the lease ends, writers publish their changes. Times are milliseconds of the
+/// machine's monotonic clock. An end that is later than the end of a new lease is from an earlier boot and ignored.
 struct ChangeLease {
   static let length: UInt64 = 10_000
   static let renewal: UInt64 = 2_500
 
   private(set) var end: UInt64 = 0
-  /// The index of the lease's slot; nil if all slots were taken. Without a slot only expiry ends the lease.
+  /// The index of the lease's slot; nil if all slots were taken. A lease without a slot ends only with time.
   private var index: Int?
 
   static func isLive(_ end: UInt64, at now: UInt64) -> Bool { now < end && end - now <= length }
@@ -17,7 +17,7 @@ struct ChangeLease {
   mutating func renew(on ring: ChangeRing, at now: UInt64) {
     let old = end
     end = now + Self.length
-    // The file may have been replaced, or another process may have taken the slot after the lease expired.
+    // The file may have been replaced, or the lease had expired and another process has taken the slot.
     if let index, !ring.exchangeLease(index, old, for: end) { self.index = nil }
     if index == nil { take(on: ring, at: now) }
     raise(on: ring, at: now)
@@ -38,7 +38,7 @@ struct ChangeLease {
     }
   }
 
-  /// Ends the lease; writers still publish for the leases of other processes.
+  /// Gives the lease back. Writers still publish their changes for the leases of other processes.
   func end(on ring: ChangeRing, at now: UInt64) {
     guard let index else { return }
     _ = ring.exchangeLease(index, end, for: 0)
@@ -46,7 +46,7 @@ struct ChangeLease {
       let known = ring.watchedUntil
       let ends = (0..<ChangeRing.leaseCount).map(ring.lease)
       let latest = ends.filter { Self.isLive($0, at: now) }.max() ?? 0
-      // A live lease without a slot has its end only in this word, so the word stays.
+      // A live lease without a slot has its end only in this word. So if no slot has this end, the word is not changed.
       if known != end, Self.isLive(known, at: now), !ends.contains(known) { return }
       if ring.exchangeWatched(known, for: latest) { return }
     }

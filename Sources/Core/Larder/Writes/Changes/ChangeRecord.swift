@@ -1,10 +1,10 @@
 import LarderSystem
 
-/// A change as words in the ring. A seal over the words and their index shows whether a record is half written or overwritten.
+/// A change as words in the ring. A seal, a checksum of words and index, shows if a record is half written or overwritten.
 ///
-/// Word 0 has the kind, the reason, the lengths of name and key, and flags. Word 1 has the commit, word 2 the namespace's id
-/// and the process. Words 3 and 4 have the sizes before and after, word 5 the time, and word 6 the expiry after the change.
-/// Then come the bytes of the name and the key.
+/// Word 0 has the kind, the reason, the lengths of name and key, and flags. Word 1 has the number of the commit. Word 2 has the
+/// ids of the namespace and of the process. Words 3 and 4 have the sizes before and after the change, word 5 the time, and word
+/// 6 the expiry after the change. Then come the bytes of the name and of the key.
 struct ChangeRecord {
   enum Kind: UInt8 {
     case set = 1
@@ -24,7 +24,7 @@ struct ChangeRecord {
 
   private(set) var words: [UInt64]
 
-  /// - Parameter key: the first bytes of the key; the new name of a renamed namespace.
+  /// - Parameter key: the first bytes of the key. For a renamed namespace, its new name.
   init(
     _ kind: Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8], key: [UInt8] = [],
     isKeyCut: Bool = false, before: Int? = nil, after: Int? = nil, expires: Timestamp? = nil,
@@ -52,7 +52,7 @@ struct ChangeRecord {
     }
   }
 
-  /// The number of words of a record that begins with `head`; nil for an impossible `head`.
+  /// The number of words in a record that begins with `head`. Nil if no record can begin with `head`.
   static func count(head: UInt64) -> Int? {
     let bytes = Int(head >> 16 & 0xFF) + Int(head >> 24 & 0xFF)
     return bytes <= longestText ? fixedCount + (bytes + 7) / 8 : nil
@@ -115,7 +115,7 @@ struct ChangeRecord {
     case .cleared: .cleared
     case .renamed: .renamed(to: String(decoding: key, as: UTF8.self))
     case .removed, nil:
-      // A later build may have reasons that this build does not know.
+      // A later version of Larder may have written a reason that this build does not know.
       .removed(RemovalReason(rawValue: Int(words[0] >> 8 & 0xFF)) ?? .removed)
     }
   }

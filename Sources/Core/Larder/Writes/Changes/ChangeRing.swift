@@ -3,27 +3,27 @@ import LarderSystem
 
 /// The file `changes`: a ring of the store's newest changes in the order of their commits.
 ///
-/// A batch writes its changes into the slots after the head, which no reader reads. It records the new head, the target, with
-/// the number of its commit. Then it commits, and moves the head. After a kill in between, the next writer moves the head if
-/// the commit was made, and otherwise drops the target. Writers hold the writer lock, so at most one target exists.
+/// A batch writes its changes into the slots after the head, where no reader reads. It notes the new head (the target) and the
+/// number of its commit. Then it commits and sets the head. If it is killed in between, the next writer sets the head if the
+/// commit was made, and otherwise drops the target. Writers hold the writer lock, so at most one target exists.
 ///
-/// Readers read up to the head without a lock. If a slot's seal does not match, a writer has overtaken the reader.
+/// Readers read slots before the head without a lock. If the seal of a slot does not match, a writer has overtaken the reader.
 ///
-/// The slots have about 1/16 of the bytes of the data file. A writer replaces a ring that has become too small.
+/// All slots together have about 1/16 of the bytes of the data file. If the ring has become too small, a writer replaces it.
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment
-  /// The number of slots in tests; nil for a number that fits the store.
+  /// The number of slots in tests. Nil for the number that fits the store.
   private let fixedSlots: Int?
 
-  /// The bounds of the number of slots, 256 kB and 16 MB. The number is a power of two.
+  /// The least and the largest number of slots, which need 256 kB and 16 MB. The number is always a power of two.
   static let fewestSlots = 1024
   static let mostSlots = 65_536
   private static let share = 16
 
   private enum Place {
     static let head = 0
-    /// The head after the commit of `transaction`; 0 if no commit is under way.
+    /// The head that is valid after the commit of `transaction`; 0 if no batch is between its changes and its commit.
     static let target = 1
     static let transaction = 2
     static let watched = 3
@@ -70,8 +70,8 @@ struct ChangeRing {
     words.open(making: Self.count(wantedSlots))
   }
 
-  /// Replaces the file inside a write transaction, so that no record is written meanwhile; false leaves the file as it is. A
-  /// lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
+  /// Replaces the file inside a write transaction, so that no other batch writes records. Returns false and keeps the file if
+  /// that fails. A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices that.
   func grow(to slots: Int) -> Bool {
     words.replace(count: Self.count(slots)) { old, new in
       for place in 0..<Place.slots { new.store(old.wide(place), wide: place) }
@@ -85,14 +85,14 @@ struct ChangeRing {
 
   var isUsable: Bool { words.view.isWritable }
 
-  /// The position of the ring; it differs after every commit that published or missed changes.
+  /// The position of the ring. Each commit that publishes or misses changes makes a new position.
   struct Position: Equatable {
     var gaps: UInt64
     var head: UInt64
   }
 
   var position: Position {
-    // Other commits may follow a commit that left a gap, so the gaps are read first.
+    // The gaps are read first: a commit that left a gap may be followed by commits that move the head.
     let gaps = load(Place.gaps)
     return Position(gaps: gaps, head: head)
   }
@@ -104,7 +104,7 @@ struct ChangeRing {
     return view.count > 0 ? view.acquire(place) : 0
   }
 
-  /// False if the word had another value; true in a store that was closed meanwhile.
+  /// False if the word had another value. True if the store was closed, and then nothing is written.
   private func exchange(_ old: UInt64, for new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return !view.isWritable || view.exchange(old, for: new, at: place)
@@ -127,7 +127,7 @@ struct ChangeRing {
     view.release(target, to: Place.target)
   }
 
-  /// Moves the head to `target` unless it has moved already.
+  /// Sets the head to `target`, if the head is lower.
   func publish(_ target: UInt64) {
     let head = head
     if head < target { _ = exchange(head, for: target, at: Place.head) }
@@ -145,19 +145,19 @@ struct ChangeRing {
     return load(Place.target) == target ? (target, transaction) : nil
   }
 
-  /// Publishes or drops the target that a killed process has left. The caller is inside write transaction `next`.
+  /// Publishes or drops the target of a process that was killed. Must be called inside the write transaction `next`.
   func resolveUnpublished(before next: UInt64) {
     guard let (target, transaction) = unpublished else { return }
     if transaction < next { publish(target) } else { discard(target) }
   }
 
-  /// Begins at 0 again, with a gap, if the file has a head that no store reaches: a higher head would trap.
+  /// If no store can reach the head, sets it to 0 and records a gap, because the head could overflow.
   func restartIfImpossible() {
     let head = head
     if head >= 1 << 62, exchange(head, for: 0, at: Place.head) { addGap() }
   }
 
-  /// Records a batch that began without subscriptions and was committed while a subscription existed.
+  /// Records that a batch began without a subscription but was committed while a subscription existed.
   func addGap() {
     while true {
       let gaps = load(Place.gaps)
@@ -183,7 +183,7 @@ struct ChangeRing {
 
   // MARK: Leases
 
-  /// The expiry of the last lease, on the machine's monotonic clock in milliseconds; 0 without leases.
+  /// The end of the last lease, on the machine's monotonic clock in milliseconds; 0 if there are no leases.
   var watchedUntil: UInt64 { load(Place.watched) }
 
   func lease(_ index: Int) -> UInt64 { load(Place.leases + index) }

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A committed change of an entry or a namespace, by this process or another.
+/// A committed change of an entry or a namespace. This process or another process has made the change.
 public struct Change: Sendable, Hashable {
   /// The kind of a change.
   public enum Kind: Sendable, Hashable {
@@ -8,15 +8,15 @@ public struct Change: Sendable, Hashable {
     case set
     /// The expiration or pin of the entry changed, but not its value.
     case touched
-    /// The entry was removed, for this reason.
+    /// The entry was removed for this reason.
     case removed(RemovalReason)
-    /// Every entry of the namespace was removed at once.
+    /// All entries of the namespace were removed in one step.
     case cleared
     /// The namespace has a new name.
     case renamed(to: String)
-    /// This many changes of any namespaces were not delivered; nil if the number is unknown.
+    /// This number of changes, in any namespaces, was not delivered; nil if the number is unknown.
     ///
-    /// A copy of the store's contents must be read again. No later change is missing.
+    /// A program with a copy of the store's contents must read them again. No change after this element is missing.
     case missed(Int?)
     /// Another program deleted or replaced the store's files, made them read-only, or restored them.
     case health(StoreHealth)
@@ -28,18 +28,18 @@ public struct Change: Sendable, Hashable {
   public var kind: Kind
   /// The name of the namespace at the change; nil for ``Kind/missed(_:)``, ``Kind/ended(_:)`` and ``Kind/health(_:)``.
   public var namespace: String?
-  /// The key, or its first 64 bytes; nil unless a single entry changed.
+  /// The key, or the first 64 bytes of a longer key; nil if the change does not concern a single entry.
   public var key: Key?
   /// Whether the key has more bytes than ``key``.
   public var isKeyCut = false
-  /// Bytes of the value before the change, or of all values of a cleared namespace; nil without a value or if the record was
-  /// damaged.
+  /// The bytes of the value before the change, or of all values of a cleared namespace. Nil if there was no value, or if the
+  /// record was damaged.
   public var sizeBefore: Int?
-  /// Bytes of the value after the change; nil without a value.
+  /// The bytes of the value after the change; nil if there is no value.
   public var sizeAfter: Int?
-  /// The expiry of a set or touched entry after the change; nil for never, and for other changes.
+  /// The expiry of a set or touched entry after the change. Nil if the entry never expires, and for other changes.
   package var expires: Timestamp?
-  /// The begin of the change's batch, by the clock of its store.
+  /// The time when the batch of the change began, by the clock of its store.
   public var time: Timestamp?
   /// The number of the commit that made the change visible.
   public var transaction: UInt64?
@@ -56,17 +56,17 @@ public struct Change: Sendable, Hashable {
   }
 }
 
-/// The changes of a store, as processes commit them; see ``Store/changes(in:)``.
+/// The changes of a store, in the order in which processes commit them; see ``Store/changes(in:)``.
 ///
-/// All loops over the sequence share one subscription and its position. The first loop that ends also ends the subscription.
-/// After an error the last element is ``Change/Kind/ended(_:)``.
+/// All loops over the sequence share one subscription and its position. When the first loop ends, the subscription ends for all
+/// loops. After an error the last element is ``Change/Kind/ended(_:)``.
 public struct Changes: AsyncSequence, Sendable {
   let subscription: Subscription
 
-  /// Makes an iterator, which continues at the position of the subscription.
+  /// Makes an iterator, which continues at the current position of the subscription.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription) }
 
-  /// Waits for changes and returns them one by one.
+  /// Waits for changes and returns them one after another.
   public struct Iterator: AsyncIteratorProtocol {
     private let loop: Loop
 
@@ -75,7 +75,7 @@ public struct Changes: AsyncSequence, Sendable {
     /// The next change if one is available; does not wait.
     package func nextNow() -> Change? { loop.subscription.nextNow() }
 
-    /// The next change; nil once the subscription has ended, the store is closed or the task is cancelled.
+    /// The next change. Nil if the subscription has ended, the store is closed or the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
       await loop.subscription.next()
     }
@@ -89,25 +89,25 @@ public struct Changes: AsyncSequence, Sendable {
 }
 
 extension Store {
-  /// Every change that any process commits from now on, in the order of the commits:
+  /// Every change that any process commits after this call, in the order of the commits:
   ///
   ///     for await change in store.changes(in: "weather") { print(change.kind, change.key as Any) }
   ///
   /// Changes of a failed batch are not delivered. Writers publish their changes in a file with the newest 1,024 to 65,536
-  /// changes, more in a larger store. Writers never wait for readers: a subscription that falls further behind gets one
-  /// ``Change/Kind/missed(_:)`` and then the later changes. Changes of other processes arrive within 50 ms, usually within 20
-  /// ms.
+  /// changes; a larger store has more. Writers never wait for readers. If a subscription is slower and changes are overwritten,
+  /// it gets one ``Change/Kind/missed(_:)`` and then the later changes. Changes of other processes arrive within 50 ms, usually
+  /// within 20 ms.
   ///
   /// The subscription begins with this call and keeps no read transaction open. It ends when the loop ends, the task is
-  /// cancelled or the store is closed. Writers stop publishing after the last subscription; after a kill of the subscribed
-  /// process they stop within ten seconds. The first subscription of a store makes the file and one small commit. The file has
-  /// 1/16 of the bytes of the data file, at least 256 kB and at most 17 MB, and grows with the data file. If the first
+  /// cancelled or the store is closed. After the last subscription has ended, writers stop publishing; if the subscribed
+  /// process is killed, they stop within ten seconds. The first subscription of a store makes the file and a small commit. The
+  /// file has 1/16 of the bytes of the data file, at least 256 kB and at most 17 MB, and grows with the data file. If the first
   /// subscription cannot make the file, ``Change/Kind/ended(_:)`` is the only element.
   ///
-  /// While a subscription exists, the process checks the store's files every second: ``Change/Kind/health(_:)`` reports each
-  /// change of the result of ``Store/health()``.
+  /// While a subscription exists, the process checks the store's files every second. ``Change/Kind/health(_:)`` reports when
+  /// the result of ``Store/health()`` has changed.
   ///
-  /// - Parameter namespace: delivers changes of this namespace only; nil delivers all.
+  /// - Parameter namespace: the namespace whose changes are delivered; nil for the changes of all namespaces.
   public func changes(in namespace: String? = nil) -> Changes {
     Changes(subscription: Subscription(self, only: namespace))
   }

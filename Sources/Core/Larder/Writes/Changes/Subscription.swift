@@ -13,7 +13,7 @@ final class Subscription: Sendable {
     var leaseExpirations = 0
     var health = StoreHealth.healthy
     var isEntered = false
-    /// The error that kept the subscription from beginning; nil once it was delivered.
+    /// The error that prevented the begin of the subscription; nil after the error was delivered.
     var failure: LarderError?
     var isOver = false
   }
@@ -88,7 +88,7 @@ final class Subscription: Sendable {
       if leaseExpirations != state.leaseExpirations || position.gaps != state.gaps
         || position.head < state.index
       {
-        // The subscriber now reads the store again, with all changes up to here.
+        // After `missed`, the subscriber reads the store again and so sees all changes up to this position.
         state.leaseExpirations = leaseExpirations
         state.gaps = position.gaps
         state.index = position.head
@@ -97,7 +97,7 @@ final class Subscription: Sendable {
       while state.index < position.head {
         guard position.head - state.index <= UInt64(ring.slots), let record = ring.read(state.index)
         else {
-          // The skipped changes are overwritten or soon will be.
+          // The skipped changes are already overwritten, or will be soon, so the subscription continues at the head.
           let (head, first) = (ring.head, state.index)
           state.index = head
           return .change(Change(.missed(Int(clamping: head >= first ? head - first : 0))))
@@ -115,7 +115,7 @@ final class Subscription: Sendable {
 }
 
 extension StoreEngine {
-  /// Begins a subscription. First makes writers look for subscriptions, which takes one commit per store.
+  /// Begins a subscription. First, one commit per store makes all writers look for subscriptions.
   fileprivate func beginSubscription(
     mayWrite: Bool
   ) throws(LarderError) -> (position: ChangeRing.Position, leaseExpirations: Int) {

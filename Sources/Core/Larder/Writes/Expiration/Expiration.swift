@@ -4,27 +4,27 @@ import LarderSystem
 public enum Expiration: Hashable, Sendable {
   /// The entry does not expire.
   case never
-  /// The entry expires this long after its write; with zero or less it is stored as an expired entry.
+  /// The entry expires when this duration has passed after its write. With zero or less the entry is stored as expired.
   case after(Duration)
   /// The entry is fresh before this time and expired from this time on.
   case at(Timestamp)
-  /// The entry expires when wall clocks next show this time in the zone, a name of the system's time zone database: `.daily(at:
-  /// TimeOfDay(4), in: "Europe/Zurich")`. A write throws ``LarderError/Code/invalidArgument`` for a time that no clock shows,
-  /// and for an unknown zone.
+  /// The entry expires when wall clocks next show this time in the zone, for example `.daily(at: TimeOfDay(4), in:
+  /// "Europe/Zurich")`. The zone is a name of the system's time zone database. A write throws
+  /// ``LarderError/Code/invalidArgument`` for a time that no clock shows, and for an unknown zone.
   ///
-  /// An entry that is written at exactly this time stays for a day. If the clocks skip the time on a day, the entry expires at
-  /// the moment of the change. If the clocks show the time twice, the first time counts. A day that a zone skips does not
+  /// An entry that is written at exactly this time expires a day later. If the clocks skip the time on some day, the entry
+  /// expires when the clocks change. If the clocks show the time twice, the first time counts. A day that a zone skips does not
   /// count.
   indirect case daily(at: TimeOfDay, in: String)
-  /// The entry expires after this long without use: at least this time, and at most a sixteenth more (time to idle).
+  /// The entry expires if it is not used for this duration (time to idle). It may expire up to a sixteenth of that later.
   ///
-  /// A read of the value is a use. These are no uses: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
-  /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)``, the shell, and
-  /// reads through a read-only handle.
+  /// A read of the value is a use. These are not uses: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
+  /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)``, reads by the
+  /// shell, and reads through a read-only handle.
   case afterAccess(Duration)
 
-  /// The first millisecond at which an entry written at `now` is expired; ``EntryHeader/never`` if it does not expire. Throws
-  /// for an unknown zone, a time that no clock shows, and a date that is not a number.
+  /// The first millisecond at which an entry that is written at `now` is expired; ``EntryHeader/never`` if it does not expire.
+  /// Throws for an unknown zone, a time that no clock shows, and a date that is not a number.
   func deadline(from now: Timestamp) throws(LarderError) -> Int64 {
     switch self {
     case .never: EntryHeader.never
@@ -36,7 +36,7 @@ public enum Expiration: Hashable, Sendable {
     }
   }
 
-  /// The interval after the last use; nil if uses do not count.
+  /// The interval between the last use and the expiry; nil if uses do not matter.
   var timeToIdle: IdleInterval? {
     if case .afterAccess(let duration) = self { IdleInterval(duration) } else { nil }
   }
@@ -96,8 +96,8 @@ extension Expiration: Codable {
     init?(intValue: Int) { nil }
   }
 
-  /// Ignores unknown keys beside a known form. Unknown keys alone are the form of a later version, and an error: read as
-  /// `never`, they would keep entries that should expire.
+  /// Ignores unknown keys if there is also a known key. If all keys are unknown, a later version has written the form, and this
+  /// function throws. To read the form as `never` would keep entries that should expire.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     if let after = try container.decodeIfPresent(Int64.self, forKey: .after) {
@@ -124,7 +124,7 @@ extension Expiration: Codable {
     }
   }
 
-  /// Encodes the JSON form.
+  /// Encodes the expiration in its JSON form.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     switch self {

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The expiration, time to idle and stale window that a write or touch gives an entry.
+/// The expiration, time to idle and stale window that an entry gets from a write or a touch.
 struct Lifetime {
   private let end: Int64
   /// The most milliseconds by which jitter shortens the lifetime.
@@ -9,7 +9,7 @@ struct Lifetime {
   let idle: IdleInterval?
   let stale: Duration
 
-  /// Nil as `own` or `ownStale` takes the value of the rules.
+  /// If `own` or `ownStale` is nil, the value of the namespace's rules is used.
   init(
     _ own: Expiration?, stale ownStale: Duration?, in namespace: KnownNamespace, at now: Timestamp
   ) throws(LarderError) {
@@ -17,7 +17,7 @@ struct Lifetime {
     end = try expiration.deadline(from: now)
     idle = expiration.timeToIdle
     stale = ownStale ?? namespace.rules.stale
-    // An expiration of a write is exact: jitter applies only to a duration in the rules.
+    // A write means its own expiration exactly. So jitter applies only to a duration that comes from the rules.
     if own == nil, case .after(let lifetime) = expiration {
       spread = Int64(
         saturating: Double(max(lifetime.roundedUpMilliseconds, 0)) * namespace.rules.jitter)
@@ -26,14 +26,14 @@ struct Lifetime {
     }
   }
 
-  /// The time at which the entry stops being fresh. The jitter depends only on the key and the version.
+  /// The time from which the entry is no longer fresh. The jitter depends only on the key and the version.
   func expires(_ key: Span<UInt8>, version: UInt64) -> Int64 {
     guard spread > 0, end != EntryHeader.never else { return end }
     let chance = Checksum.of(key, seed: version ^ 0x9E6C_63D0_676A_9A99)
     return end - Int64(UInt64(spread).multipliedFullWidth(by: chance).high)
   }
 
-  /// The time from which the entry may no longer be served stale. An entry that expires always has such a time.
+  /// The time from which the entry may no longer be served stale. For an entry that expires, it is always before `never`.
   static func late(_ expires: Int64, stale: Duration) -> Int64 {
     if expires == EntryHeader.never || stale == .zero { return expires }
     let end = Timestamp(milliseconds: expires).advanced(by: stale).milliseconds
@@ -42,16 +42,16 @@ struct Lifetime {
 }
 
 extension Expiration {
-  /// How long an entry written at `now` stays fresh; nil for ever. A time to idle counts from the write.
+  /// How long an entry that is written at `now` stays fresh; nil if it never expires. A time to idle begins at the write.
   package func lifetime(from now: Timestamp) throws(LarderError) -> Duration? {
     let end = try deadline(from: now)
     return end == EntryHeader.never ? nil : now.duration(to: Timestamp(milliseconds: end))
   }
 }
 
-/// A time to idle in milliseconds; more than zero. The header of such an entry holds the end after the last use that moved the
-/// expiration. This end is a sixteenth of the interval later than necessary, so a use within the first sixteenth needs no
-/// write.
+/// A time to idle in milliseconds, more than zero. The header of such an entry has the expiry that was computed at the last use
+/// that was written. This expiry is a sixteenth of the interval later than necessary. So a use within the first sixteenth of
+/// the interval need not be written.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 
@@ -66,7 +66,7 @@ struct IdleInterval: Hashable, Sendable {
     moment.addingWithinBounds(milliseconds).addingWithinBounds(milliseconds / 16)
   }
 
-  /// When a use of an entry that expires at `end` must move the expiration: a sixteenth of the interval after the last move.
+  /// When a use of an entry that expires at `end` must be written: a sixteenth of the interval after the last written use.
   func due(end: Int64) -> Int64 {
     end == EntryHeader.never ? end : end.addingWithinBounds(-milliseconds)
   }
@@ -98,19 +98,19 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// The entry's stale window; nil for an entry that never expires.
+  /// The duration of the entry's stale window; nil for an entry that never expires.
   var stale: Duration? {
     if expires == Self.never { return nil }
     return Timestamp(milliseconds: expires).duration(to: Timestamp(milliseconds: staleUntil))
   }
 
-  /// The time to idle of an entry, from its record, without a copy of the fields.
+  /// The time to idle of an entry, read from its record without a copy of the fields.
   func idle(in record: Span<UInt8>) -> IdleInterval? {
     guard let range = field(.idleInterval, in: record), range.count == 8 else { return nil }
     return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
   }
 
-  /// The header for the memory tier. It expires when a use must be recorded, so that the next read looks up the entry.
+  /// The header for the memory tier. It expires when a use must be written, so that the next read then looks up the entry.
   func remembered(_ idle: IdleInterval?) -> EntryHeader {
     guard let idle else { return self }
     var header = self

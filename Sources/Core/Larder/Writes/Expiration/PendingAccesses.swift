@@ -3,14 +3,14 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Access times of entries with a time to idle that this process has not written to disk yet. The next commits of this process
-/// move the expirations; a timer makes sure that a commit comes soon. An access without room is lost, so its entry may expire
-/// early.
+/// Times of accesses to entries with a time to idle, as far as this process has not written them to the disk. The next commits
+/// of this process write them and change the expiries. A timer makes sure that a commit comes soon. If there is no room for an
+/// access, it is lost, so its entry may expire too early.
 final class PendingAccesses: Sendable {
   static let capacity = 16_384
 
   struct Use: Sendable {
-    /// The version that was read; another version has an expiration of its own.
+    /// The version that was read. A later version of the entry has its own expiration, which this access does not change.
     var version: UInt64
     var moment: Int64
   }
@@ -18,7 +18,7 @@ final class PendingAccesses: Sendable {
   let queue = PendingQueue<Use>(capacity: capacity)
   private static let longestWait: Int64 = 1000
 
-  /// The time at which the timer fires, on the monotonic clock; nil if no timer is set.
+  /// The time for which the timer is set, on the monotonic clock; nil if no timer is set.
   private let timerEnd = Mutex<Int64?>(nil)
   private let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   private let writer = Mutex<(@Sendable () -> Void)?>(nil)
@@ -29,27 +29,27 @@ final class PendingAccesses: Sendable {
 
   func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
-  /// Records a hit that must move the end of an entry with a time to idle. It never waits for a writer.
+  /// Records a hit that must change the expiry of an entry with a time to idle. Never waits for a writer.
   @inline(never)
   func note(
     _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
   ) {
     guard now >= idle.due(end: header.expires) else { return }
     let use = Use(version: header.version, moment: now)
-    // The delay ends before the entry expires, and early enough for an access after a whole interval.
+    // The delay ends before the entry expires, and early enough for accesses that are a whole time to idle apart.
     let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.longestWait)
     guard let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) else { return }
     timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }
   }
 
   private func timerEnded() {
-    // The next access sets a timer again.
+    // The timer has fired, so the next access must set a timer again.
     timerEnd.withLock { $0 = nil }
     writer.withLock { $0 }?()
   }
 
-  /// Adds an access that should be written after `delay` milliseconds, unless a commit comes earlier. Returns the milliseconds
-  /// for a timer; nil if an earlier timer is set, or without room in the queue.
+  /// Adds an access that should be written after `delay` milliseconds or with an earlier commit. Returns the milliseconds for a
+  /// timer. Nil if an earlier timer is set, or if the queue has no room.
   func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
     guard let count = queue.add(use, for: key) else { return nil }
     let delay = count > Self.capacity / 2 ? 0 : delay
@@ -61,7 +61,7 @@ final class PendingAccesses: Sendable {
     }
   }
 
-  /// The header with the expiration that follows from a waiting access.
+  /// The header with the expiry that results from an access that is not written yet.
   func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
     guard let idle, let use = queue[entryKey], use.version == header.version else {
       return header
@@ -81,7 +81,7 @@ final class PendingAccesses: Sendable {
 }
 
 extension StoreEngine {
-  /// The most entries, and the most bytes of their records, whose expirations one write moves.
+  /// The most entries whose expiry one write changes, and the most bytes of their records.
   fileprivate static let usesPerWrite = (entries: 64, bytes: 256 << 10)
   fileprivate static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
 
@@ -90,7 +90,7 @@ extension StoreEngine {
     do throws(LarderError) {
       try flushAccessTimes()
     } catch {
-      // The accesses stay queued. The next write or close may get the same error and can report it to a caller.
+      // The accesses stay in the queue. If the error lasts, the next write or the closing can report it to a caller.
     }
   }
 
@@ -100,7 +100,7 @@ extension StoreEngine {
     while left > 0, tries < 3 {
       let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
         let done = try batch.flushAccessTimes(Self.usesPerFlush)
-        // Pages that earlier commits freed can be used again after two more commits, so an empty batch commits, too.
+        // Pages that a commit frees can be used again only after two more commits. So the batch commits even without a change.
         if done == 0 { batch.forceCommit() }
         return done
       }
@@ -111,14 +111,14 @@ extension StoreEngine {
 }
 
 extension WriteBatch {
-  /// Near the limit of a data file access times get transactions of their own, so they make no other batch fail.
+  /// Near the limit of a data file, access times are written in other transactions, so that they do not make this batch fail.
   mutating func flushSomeAccessTimes() throws(LarderError) {
     guard !budget.hasDiskLimit else { return }
     try flushAccessTimes(StoreEngine.usesPerWrite)
   }
 
-  /// Moves the expirations of used entries; returns the number of looked-up entries. An entry that has expired since its last
-  /// use becomes fresh again, unless it was removed.
+  /// Changes the expiries of used entries; returns the number of entries that were looked up. An entry that was used in time
+  /// but has expired before this batch becomes fresh again, if it was not removed.
   @discardableResult
   mutating func flushAccessTimes(_ most: (entries: Int, bytes: Int)) throws(LarderError) -> Int {
     let engine = session.engine
@@ -135,7 +135,7 @@ extension WriteBatch {
     return done
   }
 
-  /// - Returns: the number of written bytes; nil if the limit of the data file leaves too few pages in this batch.
+  /// - Returns: the number of written bytes; nil if the disk limit leaves too few pages for the entry in this batch.
   private mutating func flush(
     _ use: PendingAccesses.Use, of key: [UInt8]
   ) throws(LarderError) -> Int? {

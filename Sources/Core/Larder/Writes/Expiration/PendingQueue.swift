@@ -2,33 +2,33 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Work that reads leave to the next commits that this process makes, one item for each key. An item without room is lost.
+/// Work that reads leave to the next commits of this process: one item for each key. If the queue is full, a new item is lost.
 final class PendingQueue<Item: Sendable>: Sendable {
   private struct Items {
     var waiting: [[UInt8]: Item] = [:]
-    /// Items that a transaction has taken but not committed yet.
+    /// Items that a transaction has taken and that are not committed yet.
     var underWay: [[UInt8]: Item] = [:]
   }
   private let items = Mutex(Items())
   private let capacity: Int
-  /// Changes only under the lock.
+  /// Changed only under the lock of `items`.
   private let full = Atomic(false)
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Whether the queue has no room for a new key. Takes no lock.
+  /// Whether the queue has no room for another key. Needs no lock.
   var isFull: Bool {
     @inline(__always) get { full.load(ordering: .relaxed) }
   }
 
   var count: Int { items.withLock { $0.waiting.count } }
 
-  /// Whether no item waits and no transaction has taken items: then every new read sees the effects of all items.
+  /// Whether no item waits and no transaction has taken items. Then a new read sees the effects of all items.
   var isEmpty: Bool { items.withLock { $0.waiting.isEmpty && $0.underWay.isEmpty } }
 
   subscript(key: [UInt8]) -> Item? { items.withLock { $0.waiting[key] ?? $0.underWay[key] } }
 
-  /// Replaces the item that waits under the key. Returns the number of waiting items; nil without room.
+  /// Adds an item, or replaces the item of the same key. Returns the number of waiting items; nil if there is no room.
   func add(_ item: Item, for key: [UInt8]) -> Int? {
     items.withLock { items in
       guard items.waiting.count < capacity || items.waiting[key] != nil else { return nil }
@@ -38,7 +38,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
     }
   }
 
-  /// Takes items for a transaction, which ends with ``confirm(_:)`` or ``requeue(_:)``.
+  /// Takes items for a transaction. After the transaction the caller calls ``confirm(_:)`` or ``requeue(_:)``.
   func take(_ limit: Int) -> [(key: [UInt8], item: Item)] {
     items.withLock { items in
       let taken = items.waiting.prefix(limit).map { (key: $0.key, item: $0.value) }
@@ -58,7 +58,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
     }
   }
 
-  /// Ends a transaction that was not committed. Its items wait again, except items that newer items have replaced.
+  /// Called if the transaction was not committed. Its items wait again, but not if a newer item of the same key was added.
   func requeue(_ taken: ArraySlice<(key: [UInt8], item: Item)>) {
     if taken.isEmpty { return }
     items.withLock { items in
@@ -72,13 +72,13 @@ final class PendingQueue<Item: Sendable>: Sendable {
 }
 
 /// Expired entries that reads have found, for the next commits of this process. Counting, statistics and closing first remove
-/// the entries. A purge removes the entries that found no room here.
+/// these entries. If the queue is full, an entry is left to the next purge.
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 
   let queue = PendingQueue<Void>(capacity: capacity)
-  /// Hashes of waiting keys, by their last bits. So a reader that finds the same expired entry again neither copies the key nor
-  /// takes the lock.
+  /// Hashes of the waiting keys; the last bits of a hash choose the place. If a reader finds the same expired entry again, it
+  /// sees the hash here, and so neither copies the key nor takes the lock.
   private let places = AtomicWords(count: 1024)
 
   @inline(__always)
@@ -88,7 +88,7 @@ final class PendingExpirations: Sendable {
     if queue.isFull { return }
     let place = Checksum.keyHash(of: key, in: id)
     if places[Self.index(place)] == place { return }
-    // Set before the key waits: the batch that takes the key clears the place, which would otherwise hide the next such entry.
+    // Set before the key is added. A place that is set after a batch has taken the key would stay set and hide the key later.
     places[Self.index(place)] = place
     _ = queue.add((), for: StoredKey.entry(key, in: id))
   }

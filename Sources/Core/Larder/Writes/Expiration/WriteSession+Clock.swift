@@ -1,12 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// The wall clock of a write. It may have been wrong for a moment.
+/// How a write decides whether to trust the wall clock, which may have been wrong for a moment.
 extension WriteSession {
   private static let mostAhead: Int64 = 86_400_000
   private static let doubtTime: Int64 = 60_000
 
-  /// Whether the wall clock is at most a day ahead of the last recorded time. Time that passed in this process does not count.
+  /// Whether the wall clock is at most a day after the last recorded time. Time that passed in this process does not count.
   var isClockPlausible: Bool { isPlausible(now) }
 
   private func isPlausible(_ now: Timestamp) -> Bool {
@@ -14,8 +14,8 @@ extension WriteSession {
     let lastStamp = Timestamp(milliseconds: Int64(clamping: recorded))
     let gap = lastStamp.duration(to: now).roundedUpMilliseconds
     if recorded == 0 || gap <= Self.mostAhead { return true }
-    // The part of the gap in which this process's monotonic clock also advanced is no jump. A program's own clock may go back,
-    // against its contract.
+    // If this process's monotonic clock has also advanced during a part of the gap, that part is no jump. The store's clock may
+    // go back, although the contract of a program's own clock forbids that.
     let opened = engine.opened
     let sinceOpening = max(0, monotonic &- opened.monotonic.roundedUpMilliseconds)
     let sinceStamp = opened.now.duration(to: lastStamp).roundedUpMilliseconds
@@ -24,14 +24,14 @@ extension WriteSession {
 
   private var monotonic: Int64 { engine.clock.monotonic.roundedUpMilliseconds }
 
-  /// Records the time of a write. A doubted time is not recorded: a write does not confirm a clock that has jumped.
+  /// Records the time of a write. An implausible time is not recorded: a write must not confirm a clock that has jumped.
   mutating func recordWriteTime() { recordWrite(at: now) }
 
   mutating func recordWrite(at time: Timestamp) {
     if !ledger.hasRecorded(time), isPlausible(time) { ledger.recordTime(time) }
   }
 
-  /// Whether a purge believes the wall clock: the clock is plausible, or was first doubted at least a minute ago.
+  /// Whether a purge may trust the wall clock: the clock is plausible, or was first found not plausible at least a minute ago.
   mutating func recordPurgeTime() -> Bool {
     let since = Int64(clamping: ledger.store.suspectSince) - 1
     if isClockPlausible
@@ -40,8 +40,8 @@ extension WriteSession {
       ledger.recordTime(now)
       return true
     }
-    // The stored time is one larger, because 0 means no doubt. A restart of the machine resets the monotonic clock, and then
-    // the minute begins again.
+    // The stored time is larger by one, because 0 means that the clock is trusted. A restart of the machine resets the
+    // monotonic clock; then the minute begins again.
     if since < 0 || monotonic < since {
       let stored = UInt64(clamping: monotonic) &+ 1
       ledger.updateStore { $0.suspectSince = stored }

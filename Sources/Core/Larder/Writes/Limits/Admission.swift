@@ -1,18 +1,18 @@
 import LarderSystem
 
-/// The admission of an entry that a write is about to store, while the batch makes room for the entry. The entry is neither
-/// stored nor counted yet, so a refused write leaves nothing to undo. But limits and policies treat the entry as counted.
+/// The admission of an entry: a write is about to store it, and the batch makes room for it. The entry is neither stored nor
+/// counted yet, so a refused write leaves nothing to undo. But limits and policies already count the entry.
 struct Admission {
   let entryKey: [UInt8]
-  /// The entry keys of the owners of the entry and of its former value, of the owners of those owners, and so on.
+  /// The keys of all owners of the entry and of its former value, of the owners of those owners, and so on.
   var owners: Set<[UInt8]> = []
 }
 
-/// The weight of an entry to be admitted, for the counters.
+/// The share of the entry that is about to be stored in the counters.
 struct ExpectedEntry {
   let id: NamespaceID
   let weight: EntryWeight
-  /// The weight of the entry that the new entry replaces; the counters still include the replaced entry.
+  /// The weight of the entry that is replaced. The counters still include this weight.
   let former: EntryWeight?
 }
 
@@ -42,7 +42,7 @@ extension Ledger {
     return usage
   }
 
-  /// The queue of a namespace, including the entry to be admitted.
+  /// The queue of a namespace as it will be with the entry that is about to be stored.
   func expectedQueue(_ id: NamespaceID) -> QueueState {
     var queue = self[id].queue
     guard let expected, expected.id == id else { return queue }
@@ -64,10 +64,10 @@ extension Ledger {
 }
 
 extension WriteBatch {
-  /// Makes room for an entry before any part of the entry is counted. With `hasRoom` the entry is within the limits of the
-  /// namespace and of the store, as soon as the batch has made other changes, too.
+  /// Makes room for an entry that is not counted yet. `hasRoom` means that the entry will keep the limits of the namespace and
+  /// of the store at the end of the batch, so that only the disk limit matters.
   ///
-  /// - Returns: the replaced entry; read again if the work for the room changed records.
+  /// - Returns: the entry that is replaced. If making room has changed records, this entry is read again.
   mutating func admit(
     _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace, hasRoom: Bool
   ) throws(LarderError) -> StoredEntry? {
@@ -100,7 +100,7 @@ extension WriteBatch {
       try budget.makeRoomInStore(&session)
     }
     try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), &session)
-    // A namespace that refuses to evict now may evict later, and then its policy must know the entries.
+    // This namespace does not evict now. Its rules may change, and then its policy must know all entries.
     if let inserted, eviction == .refuse {
       try budget.noteInserted(inserted, in: namespace, &session)
     }
@@ -108,7 +108,7 @@ extension WriteBatch {
     return try session.entry(new.key, in: namespace.id)
   }
 
-  /// Whether other entries may have to leave for the entry to be admitted.
+  /// Whether other entries may have to be evicted for the entry that is about to be stored.
   private func isShort(of namespace: KnownNamespace) -> Bool {
     budget.hasDiskLimit || budget.isOver(session)
       || namespace.rules.limits.areExceeded(by: namespace.id, session)
@@ -116,7 +116,7 @@ extension WriteBatch {
 }
 
 extension WriteSession {
-  /// Whether the current write must not remove an entry: it is the written entry, or a direct or indirect owner of that entry.
+  /// Whether the current write must keep an entry: the entry that it writes, or a direct or indirect owner of that entry.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
     guard let admission else { return false }
     return admission.entryKey == entryKey || admission.owners.contains(entryKey)

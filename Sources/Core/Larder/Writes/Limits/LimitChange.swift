@@ -4,12 +4,12 @@ import LarderSystem
 enum LimitProgress {
   case done
   case underWay
-  /// The remaining entries may not be evicted. The reached usage is the limit in force.
+  /// The remaining entries may not be evicted. The usage that was reached is now the limit in force.
   case stuck(LarderError)
 }
 
-/// Changes limits. A limit below the usage is reached in several transactions. Each transaction stores the reached usage as the
-/// limit in force, so that nothing grows again meanwhile. A change that is stopped in between leaves that limit.
+/// Changes limits. If a new limit is below the usage, several transactions evict entries. Each of them stores its usage as the
+/// limit in force, so that the usage cannot grow again. If the change is stopped, the last of these limits stays in force.
 struct LimitChange {
   static let evictedPerStep = 1000
 
@@ -17,7 +17,7 @@ struct LimitChange {
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// Changes the rules of a namespace; false if the change was stopped.
+  /// Changes the rules of a namespace. False if `shouldContinue` has stopped the change.
   @discardableResult
   func changeRules(
     of name: String, mayBeAbsent: Bool, while shouldContinue: () -> Bool = { true },
@@ -28,7 +28,7 @@ struct LimitChange {
     }
   }
 
-  /// Changes the settings of the store; false if the change was stopped.
+  /// Changes the settings of the store. False if `shouldContinue` has stopped the change.
   @discardableResult
   func changeSettings(
     while shouldContinue: () -> Bool = { true }, _ change: (inout StoreSettings) -> Void
@@ -82,7 +82,7 @@ extension WriteBatch {
       var request = RoomRequest(id: id, limits: limits, evictionsLeft: most)
       request.keepsNewest = true
       let removal = try budget.evict(rules.eviction, request, &session)
-      // The newest entry stays only if the limit can be reached without its eviction.
+      // The limit cannot be reached as long as the newest entry stays, so this second call may evict the newest entry as well.
       if limits.areExceeded(by: id, session), removal.entries < most {
         request.keepsNewest = false
         request.evictionsLeft = most - removal.entries
@@ -151,8 +151,8 @@ extension WriteBatch {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve; otherwise returns the limit for
-  /// the time being. A file without free pages must grow a little before an entry can be removed.
+  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. If they do not fit yet, returns a
+  /// limit that is valid until the next step. This limit may be a little above the file size: removals need free pages.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let engine = session.engine
@@ -178,8 +178,8 @@ extension WriteBatch {
 }
 
 extension NamespaceRecord.RuleSet {
-  /// Raises each limit that is below the usage to the usage. A change of the overrides must not change the limits that code
-  /// declared. So `inOverrides` raises the override of a limit, and adds a missing override.
+  /// Raises each limit that is below the usage to the usage. `inOverrides` means that the change concerns the overrides. Then
+  /// the limits that code has declared must stay, so the overrides of the limits are raised or added.
   fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
     var own = overrides.limits ?? Limits()
     Limits.raise(&own.entries, over: &declared.limits.entries, to: entries, inOverrides)
@@ -204,7 +204,7 @@ extension Limits {
     replace(&override, over: &declared, by: usage, inOverrides)
   }
 
-  /// Changes the limit in force: the override if it exists or is to be set, otherwise the declared limit.
+  /// Changes the limit in force. That is the override if there is one or `inOverrides` is set, otherwise the declared limit.
   fileprivate static func replace(
     _ override: inout Int?, over declared: inout Int?, by limit: Int, _ inOverrides: Bool
   ) {

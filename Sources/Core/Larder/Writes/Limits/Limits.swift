@@ -1,33 +1,33 @@
-/// The limits of a namespace; nil stands for no limit.
+/// The limits of a namespace; nil means no limit.
 ///
-/// A limit is exact after every commit of any process. A lower limit evicts the surplus before the call returns.
+/// The usage is within the limits after every commit. A call that lowers a limit evicts the surplus before it returns.
 public struct Limits: Hashable, Sendable, Codable {
-  /// Entries, including expired entries that are not removed yet. With 0 every write is refused.
+  /// The number of entries, including expired entries that are not removed yet. With 0 every write is refused.
   public var entries: Int?
-  /// Bytes of the entries' values, without keys and metadata.
+  /// The bytes of the entries' values, without keys and metadata.
   public var bytes: Int?
-  /// Bytes of values that the namespace never loses to writes of other namespaces in a full store; nil for no such bytes.
+  /// The bytes of values that writes of other namespaces cannot evict when the store is full; nil for none.
   ///
-  /// The namespace's own limits and writes still evict from these bytes, and entries expire. An eviction elsewhere is not made
-  /// if it would also remove such bytes through owners or dependents. The guarantees of all namespaces together must fit into
-  /// the store's limits of bytes and disk.
+  /// The namespace's own limits and writes can still evict these bytes, and entries can still expire. An eviction in another
+  /// namespace does not happen if it would remove guaranteed bytes through owners or dependents. The sum of the guarantees of
+  /// all namespaces must not exceed the store's limits of bytes and disk.
   public var guaranteed: Int?
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case entries, bytes, guaranteed
   }
 
-  /// Limits; nil for no limit.
+  /// Makes limits; nil means no limit.
   public init(entries: Int? = nil, bytes: Int? = nil, guaranteed: Int? = nil) {
     self.entries = entries
     self.bytes = bytes
     self.guaranteed = guaranteed
   }
 
-  /// In an override, lifts the declared limit.
+  /// As an override, removes the declared limit.
   public static let unlimited = Int.max
 
-  /// These limits; each override replaces its limit.
+  /// These limits, in which each override that is not nil replaces a limit.
   func overridden(by overrides: Limits) -> Limits {
     Limits(
       entries: Self.overridden(entries, by: overrides.entries),
@@ -59,26 +59,26 @@ public struct Limits: Hashable, Sendable, Codable {
   }
 }
 
-/// The way in which a full namespace makes room.
+/// How a full namespace makes room.
 public enum Eviction: String, Hashable, Sendable, Codable, CaseIterable {
-  /// Evicts the entries with the least recent and frequent use; see `Docs/Internals/Eviction.md`.
+  /// Evicts the entries that were used least recently and least often; see `Docs/Internals/Eviction.md`.
   case adaptive
   /// Evicts the entry that was written first. An overwrite counts as a write.
   case fifo
-  /// Evicts nothing: a write without room throws ``LarderError/Code/full``.
+  /// Evicts nothing. A write for which there is no room throws ``LarderError/Code/full``.
   case refuse
 }
 
-/// The order in which namespaces evict when the whole store is full: namespaces of the lowest priority first.
+/// The order in which namespaces evict when the whole store is full. Namespaces of the lowest priority evict first.
 public enum Priority: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
   /// Evicts before `normal` and `high`.
   case low
-  /// The priority of a namespace without a rule.
+  /// The priority of a namespace for which no rule sets a priority.
   case normal
   /// Evicts last.
   case high
 
-  /// Whether a namespace with the left priority evicts before a namespace with the right priority.
+  /// Whether a namespace with the priority `left` evicts before a namespace with the priority `right`.
   public static func < (left: Self, right: Self) -> Bool {
     allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
   }

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// An entry to which another entry, its dependent, belongs. A dependent is removed with its last owner.
+/// An entry to which another entry, its dependent, belongs. A dependent is removed together with its last owner.
 ///
-/// An entry may have several owners, in any namespace. The reason of the last owner's removal does not matter: removed,
-/// expired, evicted. One transaction looks at up to 1,000 dependents; further transactions follow at once for the rest.
-/// Clearing a namespace does not remove the owners in it one by one: their dependents are removed when the cleared entries are
+/// An entry may have several owners, in any namespaces. It does not matter why the last owner was removed: by a call, by expiry
+/// or by eviction. One transaction handles up to 1,000 dependents, and the next transactions immediately handle the rest. When
+/// a namespace is cleared, the dependents of its entries are not removed immediately but later, when the cleared entries are
 /// reclaimed.
 public struct Owner: Hashable, Sendable {
   /// The name of the owner's namespace.
@@ -13,19 +13,19 @@ public struct Owner: Hashable, Sendable {
   /// The key of the owner in that namespace.
   public var key: Key
 
-  /// Whether both owners are the same entry. Names of namespaces are compared byte by byte, like keys.
+  /// Whether both owners are the same entry. Names of namespaces are compared byte by byte, as keys are.
   public static func == (left: Owner, right: Owner) -> Bool {
     left.namespace.isExactly(right.namespace) && left.key == right.key
   }
 
-  /// The entry under `key` of a namespace; neither the entry nor the namespace has to exist yet.
+  /// The entry under `key` of a namespace. Neither the entry nor the namespace needs to exist yet.
   public init(_ key: Key, in namespace: String) {
     self.namespace = namespace
     self.key = key
   }
 }
 
-/// An owner as the fields of an entry store it: with the id of its namespace, which a rename does not change.
+/// An owner in the form that entries store. It has the id of the namespace, because a rename does not change the id.
 struct StoredOwner: Equatable {
   var id: NamespaceID
   var key: [UInt8]
@@ -54,20 +54,20 @@ extension EntryFields {
   var owners: [StoredOwner] { isEmpty ? [] : all(.owner).compactMap(StoredOwner.init) }
 }
 
-/// Removed owners that still have dependents. A batch removes a bounded number of dependents and stores the rest of the queue;
+/// Removed owners that still have dependents. A batch removes a limited number of dependents and stores the rest of the queue;
 /// the next batch of any process continues.
 struct OrphanQueue {
-  /// The most dependents that one batch looks at.
+  /// The largest number of dependents that one batch handles.
   static let perBatch = 1000
 
   struct Removed {
     var owner: [UInt8]
-    /// The last index record that was looked at; nil at the start.
+    /// The last index record that was handled; nil if none was handled.
     var position: [UInt8]?
   }
 
   private var waiting: [Removed] = []
-  /// Owners of entries that must stay until the current write is done.
+  /// Owners that wait because a dependent is needed by the current write.
   private var putOff: [[UInt8]] = []
   private(set) var left = Self.perBatch
 
@@ -84,7 +84,7 @@ struct OrphanQueue {
     putOff = []
   }
 
-  /// The owner to continue with; nil if no owner waits, or when this batch has done its share.
+  /// The owner whose dependents are handled next. Nil if no owner waits, or if this batch has handled enough dependents.
   var next: Removed? { left > 0 ? waiting.last : nil }
 
   mutating func advance(to position: [UInt8]?, count: Int, isLast: Bool) {
@@ -103,14 +103,14 @@ struct OrphanQueue {
 }
 
 extension WriteSession {
-  /// Loads one removed owner whose dependents an earlier batch has not removed.
+  /// Reads one removed owner whose dependents an earlier batch has not removed.
   mutating func loadOrphans() throws(LarderError) {
     let prefix = MetadataKey.orphans
     guard let key = try transaction.keys(in: .main, from: prefix, limit: 1).first else {
       ledger.updateStore { $0.orphans = 0 }
       return
     }
-    // If the position is damaged, the search begins again.
+    // The record has the position. If it is damaged, the position is nil and the search begins at the first dependent.
     let record = try transaction.copy(of: key, in: .main) ?? []
     let position = engine.seal.open(record.span, for: key)?.copied
     orphans.add(Array(key.dropFirst(prefix.count)), after: position)

@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Frees pages in a full data file, before a write and between its attempts. The second commit after a commit can use the
-/// pages that the first commit freed, so evictions for a write run in transactions of their own, each with at most as many
-/// copies as pages are free.
+/// Frees pages in a full data file, before a write and between the tries of a write. The pages that a commit frees can be used
+/// only by the second commit after it. So the evictions for a write have their own transactions, and each of them copies no
+/// more pages than are free.
 struct PageReclaimer {
   private static let attempts = 4
-  /// Pages that an eviction leaves free for its own commit.
+  /// The number of free pages that an eviction leaves for its own commit.
   private static let keptForCommit = 24
   private static let leastForBatches = 1024
 
@@ -15,12 +15,12 @@ struct PageReclaimer {
   private var mayRepeat: Bool
   private var failures = 0
   private(set) var mayAskForCheckpoint = true
-  /// The number of free pages with which the batch should begin; 0 once they were freed, or could not be.
+  /// The number of free pages that the batch should have at its begin; 0 after they were freed, or if that was impossible.
   private(set) var wanted: Int
 
   init(engine: StoreEngine, mayRepeat: Bool) {
     self.engine = engine
-    // The limit may now be lower than for an earlier batch, or lifted.
+    // The limit may be lower now than at the time of that batch, or there may be no limit.
     let earlier = min(engine.writes.pagesForBatches.load(ordering: .relaxed), Self.half(engine))
     self.mayRepeat = mayRepeat
     wanted = mayRepeat ? 0 : max(2 * BatchPages.kept, earlier)
@@ -35,17 +35,17 @@ struct PageReclaimer {
     try engine.environment.checkpoint()
   }
 
-  /// Makes room for a batch that runs once, before it begins.
+  /// Makes room for a batch that runs only once, before the batch begins.
   mutating func prepare() throws {
     let pages = wanted
     wanted = 0
     if try blockingProcess() == nil { try free(pages) }
   }
 
-  /// Makes room before a write is repeated; `taken` is the number of pages that the write had taken when it failed.
+  /// Makes room before a write is repeated. `taken` is the number of pages that the write had taken until it failed.
   ///
-  /// - Throws: ``LarderError/Code/full`` if too little may be evicted, a reader blocks freed pages, or the write may run only
-  ///   once.
+  /// - Throws: ``LarderError/Code/full`` if too few entries may be evicted, if a reader prevents the use of freed pages, or if
+  ///   the write may run only once.
   mutating func make(after taken: Int, mayRepeat: Bool) throws {
     self.mayRepeat = mayRepeat
     failures += 1
@@ -55,21 +55,21 @@ struct PageReclaimer {
       try free(2 * taken + BatchPages.kept)
       return
     }
-    // The number of pages that the batch still needs is unknown, and a second failure costs more than an eviction. A batch
-    // copies at most the pages in use, so half of the file is enough for a batch without large values.
+    // Nobody knows how many more pages the batch needs, and a second failure is worse than too many evictions. But half of the
+    // file is always enough without large values: a batch copies at most the pages in use, which are then the other half.
     let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
     let pages = max(taken, likely) + BatchPages.kept
     engine.writes.pagesForBatches.store(pages, ordering: .relaxed)
     throw try free(pages) ? repeatable : full
   }
 
-  /// Evicts; false if fewer than `pages` pages are free, apart from a few that the last commits keep.
+  /// Evicts until `pages` pages are free. A few of them may still belong to the last commits. False if fewer pages are free.
   @discardableResult
   private func free(_ pages: Int) throws -> Bool {
     var left = 2 * pages * engine.pageSize + 1_000_000
     var fruitless = 0
     while left > 0, fruitless < Self.attempts {
-      // After an eviction that took more pages than estimated, the next eviction leaves more pages free.
+      // If an eviction took more pages than estimated and ran out of them, the next eviction leaves more pages free.
       let kept = Self.keptForCommit << fruitless
       let step = try attemptOnce { batch in
         guard let disk = batch.budget.disk else { return (0, true) }
@@ -103,7 +103,7 @@ struct PageReclaimer {
     return result
   }
 
-  /// Runs `body` in a transaction; nil if the transaction ran out of pages.
+  /// Runs `body` in a transaction. Nil if the transaction had too few pages.
   private func attemptOnce<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
     while true {
       switch try engine.attempt(.standard, body) {
@@ -114,8 +114,7 @@ struct PageReclaimer {
     }
   }
 
-  /// The process whose read keeps LMDB from reusing freed pages; nil without such a process, or without a
-  /// disk limit.
+  /// The process whose read prevents LMDB from reusing freed pages. Nil if there is no such process or no disk limit.
   private func blockingProcess() throws -> Int? {
     guard engine.environment.fileLimit != nil else { return nil }
     return try engine.environment.blockingReader().map { Int($0.process) }
@@ -148,6 +147,6 @@ struct PageReclaimer {
 }
 
 extension WriteBatch {
-  /// Makes the transaction change something, so that its commit counts for the reuse of freed pages.
+  /// Makes the transaction change something, so that it really commits: freed pages can be used again after two commits.
   mutating func forceCommit() { session.ledger.updateStore { $0.forcedCommits &+= 1 } }
 }

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// The disk limit. A batch begins with a number of pages, and each change may take some of them.
+/// The disk limit. At its begin a batch has a number of available pages, and each change may take some of them.
 extension SpaceBudget {
   mutating func measureDisk(_ session: inout WriteSession) throws(LarderError) {
     guard let limit = limits.disk else { return }
-    // Far from the limit a batch need not count its pages.
+    // If the file is far from the limit, the batch need not count its pages.
     let ample = BatchPages.ample / session.engine.pageSize
     if try session.transaction.read({ lmdb throws(LMDBError) in
       try lmdb.pagesBehindLast(limit: limit) > ample
@@ -28,7 +28,7 @@ extension SpaceBudget {
     return engine.environment.hasOutdatedPin
   }
 
-  /// The pages that records of the write buffer may take after this batch. The pages that the batch replaces are not free yet.
+  /// The number of pages for records of the write buffer after this batch. Pages that the batch replaces are not free yet.
   func pagesForRecords(_ session: borrowing WriteSession) -> Int {
     guard let disk else { return BatchPages.ample / session.engine.pageSize / 2 }
     return max(
@@ -36,7 +36,7 @@ extension SpaceBudget {
       disk.available - disk.spent(changing: session.transaction.changedPages) - disk.reserve / 2)
   }
 
-  /// Whether `pages` more pages can be taken after the changes of the batch so far, with `kept` pages left.
+  /// Whether, after the changes of the batch until now, `pages` more pages can be taken and `kept` pages still remain.
   func hasPages(
     for pages: Int = 0, keeping kept: Int = BatchPages.kept, _ session: borrowing WriteSession
   ) -> Bool {
@@ -50,7 +50,7 @@ extension SpaceBudget {
     return missingPages + min(spent, disk?.available ?? 0)
   }
 
-  /// Whether a value must be cut into chunks: LMDB stores a large value in consecutive pages and may not find such pages.
+  /// Whether a value must be cut into chunks. LMDB needs consecutive pages for a large value, and may find too few.
   func needsChunks(
     value: Int, recordCount: Int, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
@@ -59,7 +59,7 @@ extension SpaceBudget {
     let run = disk.pages(ofRecord: recordCount)
     let spent = disk.spent(changing: session.transaction.changedPages)
     return try session.transaction.read { lmdb throws(LMDBError) in
-      // After other changes of this batch, only the pages behind the last page are certainly consecutive.
+      // If the batch has already changed something, only the unused pages at the end of the file are certainly consecutive.
       spent == 0
         ? try !lmdb.hasRun(of: run, afterTaking: BatchPages.branches, limit: disk.limit)
         : try lmdb.pagesBehindLast(limit: disk.limit) < run + spent
@@ -75,7 +75,7 @@ extension SpaceBudget {
     return true
   }
 
-  /// Makes room in the data file for an entry: reclaims cleared entries, removes expired entries, then evicts.
+  /// Makes room in the data file for an entry: reclaims cleared entries, then removes expired entries, then evicts.
   mutating func makeRoomOnDisk(
     for weight: EntryWeight, isChunked: Bool, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -93,7 +93,7 @@ extension SpaceBudget {
         hint: "raise the store's disk limit, or store less")
     }
     missingPages = needed
-    // Evictions also copy pages, so they leave the pages that the entry itself needs.
+    // Evictions also copy pages. So they leave as many free pages as the entry itself needs.
     try lowerUse(
       to: room.usable - needed, forBytes: weight.size,
       keeping: needed + BatchPages.branches + BatchPages.kept, &session)
@@ -105,8 +105,8 @@ extension SpaceBudget {
     missingPages = 0
   }
 
-  /// Evicts until at most `pages` are used, or until the batch has only `kept` pages left. Evictions also stop at the most that
-  /// one write may evict: twice the bytes of its entry and 64 KB, or 1 MB instead of 64 KB once half of the reserve is used.
+  /// Evicts until at most `pages` are in use, or until only `kept` pages are left for the batch. One write evicts at most twice
+  /// the bytes of its entry and 64 KB. If half of the reserve is in use, it may evict 1 MB instead of the 64 KB.
   func lowerUse(
     to pages: Int, forBytes size: Int, keeping kept: Int, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -121,7 +121,7 @@ extension SpaceBudget {
     try sweep.run(&session, while: shouldContinue)
     guard session.state.garbage == 0, shouldContinue(session) else { return }
     let before = session.state.bytes
-    // In a store of small entries a page becomes free only after many evictions. The reserve covers that time.
+    // In a store of small entries, many evictions are necessary before a page becomes free. Until then the reserve has room.
     let isDeep = session.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
     try evictInTurn(&session) { session in

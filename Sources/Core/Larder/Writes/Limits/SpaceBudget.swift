@@ -1,17 +1,17 @@
 import LMDB
 import LarderSystem
 
-/// The limits of the store that a batch must keep. The limits of namespaces are in their rules.
+/// The limits of the store that a batch must keep. The limits of a namespace are in the rules of the namespace.
 struct SpaceBudget {
   var limits: StoreLimits
-  /// The pages left in the data file; nil without a disk limit, or if the file is far from the limit.
+  /// The pages that the batch may use; nil if there is no disk limit, or if the file is far from the limit.
   var disk: BatchPages?
   var missingPages = 0
   var isOverdrawn = false
 
   init(_ limits: StoreLimits) { self.limits = limits }
 
-  /// Whether the disk limit is near, so that this batch counts pages.
+  /// Whether the disk limit is so near that this batch counts pages.
   var hasDiskLimit: Bool { disk != nil }
 
   func exceededLimit(_ usage: Usage) -> RemovalReason? {
@@ -24,12 +24,12 @@ struct SpaceBudget {
     return nil
   }
 
-  /// Whether the totals, including the entry to be admitted, exceed a limit of the store.
+  /// Whether the entries or bytes, with the entry that is about to be stored, exceed a limit of the store.
   func isOver(_ session: borrowing WriteSession) -> Bool {
     exceededLimit(session.ledger.expectedTotal) != nil
   }
 
-  /// Whether a namespace without a limit of its own counts bytes, not entries.
+  /// Whether a namespace without its own limit counts bytes instead of entries.
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
   /// Whether less than 1/32 of a limit of the store is left.
@@ -42,7 +42,7 @@ struct SpaceBudget {
     return disk.map { session.usesMore(than: $0.usable - $0.usable / 32) } ?? false
   }
 
-  /// Refuses guarantees, with `guaranteed` for `changed`, that add up to more than the store may hold. O(namespaces).
+  /// Throws if all guarantees exceed the store's limits; `changed` then has the guarantee `guaranteed`. O(namespaces).
   func checkGuarantees(
     of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -64,11 +64,11 @@ struct SpaceBudget {
 struct RoomRequest {
   var id: NamespaceID
   var limits: Limits
-  /// The limit of the store for which the namespace was chosen to evict; nil for the limits of the namespace.
+  /// The limit of the store for which this namespace must evict; nil if it must evict for its own limits.
   var reason: RemovalReason?
   var evictionsLeft = Int.max
   var guaranteed: UInt64 = 0
-  /// Queue positions of entries that could not be evicted.
+  /// The queue positions of entries that could not be evicted, so that they are not tried again.
   var skipped: Set<UInt64> = []
   var keepsNewest = false
 }

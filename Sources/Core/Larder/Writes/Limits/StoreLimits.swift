@@ -8,20 +8,20 @@ import Synchronization
   import Foundation
 #endif
 
-/// The limits of the whole store; nil stands for no limit.
+/// The limits of the whole store; nil means no limit.
 ///
-/// The store keeps the limits: every process that writes obeys them.
+/// The limits are stored in the store, so every process that writes obeys them.
 public struct StoreLimits: Hashable, Sendable, Codable {
-  /// Entries of all namespaces, including expired entries that are not removed yet.
+  /// The number of entries in all namespaces, including expired entries that are not removed yet.
   public var entries: Int?
-  /// Bytes of all values.
+  /// The bytes of all values.
   public var bytes: Int?
-  /// Bytes of the data file; at least 4 MB. A file beyond the limit grows by at most 2 MB, any other file never beyond the limit.
+  /// Bytes of the data file; at least 4 MB. The file never grows beyond this limit; a larger file grows by at most 2 MB.
   ///
-  /// Nil keeps the limit of the creation: a tenth of the free disk, at most 10 GB; ``Limits/unlimited`` lifts that limit.
+  /// Nil keeps the limit of the store's creation: a tenth of the free disk, at most 10 GB. ``Limits/unlimited`` removes it.
   public var disk: Int?
-  /// Bytes that decoded values may cost in the memory of each process, for all caches together; nil for 64 MB. Other processes
-  /// obey a new limit from the next value that they decode.
+  /// The bytes of memory that decoded values may use in each process, for all caches together; nil means 64 MB. Other processes
+  /// obey a new limit when they decode their next value.
   public var memory: Int?
 
   static let smallestDisk = 4_000_000
@@ -31,10 +31,10 @@ public struct StoreLimits: Hashable, Sendable, Codable {
     min(max(free / 10, smallestDisk), 10_000_000_000)
   }
 
-  /// No limits; the disk limit of a new store is lifted, too.
+  /// No limits at all; even the disk limit from the creation of the store is removed.
   public static let unlimited = StoreLimits(disk: Limits.unlimited)
 
-  /// Limits; nil for no limit. With a nil ``disk`` the store keeps the disk limit of its creation.
+  /// Makes limits; nil means no limit. If ``disk`` is nil, the store keeps the disk limit from its creation.
   public init(entries: Int? = nil, bytes: Int? = nil, disk: Int? = nil, memory: Int? = nil) {
     self.entries = entries
     self.bytes = bytes
@@ -42,7 +42,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
     self.memory = memory
   }
 
-  /// These limits; each override replaces its limit, and ``Limits/unlimited`` lifts a limit.
+  /// These limits, in which each override that is not nil replaces a limit; ``Limits/unlimited`` removes a limit.
   func overridden(by overrides: StoreLimits) -> StoreLimits {
     StoreLimits(
       entries: Limits.overridden(entries, by: overrides.entries),
@@ -62,17 +62,17 @@ public struct StoreLimits: Hashable, Sendable, Codable {
     }
   }
 
-  /// The bytes of the data file that entries may use: the disk limit without its reserve. Nil without a limit.
+  /// The bytes of the data file that entries may use: the disk limit without its reserve. Nil if there is no limit.
   package func usableDisk(pageSize: Int) -> Int? {
     disk.map { BatchPages.usable(of: $0, pageSize: pageSize) * pageSize }
   }
 }
 
-/// Settings of the whole store, the same for every process: the record `S`, which is JSON.
+/// Settings of the whole store, which are the same for every process. They are the record `S`, which is JSON.
 struct StoreSettings: Codable, Equatable, Sendable {
   var defaultDisk: Int?
   var declared = StoreLimits()
-  /// The limits that an operator set in place of declared limits.
+  /// The limits that an operator has set. They replace declared limits.
   var overrides = StoreLimits()
 
   var info: StoreLimitInfo {
@@ -112,14 +112,14 @@ struct StoreSettings: Codable, Equatable, Sendable {
   }
 }
 
-/// The limits of a store and where they come from.
+/// The limits of a store, and who has set them.
 public struct StoreLimitInfo: Sendable, Hashable {
-  /// The disk limit of the store's creation, in bytes; see ``StoreLimits/disk``. Nil for a temporary store and for a store that
-  /// was created with a disk limit of its own.
+  /// The disk limit that the store got at its creation, in bytes; see ``StoreLimits/disk``. Nil for a temporary store, and for
+  /// a store whose creation set another disk limit.
   public var defaultDisk: Int?
   /// The limits that code has declared.
   public var declared: StoreLimits
-  /// An operator's limits; each replaces a declared limit.
+  /// The limits that an operator has set. Each of them replaces a declared limit.
   public var overrides: StoreLimits
   /// The limits in force.
   public var effective: StoreLimits {
@@ -129,15 +129,15 @@ public struct StoreLimitInfo: Sendable, Hashable {
 }
 
 extension Store {
-  /// The limits of the whole store, as the last commit of any process left them. O(1).
+  /// The limits of the whole store, after the last commit of any process. O(1).
   public func limits() throws(LarderError) -> StoreLimitInfo {
     try engine.metadata.settings(in: engine.beginRead()).info
   }
 
-  /// Declares the limits of the store. Every process then obeys them. Overrides of an operator stay.
+  /// Declares the limits of the store. Every process then obeys these limits. Overrides of an operator stay in force.
   ///
-  /// A lower limit evicts in bounded transactions before the call returns. A disk limit below the size of the file is accepted:
-  /// the file grows no further, and shrinks when it is compacted.
+  /// If a limit is lower than the usage, entries are evicted in several transactions before the call returns. A disk limit
+  /// below the size of the file is accepted: the file then no longer grows, and it shrinks when it is compacted.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/full`` if too much is pinned,
   ///   and then the reached usage is the limit in force; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
@@ -146,13 +146,13 @@ extension Store {
     try LimitChange(engine).changeSettings { settings in settings.declared = limits }
   }
 
-  /// Replaces an operator's overrides; empty overrides restore the declared limits. See ``declare(_:)``.
+  /// Replaces the overrides of an operator. Empty overrides restore the declared limits. See ``declare(_:)``.
   public func override(_ limits: StoreLimits) throws(LarderError) {
     _ = try override(limits) { true }
   }
 
-  /// Like ``override(_:)``, but calls `shouldContinue` between two transactions, and stops once it returns false. Returns false
-  /// if the change was stopped; then the reached usage is the limit in force.
+  /// Like ``override(_:)``, but calls `shouldContinue` between two transactions, and stops if the result is false. Then this
+  /// call also returns false, and the reached usage is the limit in force.
   package func override(
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

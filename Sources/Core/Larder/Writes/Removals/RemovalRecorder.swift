@@ -1,5 +1,5 @@
-/// Records the removals of a batch, so that loads that began earlier do not store their values. Evictions and expiries are not
-/// recorded: after them a load may store its value.
+/// Records the removals of a batch, so that a load that began before a removal does not store its value. Evictions and expiries
+/// are not recorded, because after them a load may store its value.
 struct RemovalRecorder {
   private let table: RemovalTable
   private(set) var number: UInt64?
@@ -11,7 +11,7 @@ struct RemovalRecorder {
     if let number { table.record(hash, number) }
   }
 
-  /// Whether certainly no removal under one of the hashes happened after `moment`, in this batch or before it.
+  /// Whether it is certain that no removal under one of the hashes happened after `moment`, in this batch or before it.
   func isNewest(_ moment: RemovalTable.Mark, of hashes: [UInt64]) -> Bool {
     guard table.open() else { return false }
     table.settle(before: number)
@@ -22,20 +22,20 @@ struct RemovalRecorder {
 }
 
 extension WriteBatch {
-  /// Keeps loads that began before this batch from storing values in a namespace; nil means in every namespace.
+  /// Prevents loads that began before this batch from storing values in a namespace; nil means in every namespace.
   package mutating func refuseEarlierLoads(in namespace: Store.Namespace?) {
     let hash = namespace.map { RemovalTable.hash(ofNamespace: $0.name) }
     session.removals.record(hash ?? RemovalTable.hashOfStore)
   }
 
-  /// Keeps loads that began before this batch from storing values with a tag, whether or not an entry with the tag is stored.
+  /// Prevents loads that began before this batch from storing values with a tag, even if no entry with the tag is stored.
   package mutating func refuseEarlierLoads(tagged tag: String) {
     session.removals.record(RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether a load may store its value: no removal since the begin of the load had the store, the namespace, the key, a tag
-  /// or an owner of the value, or a tag of the entry to be replaced. `key` is nil if the load itself has removed the former
-  /// entry.
+  /// Whether a load may store its value. False if, after the load began, something of the value was removed: the whole store,
+  /// its namespace, its key, one of its tags or owners, or a tag of the entry that it replaces. `key` is nil if the load itself
+  /// has removed the former entry.
   package mutating func isNewest(
     _ moment: RemovalTable.Mark, _ key: [UInt8]?, in namespace: String,
     _ attributes: EntryAttributes
@@ -58,7 +58,7 @@ extension WriteBatch {
 }
 
 extension Store {
-  /// The moment of a load that has not looked up its key yet; see ``WriteBatch/isNewest(_:_:in:_:)``.
+  /// The moment of a load that has not looked up its key yet; ``WriteBatch/isNewest(_:_:in:_:)`` needs this moment later.
   package var momentOfLoad: RemovalTable.Mark {
     if !isReadOnly { engine.removalTable.open() }
     return engine.removalTable.now

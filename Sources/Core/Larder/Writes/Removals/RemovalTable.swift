@@ -1,28 +1,28 @@
 import LMDB
 import LarderSystem
 
-/// The file `removals`: the last removals of keys, namespaces and tags. A load that began before a removal does not store the
-/// removed value again.
+/// The file `removals`: the last removals of keys, namespaces and tags. With this file, a load that began before a removal does
+/// not store the removed value again.
 ///
-/// Removals are numbered. The hash of the removed key, namespace or tag chooses a word, which gets the number inside the write
-/// transaction; the number counts as finished after the commit. A load reads the last finished number before its lookup, and
-/// stores no value if a word has a higher number at the end. So a shared word, or a process that was killed in between, can
-/// cost a load. But a removed value never comes back.
+/// Removals are numbered. The hash of the removed key, namespace or tag chooses a word of the file. Inside the write
+/// transaction the word gets the number, and after the commit the number counts as finished. A load reads the last finished
+/// number before its lookup. At its end it stores no value if one of its words has a higher number. Two hashes may share a
+/// word, and a process may be killed before the commit. Both can refuse a load without need. But a removed value never returns.
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
-    /// The number of the last removal that has begun. It changes under the writer lock while the write buffer is frozen, or under
-    /// the lock of a write buffer that is not frozen.
+    /// The number of the last removal that has begun. Changed under the writer lock if the write buffer is frozen (takes no
+    /// records), otherwise under the lock of the write buffer.
     static let begun = 0
     static let finished = 1
-    /// A random number that distinguishes the file from another file.
+    /// A random number that distinguishes this file from earlier and later files at the same path.
     static let era = 2
     static let first = 8
   }
   private static let count = 2 * (Place.first + words)
 
   package struct Mark: Hashable, Sendable {
-    /// The random number of the file; 0 without a file.
+    /// The random number of the file; 0 if there was no file.
     fileprivate var era: UInt64
     fileprivate var number: UInt64
     var isKnown: Bool { era != 0 }
@@ -36,7 +36,7 @@ package struct RemovalTable {
       of: environment)
   }
 
-  /// Maps the file for writing, and makes a missing file; false if that fails.
+  /// Maps the file for writing, and makes the file if it is missing. False if that fails.
   @discardableResult
   func open() -> Bool {
     if table.view.isWritable, table.isInPlace { return true }
@@ -61,13 +61,13 @@ package struct RemovalTable {
   func isNewest(_ moment: Mark, of hashes: [UInt64]) -> Bool {
     openForReading()
     let view = table.view
-    // Without a file there was no removal, unless the load began with a file.
+    // If there is no file, no removal was recorded. But if the load began with a file, that file may have had removals.
     guard view.count > 0 else { return !moment.isKnown }
     return view.wide(Place.era) == moment.era
       && hashes.allSatisfy { view.acquire(Self.place(of: $0)) <= moment.number }
   }
 
-  /// The number of the last removal that had one of these hashes; 0 without such a removal.
+  /// The number of the last removal that had one of these hashes; 0 if there was no such removal.
   func last(of hashes: [UInt64]) -> UInt64 {
     openForReading()
     let view = table.view
@@ -96,8 +96,8 @@ package struct RemovalTable {
     if view.isWritable { view.release(number, to: Self.place(of: hash)) }
   }
 
-  /// Marks the removals before `number`, or all removals if `number` is nil, as finished: the transactions of other writers
-  /// have ended. Returns the number of the last removal that has begun.
+  /// Marks the removals before `number`, or all removals if `number` is nil, as finished, because the transactions of other
+  /// writers have ended. Returns the number of the last removal that has begun.
   @discardableResult
   func settle(before number: UInt64? = nil) -> UInt64 {
     let view = table.view
@@ -106,7 +106,7 @@ package struct RemovalTable {
     guard view.acquire(Place.finished) <= begun, begun < UInt64.max / 2,
       view.wide(Place.era) != 0
     else {
-      // The file is damaged. In a new era no earlier load stores its value.
+      // The file is damaged, so it gets a new era. Loads of an earlier era then do not store their values.
       view.store(UInt64.random(in: 1 ... .max), wide: Place.era)
       view.store(0, wide: Place.begun)
       view.release(0, to: Place.finished)
@@ -116,7 +116,7 @@ package struct RemovalTable {
     return begun
   }
 
-  /// Lowers words that are higher than every removal. Such words are damaged, and would refuse every load for ever.
+  /// Lowers words that are higher than the number of every removal. Such damaged words would refuse every load for ever.
   func mend(_ hashes: [UInt64]) {
     let view = table.view
     guard view.isWritable else { return }
@@ -126,7 +126,7 @@ package struct RemovalTable {
     }
   }
 
-  /// Marks the removal `number` and earlier removals, which were committed or rolled back, as finished. Needs no lock.
+  /// Marks the removal `number` and all earlier removals as finished: they were committed or rolled back. Needs no lock.
   func finish(_ number: UInt64) {
     let view = table.view
     guard view.isWritable, number <= view.acquire(Place.begun) else { return }
@@ -136,22 +136,22 @@ package struct RemovalTable {
     }
   }
 
-  /// The hash of all entries of a namespace. ``Checksum/keyHash(of:in:)`` is the hash of one entry.
+  /// The hash for all entries of a namespace. ``Checksum/keyHash(of:in:)`` is the hash for a single entry.
   static func hash(ofNamespace name: String) -> UInt64 {
     Checksum.of(Array(name.utf8).span, seed: 0x6E61_6D65_0000_0000)
   }
 
-  /// The hash of all entries of the store. No namespace has an empty name.
+  /// The hash for all entries of the store. It cannot be the hash of a namespace, because no namespace has an empty name.
   static let hashOfStore = hash(ofNamespace: "")
 
-  /// The hash of all entries with a tag, in any namespace.
+  /// The hash for all entries with a tag, in any namespace.
   static func hash(ofTag tag: [UInt8]) -> UInt64 {
     Checksum.of(tag.span, seed: 0x7461_6773_0000_0000)
   }
 
   static func hashes(ofTags tags: [String]) -> [UInt64] { tags.map { hash(ofTag: Array($0.utf8)) } }
 
-  /// The hashes under which the removal of an owner is recorded; `id` is nil if the namespace is missing.
+  /// The hashes under which the removal of an owner is recorded. `id` is nil if the namespace of the owner does not exist.
   static func hashes(of owner: Owner, in id: NamespaceID?) -> [UInt64] {
     let namespace = hash(ofNamespace: owner.namespace)
     return [namespace] + (id.map { [Checksum.keyHash(of: owner.key.bytes.span, in: $0)] } ?? [])

@@ -2,10 +2,10 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The tombstones of the store, cached in this process. The cache remembers a commit without tombstones, so a read of that
-/// commit costs one load.
+/// The tombstones (invalidated tags) of the store, as a cache in this process. It remembers a commit without tombstones, so
+/// that a read of that commit only compares two numbers.
 final class KnownTombstones: Sendable {
-  /// A commit without tombstones; 0 if no such commit is known.
+  /// The number of a commit without tombstones; 0 if no such commit is known.
   private let quiet = Atomic<UInt64>(0)
   private let listed = Mutex<(generation: UInt64, tombstones: [Tombstone])?>(nil)
 
@@ -14,7 +14,7 @@ final class KnownTombstones: Sendable {
   ) throws(LMDBError) -> [Tombstone] {
     let id = transaction.id
     if id != 0, quiet.load(ordering: .relaxed) == id { return [] }
-    // If the state is damaged, the records themselves are read, and nothing is remembered.
+    // The state of the store is damaged. So the records of the tombstones are read, and the result is not cached.
     guard let state = try transaction.state(seal) else {
       return try Tombstone.all(in: transaction, seal)
     }
@@ -34,7 +34,7 @@ final class KnownTombstones: Sendable {
 }
 
 extension EntryReader {
-  /// Whether an entry has a tag that was invalidated after its write; true for each tagged entry if a tombstone is damaged.
+  /// Whether a tag of the entry was invalidated after its write. If a tombstone is damaged, true for every tagged entry.
   @inline(never)
   func isHidden(
     _ header: EntryHeader, id: NamespaceID, record: Span<UInt8>,

@@ -2,14 +2,14 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Removes every entry that carries `tag`, in any namespace, and the dependents of these entries.
+  /// Removes every entry that has the tag `tag`, in any namespace, and the dependents of these entries.
   ///
-  /// After the first commit no process finds such an entry: entries that are not removed yet are hidden. Entries written later
-  /// may carry the tag again and are not affected. O(entries with the tag), in transactions of at most 500 such entries. If the
-  /// process is killed in between, later writes of any process remove the rest.
+  /// The first commit hides all entries with the tag, so no process finds them any more, even if they are not removed yet.
+  /// Entries that are written later may have the tag again and stay. O(entries with the tag), in transactions of at most 500
+  /// such entries. If the process is killed during the call, later writes of any process remove the rest.
   ///
-  /// - Parameter tag: 1 to 200 bytes of UTF-8 without a byte 0.
-  /// - Returns: the number and the bytes of the removed entries that carried the tag.
+  /// - Parameter tag: 1 to 200 bytes of UTF-8; no byte may be 0.
+  /// - Returns: the number and the bytes of the removed entries that had the tag.
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible tag; ``LarderError/Code/insideWrite`` inside
   ///   ``write(_:)``.
   @discardableResult
@@ -17,7 +17,7 @@ extension Store {
     try invalidate(tags: [tag])
   }
 
-  /// Removes every entry that carries all of `tags`; see ``invalidate(tag:)``.
+  /// Removes every entry that has all of `tags`; see ``invalidate(tag:)``.
   ///
   /// Throws ``LarderError/Code/invalidArgument`` if `tags` is empty.
   @discardableResult
@@ -28,13 +28,13 @@ extension Store {
 }
 
 extension Store.Namespace {
-  /// Removes every entry of this namespace that carries `tag`; see ``Store/invalidate(tag:)``.
+  /// Removes every entry of this namespace that has the tag `tag`; see ``Store/invalidate(tag:)``.
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
     try invalidate(tags: [tag])
   }
 
-  /// Removes every entry of this namespace that carries all of `tags`; see ``Store/invalidate(tags:)``.
+  /// Removes every entry of this namespace that has all of `tags`; see ``Store/invalidate(tags:)``.
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
@@ -43,7 +43,7 @@ extension Store.Namespace {
 }
 
 extension Store {
-  /// Like ``invalidate(tag:)``, in one namespace or all (nil); values that were written after the horizon stay.
+  /// Like ``invalidate(tag:)``, in one namespace, or in all if it is nil. Values that were written after the horizon stay.
   package func invalidate(
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
@@ -52,7 +52,7 @@ extension Store {
       [EntryAttributes.validated(tag)], in: namespace, asOf: horizon, engine)
   }
 
-  /// Like ``invalidate(tag:)``, for a task: each transaction shares its commit with other writes, and blocks no thread.
+  /// Like ``invalidate(tag:)``, for a task. Each transaction shares its commit with other writes and blocks no thread.
   package func invalidateInSteps(tag: String) async throws {
     let tags = [try EntryAttributes.validated(tag)]
     var tombstone = try await commit { batch in
@@ -68,11 +68,11 @@ extension Store {
   }
 }
 
-/// Removes the entries that carry all of some tags, in bounded transactions. A tombstone hides the entries that the first
-/// transaction leaves. Later transactions continue at the position in the tombstone, in other processes too if this process is
-/// killed.
+/// Removes the entries that have all of some tags, in several limited transactions. A tombstone hides the entries that the
+/// first transaction leaves. Later transactions continue at the position in the tombstone. If this process is killed, other
+/// processes continue.
 enum TagInvalidation {
-  /// The most records of the tag index that a write looks at beside its own work.
+  /// The largest number of records of the tag index that a write handles besides its own work.
   static let perWrite = 32
   static let perBatch = 500
 
@@ -93,13 +93,13 @@ enum TagInvalidation {
     return total
   }
 
-  /// Returns the result so far, and the key of the tombstone if entries are left. `limit` is the most records of the tag index
-  /// to look at.
+  /// Returns the result so far. If entries are left, also returns the key of the tombstone. `limit` is the largest number of
+  /// records of the tag index that this call handles.
   static func begin(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
     _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    // An entry with all of the tags also has the first tag.
+    // An entry that has all of the tags also has the first tag, so recording the first tag is enough.
     session.removals.record(RemovalTable.hash(ofTag: tags[0]))
     var tombstone = Tombstone(
       tags: tags, horizon: try versions(of: namespace, asOf: horizon, &session))
@@ -115,7 +115,7 @@ enum TagInvalidation {
   fileprivate static func resume(
     _ key: [UInt8], limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    // Another process may have finished the invalidation.
+    // If the tombstone is missing, another process has finished the invalidation.
     guard let stored = try session.transaction.copy(of: key, in: .main) else {
       return (RemovalResult(), nil)
     }
@@ -125,7 +125,7 @@ enum TagInvalidation {
       } else {
         try tombstoneOfEveryTag(&session)
       }
-    // Other processes may have cached that the tombstone is damaged.
+    // Other processes may have cached that the tombstone is damaged, so the generation changes and they read it again.
     if tombstone.tags.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     guard isDone else {
@@ -146,14 +146,14 @@ enum TagInvalidation {
     if let first = found.first {
       _ = try resume(first, limit: limit, &session)
     } else {
-      // The record of the tombstone is lost.
+      // The record of the tombstone is lost. The new tombstone hides all tagged entries, because nobody knows the tags.
       let key = newKey(count: 1, &session)
       try put(tombstoneOfEveryTag(&session), at: key, &session)
     }
   }
 
-  /// Sets the number of tombstones, which includes the new tombstone, and returns the key of the new tombstone. A generation is
-  /// never used twice, so the number of the generation is a unique key.
+  /// Sets the number of tombstones to `count`, which includes the new tombstone. Returns the key of the new tombstone. The key
+  /// is the number of the generation, which is unique because no generation is used twice.
   private static func newKey(count: UInt64, _ session: inout WriteSession) -> [UInt8] {
     session.ledger.updateStore { state in
       state.generation &+= 1
@@ -168,7 +168,7 @@ enum TagInvalidation {
     _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
     var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil, &session))
-    // The records of owners begin with a byte 0, and no tag begins with a byte 0.
+    // In the index, records of owners begin with a byte 0 and records of tags do not. So the search begins after the owners.
     tombstone.reached = [1]
     return tombstone
   }
@@ -192,7 +192,7 @@ enum TagInvalidation {
   private static func remove(
     _ tombstone: inout Tombstone, limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
-    // The counters of a cleared namespace no longer include its entries.
+    // The counters of a cleared namespace do not include its entries any more, so these entries are left out here.
     for id in tombstone.horizon.keys where try !session.isLive(id) {
       tombstone.horizon[id] = nil
     }
@@ -202,7 +202,7 @@ enum TagInvalidation {
     let keys = try session.transaction.keys(in: tags, from: prefix, after: position, limit: limit)
     var removal = RemovalResult()
     for key in keys {
-      // The repair handles a damaged entry.
+      // A damaged entry is left for the repair.
       guard let entryKey = IndexKey.tagged(key),
         case .entry(let entry) = try session.contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)

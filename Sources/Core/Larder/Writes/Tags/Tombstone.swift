@@ -1,18 +1,18 @@
 import LMDB
 import LarderSystem
 
-/// Invalidated tags whose entries are still stored. Reads do not find entries that carry all of the tags.
+/// Tags that were invalidated and whose entries are still stored. Reads do not find an entry that has all of the tags.
 ///
-/// A metadata record under a number of its own: a checksum, the tags with a 0 between two, and for each namespace the version
-/// of its next value at that time. The tombstone hides lower versions; later values may carry the tags again.
+/// The tombstone is a metadata record with its own number. It has a checksum, the tags with a 0 between two tags, and for each
+/// namespace the version of its next value at that time. It hides lower versions, and later values may have the tags again.
 struct Tombstone: Equatable, Sendable {
-  /// The tags. An empty list stands for every tag: this tombstone replaced a damaged tombstone.
+  /// The tags. An empty list means every tag: this tombstone has replaced a damaged tombstone.
   var tags: [[UInt8]]
-  /// The namespaces, each with the first version that is not hidden.
+  /// The namespaces, each with the first version that the tombstone does not hide.
   var horizon: [NamespaceID: UInt64]
-  /// The last index record of the first tag that the removal has looked at. The removal continues after this record.
+  /// The last index record of the first tag that the removal has handled. The removal continues after this record.
   var reached: [UInt8] = []
-  /// Whether the record of the tombstone cannot be read: nobody knows which entries the tombstone hides.
+  /// Whether the record of the tombstone cannot be read, so that nobody knows which entries the tombstone hides.
   private(set) var isDamaged = false
 
   static let damaged = Tombstone(tags: [], horizon: [:], isDamaged: true)
