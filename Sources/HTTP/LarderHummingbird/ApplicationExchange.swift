@@ -8,7 +8,7 @@
 
   /// A client's request, and the application that answers it if the cache cannot.
   final class ApplicationExchange: Sendable {
-    /// The exchange of the running task. A transport gets the request alone, but the application needs the context, too.
+    /// The exchange of the running task. A transport gets only the request, but the application also needs the context.
     @TaskLocal static var current: ApplicationExchange?
 
     private let request: Request
@@ -49,7 +49,7 @@
 
     func send(_ head: HTTPRequest, _ body: HTTPBody) async throws -> (HTTPResponse, HTTPBody) {
       var forwarded = Request(head: head, body: request.body)
-      // The key does not contain this body, so the body must not change the response.
+      // A body that no field announces is not part of the key, so the application gets an empty body instead.
       forwarded.body =
         received == nil
         ? RequestBody(buffer: ByteBuffer())
@@ -58,7 +58,7 @@
       do {
         response = try await respond(forwarded)
         if response.body.contentLength == 0 {
-          // The empty body is written, because other code, such as a middleware, may wait for the end of the body.
+          // The empty body is written, too, because other code, such as a middleware, may wait for the end of the body.
           try await response.body.write(DiscardingWriter())
           response = Response(status: response.status, headers: response.headers)
         }

@@ -63,7 +63,7 @@
     private func begin(_ body: ResponseBody) {
       let (stream, source) = RequestBody.makeStream()
       pieces = BodyPieces(stream)
-      // The exchange holds this body, and the task must not hold the exchange: the end of this body ends the task.
+      // The exchange keeps this body alive. If the task kept the exchange alive, `deinit` would never cancel the task.
       writing = ApplicationExchange.$current.withValue(nil) {
         Task {
           do {
@@ -85,7 +85,7 @@
       if buffer.readableBytes > 0 { await source.yield(buffer) }
     }
 
-    /// Does nothing: an error after this call still counts, so only the end of `write` ends the body.
+    /// Does nothing. An error after this call would still make the body invalid, so only the return of `write` ends the body.
     func finish(_ trailingHeaders: HTTPFields?) {}
   }
 

@@ -23,8 +23,8 @@
   ///     configuration.urlCache = nil
   ///     let session = URLSession(configuration: configuration)
   ///
-  /// `cachePolicy` of each request applies, and a `timeoutInterval` shorter than the limit of the cache. The protocol follows
-  /// up to 20 redirections through the cache and asks no delegate about them. It puts no cookies of responses into the session.
+  /// Each request's `cachePolicy` applies. A `timeoutInterval` applies if the cache's limit is longer. The protocol follows up to
+  /// 20 redirections through the cache and asks no delegate about them. It puts no cookies of responses into the session.
   ///
   /// On Linux, protocols have limits: additional headers and the cache policy of the configuration have no effect, a body
   /// arrives in one piece, an upload task fails (use a data task with `httpBody`), and a download task gets no file.
@@ -77,7 +77,7 @@
         let (response, answer) = try await redirections.follow(in: cache)
         events.report { $0.urlProtocol($1, didReceive: response, cacheStoragePolicy: .notAllowed) }
         #if canImport(FoundationNetworking)
-          // A completion handler would get only the last piece of several.
+          // A completion handler would get only the last of several pieces, so the whole body is one piece.
           events.receive(Data(try await answer.bytes()))
         #else
           for try await piece in answer { events.receive(Data(piece)) }

@@ -24,7 +24,7 @@
 
     /// The cache, with the time limit of this request if that limit is shorter than the limit of the cache.
     func limiting(_ cache: HTTPCache) -> HTTPCache {
-      // A longer limit, which may not fit a `Duration`, is longer than the limit of any policy.
+      // A limit of 1e9 s or more may not fit a `Duration`, and is longer than the limit of any policy.
       guard timeoutInterval > 0, timeoutInterval < 1e9,
         case let limit = Duration.seconds(timeoutInterval), limit < cache.rules.policy.timeout
       else { return cache }
@@ -56,7 +56,7 @@
       var bytes: [UInt8] = []
       var piece = [UInt8](repeating: 0, count: 1 << 16)
       while true {
-        // Foundation has no other way to read a stream.
+        // The call is unsafe, but Foundation has no other way to read a stream.
         let count = unsafe read(&piece, maxLength: piece.count)
         if count < 0 { throw streamError ?? URLError(.requestBodyStreamExhausted) }
         if count == 0 { return bytes }

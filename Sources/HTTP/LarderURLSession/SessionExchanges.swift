@@ -14,7 +14,7 @@
 
   /// The events of a task that its reader has not taken yet.
   final class Arrivals: Sendable {
-    /// The most unread bytes: `URLSession` reads on even if nobody takes the bytes, so a task that brings more ends.
+    /// The most unread bytes. `URLSession` reads on even if nobody takes the bytes, so the transport ends a body with more bytes.
     private static let largestUnread = 64_000_000
 
     private let stream: AsyncThrowingStream<Arrival, any Error>
@@ -23,7 +23,7 @@
 
     init(of task: URLSessionDataTask) {
       (stream, continuation) = AsyncThrowingStream.makeStream()
-      // On Linux all sessions share a queue, for which `cancel` waits. The reader may be stopped on that queue.
+      // On Linux `cancel` waits for a queue that all sessions share. This closure may run on that queue, so it does not wait.
       continuation.onTermination = { _ in DispatchQueue.global().async { task.cancel() } }
     }
 
@@ -47,7 +47,7 @@
     func next() async throws -> Arrival? {
       var iterator = stream.makeAsyncIterator()
       let arrival = try await iterator.next()
-      // For a cancelled task the stream ends early.
+      // For a cancelled task the stream ends early, so its end is not the end of the response.
       if arrival == nil { try Task.checkCancellation() }
       return arrival
     }
@@ -62,8 +62,8 @@
   final class SessionExchanges: NSObject, URLSessionDataDelegate {
     private let underWay = Mutex<[Int: Arrivals]>([:])
 
-    /// Starts a task. A cancelled reader cancels the task. After a reader that only drops the body, the task runs until its end,
-    /// or until too many bytes are unread.
+    /// Starts a task. If the reader is cancelled, the task is cancelled, too. If the reader only drops the body, the task runs
+    /// until its end, or until too many bytes are unread.
     func begin(_ task: URLSessionDataTask) -> Arrivals {
       let arrivals = Arrivals(of: task)
       underWay.withLock { $0[task.taskIdentifier] = arrivals }
@@ -75,7 +75,7 @@
       _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
       completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-      // On Linux interim responses come here, too; 101 is a final response (RFC 9110, 15.2).
+      // On Linux this function also gets the interim responses, which are ignored; 101 is a final response (RFC 9110, 15.2).
       if let response = response as? HTTPURLResponse,
         response.statusCode >= 200 || response.statusCode == 101
       {

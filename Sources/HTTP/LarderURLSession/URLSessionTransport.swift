@@ -27,7 +27,7 @@
     public init(configuration: URLSessionConfiguration = .ephemeral) {
       let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
       configuration.urlCache = nil
-      // A request to the origin must not go through a cache again.
+      // A request to the origin must not go through a cache again, so the protocols that ask a cache are removed.
       configuration.protocolClasses = configuration.protocolClasses?.filter {
         !($0 is HTTPCacheURLProtocol.Type)
       }

@@ -93,7 +93,7 @@
       for directive in directives where directive.name == name {
         let listed = directive.argument.map { fieldMembers([$0]).map { $0.lowercased() } } ?? []
         if !directive.isWellFormed || listed.isEmpty { return [] }
-        // In place: a copy for each directive would take quadratic time.
+        // The set grows in place, because a copy of the set for each directive would take quadratic time.
         names = names ?? []
         names?.formUnion(listed)
       }
@@ -119,7 +119,7 @@
   }
 
   extension Duration {
-    /// The duration in whole seconds, at most about 35,000 years: `components` traps beyond 64 bits.
+    /// The duration in whole seconds, at most about 35,000 years, because `components` traps for a longer duration.
     var wholeSeconds: Int64 {
       let longest = Duration.seconds(1 << 40)
       return min(max(self, .zero - longest), longest).components.seconds

@@ -3,7 +3,7 @@
   public import Larder
   import LarderSystem
 
-  /// A date of a field, to the second (RFC 9110, 5.6.7).
+  /// A date in a field, with a precision of one second (RFC 9110, 5.6.7).
   public struct HTTPDate: Hashable, Comparable, Sendable {
     /// Seconds since 1970, UTC.
     public let seconds: Int64
@@ -36,7 +36,7 @@
         (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
       else { return nil }
       let date = CalendarDate(year: Int64(year), month: Int64(month), day: Int64(day))
-      // A day that the month does not have falls into the next month.
+      // A day that the month does not have, such as 31 April, is a day of the next month in `components`.
       guard day <= 28 || date.components.day == Int64(day) else { return nil }
       seconds = date.number * CalendarDate.secondsPerDay + Int64(hour * 3600 + minute * 60 + second)
     }
@@ -133,7 +133,7 @@
       return HTTPDate(year: year, month: month, day: day, time: parts[3])
     }
 
-    /// The four-digit year of a two-digit year: at most 50 years ahead, in this century or the last century.
+    /// The four-digit year of a two-digit year, in this century or the last century, and at most 50 years after `now`.
     static func year(_ short: Int, now: Timestamp) -> Int {
       let current = Int(HTTPDate(now).date.year)
       let year = current / 100 * 100 + short

@@ -3,7 +3,7 @@
 
   /// The members of a comma-separated field, over all its lines (RFC 9110, 5.6.1).
   ///
-  /// Commas in quoted strings do not separate members; a string without an end ends with its line. Empty members are left
+  /// Commas in quoted strings do not separate members; a string without its last quote ends with its line. Empty members are left
   /// out, and so are the spaces and tabs around members.
   func fieldMembers(_ lines: [String]) -> [Substring] {
     var members: [Substring] = []
@@ -64,7 +64,7 @@
   }
 
   extension StringProtocol {
-    /// Whether both have the same bytes. For `==`, two spellings of a character are equal, for example with a combining accent.
+    /// Whether both texts have the same bytes. `==` also accepts another spelling of a character, such as a combining accent.
     func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
   }
 
@@ -87,8 +87,8 @@
   extension String {
     var trimmed: Substring { self[...].trimmed }
 
-    /// Whether the value has a replacement character, which may come from invalid UTF-8. Nearly all values are
-    /// ASCII, for which the first test is enough.
+    /// Whether the value has a replacement character, which may come from invalid UTF-8. The first test is fast, and is enough
+    /// for nearly all values, because they are ASCII.
     fileprivate var hasReplacement: Bool {
       utf8.contains(0xEF) && unicodeScalars.contains("\u{FFFD}")
     }
@@ -116,7 +116,7 @@
         ? self[fields: name].map(\.faithfulText) : values
     }
 
-    /// Fields that end at the next hop even if `Connection` omits them (RFC 9110, 7.6.1), and proxy fields (RFC 9111, 3.1).
+    /// Fields that are only for the next hop even if `Connection` omits them (RFC 9110, 7.6.1), and proxy fields (RFC 9111, 3.1).
     static let hopByHop: Set<HTTPField.Name> = [
       .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
       .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,

@@ -70,7 +70,7 @@
       if rest.isEmpty { return true }
       guard take(",") else { return nil }
       skip { $0 == 0x20 || $0 == 0x09 }
-      // A member must follow each comma.
+      // A member must follow each comma, so an end after a comma is malformed.
       return rest.isEmpty ? nil : false
     }
 

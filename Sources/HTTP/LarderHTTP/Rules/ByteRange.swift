@@ -3,7 +3,7 @@
 
   /// A requested range (RFC 9110, 14.1.2).
   enum ByteRange: Equatable {
-    /// From one byte to a last byte, or to the end.
+    /// The bytes from a first to a last position; the last position nil means the end of the body.
     case from(Int, to: Int?)
     /// This many bytes at the end.
     case suffix(Int)
@@ -57,7 +57,7 @@
       self.whole = whole
     }
 
-    /// Reads `Content-Range`; nil unless there is one valid field in bytes that states the length of the whole.
+    /// Reads `Content-Range`; nil if the field is missing, repeated or invalid, or states no length of the whole in bytes.
     init?(_ fields: HTTPFields) {
       let lines = fields[values: .contentRange]
       guard lines.count == 1 else { return nil }
@@ -93,7 +93,7 @@
       return bytes.upperBound == whole - 1 ? "bytes=0-\(bytes.lowerBound - 1)" : nil
     }
 
-    /// Parses a position. A number beyond any possible length is cut.
+    /// Parses a position. A number that is larger than any possible length becomes 2^56.
     static func position(_ text: some StringProtocol) -> Int? {
       DeltaSeconds.parse(text, limit: 1 << 56)
     }

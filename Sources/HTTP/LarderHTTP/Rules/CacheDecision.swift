@@ -5,7 +5,7 @@
   public enum CacheDecision: Sendable, Hashable {
     /// Answer without asking the origin.
     case answer(CacheAnswer)
-    /// Answer at once and revalidate in the background, once for all clients.
+    /// Answer now, and revalidate in the background with one request for all clients.
     case answerWhileRevalidating(CacheAnswer, CacheForward)
     /// Send a request to the origin.
     case forward(CacheForward)
@@ -97,7 +97,7 @@
   public struct CacheForward: Sendable, Hashable {
     /// Why the cache could not answer by itself; the names are the values of `fwd` in `Cache-Status` (RFC 9211, 2.2).
     public enum Reason: String, Sendable, Hashable {
-      /// The request is one that a cache does not answer.
+      /// The request has fields for which a cache does not answer, such as `If-Match`.
       case bypass
       /// The cache does not answer requests with this method.
       case method
@@ -143,7 +143,7 @@
     var unconditional: CacheForward {
       var forward = self
       forward.request = original
-      // The cache evaluates the client's condition on the response.
+      // The cache itself evaluates the client's condition on the response, so the origin must not evaluate it.
       if isConditional || completes != nil {
         forward.request.headerFields.removeAll(ClientCondition.fields)
       }

@@ -7,7 +7,7 @@
     let lifetime: FreshnessLifetime
     /// The age in seconds.
     let age: Int
-    /// Whether the response was received more than a minute after the clock's time, so that its age is unknown.
+    /// Whether the time of arrival is more than a minute after the clock's present time, so that the age is unknown.
     let isFromTheFuture: Bool
 
     init(of stored: StoredResponse, at now: Timestamp, policy: HTTPCachePolicy) {
@@ -66,7 +66,7 @@
       self.source = source
     }
 
-    /// The seconds until `Expires`. An invalid date, or several different dates, count as past (5.3).
+    /// The seconds until `Expires`. If the date is invalid, or several dates differ, the response is already stale (5.3).
     private static func untilExpires(_ fields: HTTPFields, received: Timestamp) -> Int {
       let lines = Set(fields[values: .expires])
       guard lines.count == 1, let line = lines.first,
@@ -158,7 +158,7 @@
         case .any: true
         case .seconds(let most): staleness <= most
         }
-      // A client that demands a newer response waits for it.
+      // A client that limits the age by `max-age` gets no older response, but waits for the validation.
       let isOldEnough = request.maxAge.map { freshness.age <= $0 } ?? true
       if !isOldEnough { byRequest = false }
       whileRevalidating =

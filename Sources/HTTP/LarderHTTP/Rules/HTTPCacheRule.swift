@@ -10,7 +10,7 @@
     /// The host, the path and the query, with `*` for any bytes: `api.example.com/images/*`, `*/search?*`. The host includes
     /// the port if it is not the scheme's default.
     public var pattern: String
-    /// The freshness in place of the stated freshness, and in place of ``defaultFreshness``; nil changes nothing.
+    /// Replaces the freshness that a response states, and ``defaultFreshness``; nil changes nothing.
     public var freshness: Duration?
     /// The freshness of responses that state no freshness, if their status allows an estimate (RFC 9110, section 15.1). It
     /// replaces the estimate by `Last-Modified`.
@@ -19,9 +19,9 @@
     public var statuses: Set<Int>?
     /// The content types that are stored, in lower case, such as `application/json` or `image/*`; nil for all types.
     public var contentTypes: Set<String>?
-    /// The content types of a successful answer to GET, as in ``contentTypes``; nil for any type. Another type, the status 511
-    /// or a redirection to another host counts as the login page of a network: the request throws
-    /// ``HTTPCacheError/unexpected(_:)``, or gets a stored response as if the origin were offline, and nothing is stored.
+    /// The content types of a successful answer to GET, as in ``contentTypes``; nil for any type. Another type, the status 511 or
+    /// a redirection to another host counts as the login page of a network, and is not stored. The request gets a stored response
+    /// as if the origin were offline, or throws ``HTTPCacheError/unexpected(_:)``.
     public var expectedTypes: Set<String>?
     /// The names of query parameters that do not change the response: requests that differ only in these parameters share a
     /// response. The origin gets the parameters of the request that is sent.
@@ -92,7 +92,7 @@
         ignoredParameters.isEmpty
           || !ignoredParameters.contains(String(parameter.prefix { $0 != "=" }))
       }
-      // The sort by name is stable, because the order of equal names may have a meaning.
+      // The sort by name is stable, because the order of parameters with equal names may have a meaning.
       return ignoresParameterOrder
         ? kept.enumerated().sorted {
           let (left, right) = ($0.element.prefix { $0 != "=" }, $1.element.prefix { $0 != "=" })

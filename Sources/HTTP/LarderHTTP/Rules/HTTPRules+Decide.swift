@@ -99,7 +99,7 @@
       if let part = selection.part { return completion(request, stored: stored, of: part) }
       var forward = CacheForward(
         request, because: stored.isEmpty ? .uriMiss : .varyMiss, stored: stored)
-      // 4.3.1: the origin may confirm a variant that this request does not select.
+      // 4.3.1: the origin may confirm a variant that this request does not select, so the request has the tags of the variants.
       let credential = credential(of: request)
       let others = stored.indices.filter { index in
         stored[index].entityTag?.isStrong == true && stored[index].part == nil
@@ -132,7 +132,7 @@
       return forward
     }
 
-    /// The background request that refreshes a stale response. It asks for the whole response.
+    /// The background request that refreshes a stale response. The request is for the whole response.
     private func background(_ forward: CacheForward) -> CacheForward {
       var request = forward.original
       if request.method == .head { request.method = .get }
@@ -168,7 +168,7 @@
 
   /// The stored responses of a URI that a request selects (RFC 9111, 4 and 4.1).
   struct Selection {
-    /// The newest whole response or, without a whole response, the newest part that covers the requested range.
+    /// The newest whole response. If there is no whole response, the newest part that covers the requested range.
     let best: Int?
     /// If ``best`` is nil, the newest stored part of the selected representation.
     let part: Int?

@@ -37,7 +37,7 @@
       return nil
     }
 
-    /// A stored part joined with the received part; nil for two wholes (RFC 9111, 3.4), a gap, or a union that is not stored.
+    /// A stored part joined with the received part. Nil for two wholes (RFC 9111, 3.4), for a gap, or if a rule forbids storing.
     private func joined(
       _ exchange: Exchange, with index: Int
     ) -> (response: StoredResponse, body: JoinedBody)? {
@@ -77,7 +77,7 @@
       return date.seconds - modified.seconds >= 60
     }
 
-    /// Whether parts with these fields and with `other` are parts of one whole (RFC 9110, 15.3.7.3).
+    /// Whether a part with these fields and a part with the fields `other` belong to one whole (RFC 9110, 15.3.7.3).
     func isSameWhole(as other: HTTPFields) -> Bool {
       guard let tag = entityTag, let newer = EntityTag(other), tag.isStrong else { return false }
       return tag.matchesStrongly(newer)

@@ -61,14 +61,14 @@
       }
       if let stored = stored(exchange) { reception.stores = [(stored, .received)] }
       // A successful response replaces the selected response. An answer that the resource is gone, or not for this client,
-      // removes the selected response. Any other error may be temporary.
+      // removes the selected response. After any other error the selected response stays, because the error may be temporary.
       let status = response.status.code
       if let selected = forward.selected,
         (200...299).contains(status) && status != 206 || [401, 403, 404, 410].contains(status)
       {
         reception.removes = [selected]
       }
-      // The cache replaced or removed the client's condition, so it evaluates the condition on the response.
+      // The cache removed or replaced the client's condition before it asked the origin, so it evaluates the condition now.
       if forward.request != forward.original, let stored = reception.stores.first?.response,
         let condition = ClientCondition(forward.original.headerFields), condition.isMet(by: stored)
       {
@@ -110,7 +110,7 @@
       full.requested = exchange.requested
       full.received = exchange.received
       var newer = exchange.response.headerFields
-      // If the newer tag does not confirm the tag of the stored response, the stored response keeps its own tag.
+      // If the newer tag does not confirm the tag of the stored body, the stored response keeps its own tag.
       if let tag = EntityTag(newer), let own = old.entityTag, !tag.confirms(own) {
         newer[.eTag] = nil
       }
@@ -126,7 +126,7 @@
       let isStorable =
         !directives.noStore && !RequestDirectives(fields).noStore
         || directives.mustUnderstand && Self.understands(old.response.status)
-      // The newer fields may belong to one user.
+      // The newer fields may belong to one user, so the rules of a shared cache must allow their storing.
       let credential = Principal(exchange.forward.original, policy: policy).digest
       let mayStay = isStorable && allowsSharing(directives, credential: credential)
       return (
@@ -158,7 +158,7 @@
       {
         return false
       }
-      // Another length counts as another representation, although an origin that encodes each response again may send one.
+      // Another length counts as another representation. Yet it may come from an origin that encodes each response again.
       let length = fields[.contentLength].flatMap { ContentRange.position($0) }
       return length.map { $0 == stored.bodySize } ?? true
     }

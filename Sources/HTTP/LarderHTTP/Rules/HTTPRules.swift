@@ -42,15 +42,15 @@
     public var storesCookies: Bool
     /// The time limit for the head of a response, and then for each piece of its body. Default: 15 s.
     public var timeout: Duration
-    /// The longest wait that an origin can demand for a GET or HEAD, by `Retry-After` with 429 or 503; then the request is sent
-    /// once more. The client gets an answer that demands a longer wait, and a second 429 or 503. Nothing waits if a stored
-    /// response replaces a 503. Default: zero, for no second request.
+    /// The longest wait for a GET or HEAD that an origin can demand by `Retry-After` with 429 or 503. After the wait the request
+    /// is sent once more. If the origin demands a longer wait, or answers with a second 429 or 503, the client gets that answer.
+    /// There is no wait if a stored response replaces a 503. Default: zero, for no second request.
     public var longestWait: Duration
     /// The largest body, in bytes, that is stored, but at most half of the limits of the namespace and the store. Larger
     /// bodies pass through. Default: 1,000,000,000.
     public var largestBody: Int
-    /// The memory, in bytes, for the bodies of all requests on their way into the store. Most bodies need at most 256 KB and
-    /// one piece of the origin. A body without room passes through and is not stored. Default: 64,000,000.
+    /// The memory, in bytes, for all bodies that are on their way into the store. Most bodies need at most 256 KB and one piece
+    /// of the origin. If no memory is left, a body passes through and is not stored. Default: 64,000,000.
     public var bufferLimit: Int
     /// The most responses of one URI that `Vary` and credentials may separate. A further response removes the least recently
     /// used response. At least 1; default: 32.
@@ -68,8 +68,7 @@
     /// In a private cache, requests with different names share no response. Without a name the credentials count. The closure
     /// must always return the same name for the same request; one request may call it several times. Default: none.
     public var principal: (@Sendable (HTTPRequest) -> String?)?
-    /// The key of all digests. An ``HTTPCache`` takes the key from its store. Digests of rules without a store are valid
-    /// only in this process.
+    /// The key of all digests. An ``HTTPCache`` takes the key from its store. Rules without a store have a key of their process.
     var secret = Secrets.processKey
 
     /// Makes a policy. A setting that is left out has the default of its property.

@@ -10,7 +10,7 @@
 
     static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }
 
-    /// The URIs that a successful unsafe request invalidates: the target, and `Location` and `Content-Location` of its origin.
+    /// The URIs that a successful unsafe request invalidates: the target, and `Location` and `Content-Location` if in its origin.
     static func keys(
       of request: HTTPRequest, _ response: HTTPResponse, policy: HTTPCachePolicy
     ) -> [ResponseKey] {
@@ -31,8 +31,8 @@
 
     /// Resolves a reference in a response (RFC 3986, 5.2); nil if it is not an HTTP URI.
     ///
-    /// Characters stay as they are, as in requests, so a reference and a request have equal keys. The segments `.` and `..`
-    /// are removed.
+    /// Characters are neither encoded nor decoded, so a reference has the same key as a request with the same characters. The
+    /// segments `.` and `..` are removed.
     static func resolve(
       _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
     ) -> ResponseKey? {
@@ -113,7 +113,7 @@
 
     /// The tag of a group. Equal names mean one group only within an origin (section 2.1).
     private static func tag(_ group: String, of origin: String) -> String {
-      // The origin has no space and the hash has no colon, so no two groups get one tag.
+      // An origin contains no space and a hash contains no colon, so two groups never have the same tag.
       let name = origin + " " + group
       return prefix
         + (prefix.utf8.count + name.utf8.count <= longestTag ? name : Secrets.hash(name))
@@ -133,7 +133,7 @@
         endsTags = CacheGroups.tags(
           .cacheGroupInvalidation, in: response.headerFields, of: key.origin)
       }
-      // Clear Site Data, section 3: a user agent obeys the field of a secure origin. A shared cache is not a user agent.
+      // Clear Site Data, section 3: a user agent obeys the field of a secure origin. A shared cache is no user agent.
       endsOrigin =
         rules.policy.kind == .private && request.scheme?.lowercased() == "https"
         && response.headerFields.members(of: .clearSiteData).contains {

@@ -81,7 +81,7 @@
       fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
     }
 
-    /// Whether the client already has the stored response. Entity tags take precedence, even if the cache knows none of them.
+    /// Whether the client already has the stored response. If the client sent entity tags, its date has no effect.
     func isMet(by stored: StoredResponse) -> Bool {
       guard (200...299).contains(stored.response.status.code) else { return false }
       if let tags {
@@ -92,7 +92,7 @@
       guard let date, let since = HTTPDate(leniently: date, now: stored.received) else {
         return false
       }
-      // Without Last-Modified, the date of the response stands for its last change.
+      // Without `Last-Modified`, the date of the response counts as the date of its last change.
       let modified =
         HTTPDate(of: .lastModified, in: stored.fields, now: stored.received) ?? stored.date
       return modified <= since
@@ -109,7 +109,7 @@
         stored.fields[fields: .eTag].first.flatMap { $0.value.isEmpty ? nil : $0 }
       }
       if !tagged.isEmpty {
-        // The bytes need not be text.
+        // The tags are joined as bytes, because they may be invalid UTF-8.
         let value = Array(tagged.map(\.valueBytes).joined(separator: [0x2C, 0x20]))
         request.headerFields.append(HTTPField(name: .ifNoneMatch, lenientValue: value))
       }

@@ -29,7 +29,7 @@
       return names.sorted()
     }
 
-    /// Whether `request` selects the response: equal fields, or the language that the request prefers.
+    /// Whether `request` selects the response. The fields are equal, or the response has the language that the request prefers.
     func matches(_ request: inout SelectingFields, response: HTTPFields) -> Bool {
       fields.allSatisfy { name, value in
         Self.areSame(request.value(of: name), value)
@@ -56,8 +56,8 @@
 
   /// The fields of a request in the form that `Vary` compares (RFC 9111, 4.1), normalized once for all stored responses.
   struct SelectingFields {
-    /// The largest value, in bytes, that is normalized; a longer value is compared by its lines. The normal form could take
-    /// as long as hundreds of requests, and a hit reads the values of all variants.
+    /// The largest value, in bytes, that is normalized; a longer value is compared by its lines. A hit reads the values of all
+    /// variants, and to normalize long values could take as long as hundreds of requests.
     private static let longest = 1024
 
     private let request: HTTPFields
@@ -89,7 +89,7 @@
       if isLong(lines) { return lines.joined(separator: "\n") }
       if name == .cookie { return lines.joined(separator: "; ") }
       if Preferences.names.contains(name) { return Preferences(lines).text }
-      // A field of unknown syntax may be a list with spaces around its members (RFC 9110, section 5.6.1).
+      // A field of unknown syntax may be a list, whose members may have spaces around them (RFC 9110, section 5.6.1).
       return fieldMembers(lines).joined(separator: ",")
     }
 

@@ -3,17 +3,17 @@
 
   /// The entries of a body that does not fit into the entry of its response.
   ///
-  /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on, and the response's entry, belong to it: the
-  /// store removes all of them together. The key of a response begins with its URI, and so never with `body `.
+  /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on, and the response's entry, belong to `body ID`:
+  /// the store removes all these entries together. The key of a response begins with its URI, and so never with `body `.
   ///
-  /// Until the response is stored, the entries have the lifetime ``lease``: if the process ends before, they expire. After
+  /// Until the response is stored, the entries have the lifetime ``lease``, so they expire if the process ends before. After
   /// another body has replaced this body, the entries have the lifetime ``grace``, which a reading client extends.
   struct BodyParts: Hashable, Sendable {
     /// The longest body that is the value of the response's entry; it is read in one piece.
     static let largestWhole = IncomingBody.pieceSize
     /// The length of a part if the namespace allows values of that length.
     static let usualSize = 1 << 18
-    /// The longest body that a record may claim to have.
+    /// The longest body that the metadata of a response may state; metadata with a longer body is damaged.
     static let largestBody: Int64 = 1 << 50
     /// The lifetime of the entries while the body comes, counted from the last part.
     static let lease = Duration.seconds(600)
@@ -79,7 +79,7 @@
       return StoredResponse(metadata: metadata, bodySize: entry.size)?.parts
     }
 
-    /// Shortens the lifetime of parts that no response has any more; clients that are reading them can read to the end.
+    /// Shortens the lifetime of parts that no response has any more. Clients that are reading the parts can read to the end.
     mutating func release(_ parts: BodyParts, in namespace: Store.Namespace) throws {
       _ = try touch(parts.root, in: namespace, expires: .after(BodyParts.grace))
     }

@@ -61,7 +61,7 @@
     public func withoutCredentials(_ request: HTTPRequest) -> HTTPRequest {
       var request = request
       request.headerFields.removeAll(Secrets.fields.union(partitionFields))
-      // The cache cannot know which fields the closure reads.
+      // The cache cannot know which fields the closure reads, so only fields that identify no user stay.
       if principal?(request) != nil {
         request.headerFields = request.headerFields.filter { Self.impersonal.contains($0.name) }
       }

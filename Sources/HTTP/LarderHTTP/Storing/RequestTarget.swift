@@ -49,7 +49,7 @@
     enum Fault {
       /// The path could become part of the authority.
       case path
-      /// The scheme or the authority could end early, or the host is missing.
+      /// Programs could disagree where the scheme or the authority ends, or the host is missing.
       case origin
     }
 

@@ -7,8 +7,8 @@
   /// A key is the URI or, for a URI of more than 180 bytes, its beginning and a SHA-256 hash. If the body of the request is
   /// part of the key (``HTTPCacheRule/bodyMethods``), `#` and a digest of the body follow. If `Vary` or credentials separate
   /// several responses, a space and a digest follow. A URI in a key contains no `#`, no space and no byte outside printable
-  /// ASCII, so the prefix `URI + " "` finds only the responses of this URI. A key has at most 250 bytes, so its cost does
-  /// not depend on other keys with the same beginning.
+  /// ASCII, so the prefix `URI + " "` finds only the responses of this URI. A key has at most 250 bytes: the cost of a longer key
+  /// would depend on other keys with the same beginning.
   public struct ResponseKey: Hashable, Sendable {
     /// The target URI in a normal form. Secrets in its query are replaced by digests.
     public internal(set) var uri: String
@@ -79,7 +79,7 @@
     /// The number of bytes of the URI with which each of its keys begins; a shorter URI is whole in its keys.
     static let shortestBeginning = 100
 
-    /// The URI, shortened if it is longer than `longest`. A shortened URI is also longer, so it cannot equal a whole URI.
+    /// The URI, shortened if it has more than `longest` bytes. A shortened URI also has more bytes, so it equals no whole URI.
     private func shortenedURI(longest: Int, kept: Int) -> String {
       guard uri.utf8.count > longest else { return uri }
       let hash = Secrets.hexadecimal(SHA256.hash(Array(uri.utf8)))
@@ -102,7 +102,7 @@
     func key(credential: String?, vary: VaryKey) -> String {
       if credential == nil, vary.fields.isEmpty { return base }
       var variant = credential.map { "credential \($0)\n" } ?? ""
-      // Credentials and values are already keyed digests.
+      // Credentials and values are already keyed digests, so a hash without a key is enough.
       for (name, value) in vary.fields { variant += name + (value.map { "=" + $0 } ?? "") + "\n" }
       return variantPrefix + Secrets.hash(variant)
     }

@@ -14,7 +14,7 @@
     private static let longestField = 1_024
     private static let mostNames = 64
 
-    /// Reads the field; nil if every byte of the query counts: without a field, or if the field is invalid or changes nothing.
+    /// Reads the field. Nil if the field is missing, is invalid or changes nothing, because then every byte of the query counts.
     init?(_ fields: HTTPFields) {
       self.init(fields.lines(of: .noVarySearch).joined(separator: ", "))
     }

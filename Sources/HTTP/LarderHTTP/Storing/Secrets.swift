@@ -49,7 +49,7 @@
     }
   }
 
-  /// SHA-256 by FIPS 180-4, for digests of short texts and bodies. This use is too small to add a dependency.
+  /// SHA-256 by FIPS 180-4, for digests of short texts and bodies. A dependency for this small use is not worthwhile.
   enum SHA256 {
     private static let constants: [UInt32] = [
       0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,

@@ -22,7 +22,7 @@
     var vary: VaryKey
     /// The digest of the request's user; nil without a user, and in a shared cache.
     var credential: String?
-    /// The terms of reuse that the fields state, after they have been read; see ``readTerms(for:)``.
+    /// The terms of reuse that the fields state; empty before ``readTerms(for:)`` has read the fields.
     var terms = StoredTerms()
 
     /// The entries of the body; nil if the body is the value of the response's entry.
@@ -147,7 +147,7 @@
     /// Reads the metadata of an entry with a value of `bodySize` bytes; nil for bytes that are not the metadata of a response in
     /// a known version.
     init?(metadata: [UInt8], bodySize: Int) {
-      // `HTTPFields` traps beyond a limit, so a damaged or foreign record must not reach it.
+      // `HTTPFields` traps if it gets too many fields, so a damaged or foreign record with more fields is refused.
       guard let metadata = ResponseMetadata(metadata),
         metadata.fields.count <= 4 * HTTPCacheError.largestFieldCount,
         let requested = metadata.note("requested").flatMap({ Int64($0) }),
