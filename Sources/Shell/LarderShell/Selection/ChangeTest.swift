@@ -4,8 +4,8 @@ import ShellLanguage
 
 /// Tests whether a change belongs to a selection.
 ///
-/// Only the namespace, key and size of a removed entry are known. Conditions on other facts use the present entry under the
-/// key of a set or update. For other changes, and without such an entry, these conditions are false.
+/// For a removed entry, only the namespace, key and size are known. Conditions on other facts use the entry that is now under
+/// the key of a set or update. For other changes, and if there is no such entry, these conditions are false.
 struct ChangeTest {
   private let names: Set<ExactString>?
   private let events: Set<String>?
@@ -14,7 +14,7 @@ struct ChangeTest {
   private let store: Store
   private let queries: QueryRun
 
-  /// Without names or events, changes of every namespace or kind pass.
+  /// If `names` or `events` is nil, changes of every namespace or of every kind pass.
   init(
     _ selection: Selection, names: Set<ExactString>?, events: Set<String>?, in store: Store,
     _ queries: QueryRun
@@ -38,7 +38,7 @@ struct ChangeTest {
         || event.kind == .missed,
       events?.contains(event.kind.rawValue) ?? true
     else { return false }
-    // A change without a key concerns a whole namespace or the store, and so the selected entries, too.
+    // A change without a key applies to a whole namespace or the store, and so also to the selected entries.
     guard event.change.key != nil else { return true }
     guard patterns.isEmpty || patterns.contains(where: { event.matches($0) }) else { return false }
     for condition in conditions where try !holds(condition, for: event) { return false }
@@ -60,7 +60,7 @@ struct ChangeTest {
 }
 
 extension Expression {
-  /// Whether every operand is one of these facts, or a constant.
+  /// Whether each operand is one of these facts or a constant.
   fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
     var isOnly = true
     forEachOperand { isOnly = isOnly && $0.needsOnly(names) }

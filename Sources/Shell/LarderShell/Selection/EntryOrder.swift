@@ -6,24 +6,24 @@ struct Ranked: Equatable {
   let value: QueryValue
 }
 
-/// An order of entries other than the order of the keys.
+/// An order of entries that is not the order of the keys.
 struct EntryOrder {
   private let sort: Selection.Sort
   private let isReversed: Bool
 
-  /// Nil for the order of keys and its reverse: a walk finds entries in the order of keys.
+  /// Nil for the order of keys and its reverse, in which a walk finds the entries anyway.
   init?(_ selection: Selection) {
     guard let sort = selection.sort, sort != .key else { return nil }
     self.sort = sort
     isReversed = selection.isReversed
   }
 
-  /// The operand of `--sort`; nil if the order is by a fact.
+  /// The operand of `--sort`. Nil if a fact such as the size gives the order.
   var operand: QueryOperand? { if case .operand(let operand) = sort { operand } else { nil } }
 
   var readsValue: Bool { operand?.readsValue ?? false }
 
-  /// The entry with the value by which it is sorted: the smallest of several elements, or in reverse the largest.
+  /// The entry with its value for sorting. Of several elements, this is the smallest, or the largest in reverse order.
   func ranked(_ entry: Store.Entry, _ value: Span<UInt8>, _ queries: QueryRun) -> Ranked {
     guard let operand else { return Ranked(entry: entry.withoutExtras, value: .null) }
     let values = queries.allValues([operand], for: .order, entry, value)[0]
@@ -52,14 +52,14 @@ struct EntryOrder {
   }
 }
 
-/// The first elements of an order, at most `most`. Up to twice as many elements, or 1,000, are in memory until they are sorted.
+/// The first `most` elements of an order. At most twice as many elements, or 1,000, are in memory.
 struct FirstOf<Element> {
   private let most: Int
   private let precedes: (Element, Element) -> Bool
-  /// Called often while elements are sorted; its error ends the sorting.
+  /// Called often while elements are sorted. An error that `pause` throws ends the sorting.
   private let pause: () throws -> Void
   private var kept: [Element] = []
-  /// The last kept element. Elements after this element are not kept.
+  /// The last of the first `most` elements so far; nil while there are fewer. An element after `last` is not kept.
   private var last: Element?
   private(set) var count = 0
 
@@ -91,7 +91,7 @@ struct FirstOf<Element> {
 }
 
 extension Sequence {
-  /// The elements in order. `pause` is called often; its error ends the sorting.
+  /// The elements in order. `pause` is called often, and an error that `pause` throws ends the sorting.
   func sorted(
     pausing pause: () throws -> Void, by precedes: (Element, Element) -> Bool
   ) rethrows -> [Element] {

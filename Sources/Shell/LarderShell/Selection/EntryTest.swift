@@ -1,9 +1,9 @@
 import Larder
 import ShellLanguage
 
-/// Tests whether an entry belongs to a selection. Each walk needs a test of its own: matchers of expressions cannot be shared.
+/// Tests whether an entry belongs to a selection. Walks cannot share the matchers of expressions, so each walk has its own test.
 struct EntryTest {
-  /// The conditions that need the value, or the conditions that do not.
+  /// A group of conditions: those that need the value of the entry, or those that need no value.
   private struct Part {
     let condition: Expression
     let readsResponse: Bool
@@ -15,7 +15,7 @@ struct EntryTest {
   }
 
   let seesExpired: Bool
-  /// Counts the entries whose values cannot be read.
+  /// Counts the entries whose values this program cannot read.
   let unreadable: UnreadableValues?
   private let queries: QueryRun
   private let patterns: [Selection.Pattern]
@@ -44,7 +44,7 @@ struct EntryTest {
     patterns.isEmpty || patterns.contains { $0.matches(key) }
   }
 
-  /// Whether an entry meets the conditions that need no value; false for an entry that `unreadable` counts.
+  /// Whether an entry meets the conditions that need no value. False for an entry that `unreadable` counts.
   func passesFacts(_ entry: Store.Entry) throws -> Bool {
     guard try passes(facts, entry, Span()) else { return false }
     return try !(unreadable?.take(entry) ?? false)
@@ -63,6 +63,6 @@ struct EntryTest {
 }
 
 extension Store.Entry {
-  /// The time of the last known use; if no use is known, the time of the write.
+  /// The time of the last known use. If no use is known, the time of the write.
   var lastUse: Timestamp { lastUsed ?? written }
 }

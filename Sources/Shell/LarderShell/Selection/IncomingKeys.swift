@@ -6,12 +6,12 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The number of keys that came from standard input, and how many of these keys no namespace has.
+/// The number of keys from standard input, and the number of these keys that are in no namespace.
 struct PipedKeys {
   var count = 0
   var absent = 0
 
-  /// Throws if some of the keys are in no namespace.
+  /// Throws if some of the keys were in no namespace.
   func check() throws(ShellError) {
     guard absent > 0 else { return }
     throw ShellError(
@@ -21,15 +21,15 @@ struct PipedKeys {
   }
 }
 
-/// Reads keys from standard input, one after the other, in the forms in which this shell lists keys.
+/// Reads keys from standard input one by one, in the forms in which this shell writes lists of keys.
 struct IncomingKeys {
-  /// A key, in one namespace or, without a name, in all.
+  /// A key in one namespace. If the namespace is nil, the key in all namespaces of the command.
   struct Item {
     var namespace: String?
     let key: [UInt8]
   }
 
-  /// The fields that name an entry in a record of JSON output.
+  /// The fields of a JSON record that identify an entry.
   private struct Record: Decodable {
     let namespace: String?
     let key: String?
@@ -48,7 +48,7 @@ struct IncomingKeys {
   }
 
   private let kind: Selection.KeyInput
-  /// Nil if every key was read already.
+  /// Nil if the keys were already read.
   private let input: Host.Input?
   private var number = 0
   private var seen = SeenKeys()
@@ -64,11 +64,11 @@ struct IncomingKeys {
 
   var isEmpty: Bool { input == nil && waiting.isEmpty }
 
-  /// The next key that is neither empty nor a repetition. A carriage return at the end of a line is not part of the key.
+  /// The next key that is not empty and has not come before. A carriage return at the end of a line is not part of the key.
   mutating func next() throws -> Item? {
     while true {
       if let item = waiting.popFirst() {
-        // The name of a namespace has no NUL, so a NUL can end the name.
+        // The name of a namespace contains no NUL, so a NUL separates the name from the key.
         let name: [UInt8] = item.namespace.map { Array($0.utf8) + [0] } ?? []
         if !item.key.isEmpty, seen.insert(name + item.key) { return item }
         continue
@@ -96,7 +96,7 @@ struct IncomingKeys {
     }
   }
 
-  /// The records of a line: a whole array, as `json` writes it, or a single record of `jsonl`.
+  /// The records of a line: an array of records, as `json` writes it, or a single record of `jsonl`.
   private func records(_ line: [UInt8]) throws(ShellError) -> [Item] {
     if line.allSatisfy({ $0 == .space }) { return [] }
     let decoder = JSONDecoder()
@@ -121,11 +121,11 @@ struct IncomingKeys {
   }
 }
 
-/// The keys that have come before, as 128-bit digests with a secret of this process: 16 bytes for a key of any length.
+/// The keys that have come before. Keys may be long, so only 128-bit digests are kept, with a secret of this process.
 struct SeenKeys {
   private var digests: Set<SIMD2<Int>> = []
 
-  /// Adds a key; false if the key has come before.
+  /// Adds a key. Returns false if the key has come before.
   mutating func insert(_ key: [UInt8]) -> Bool {
     func hash(_ part: Int) -> Int {
       var hasher = Hasher()

@@ -2,10 +2,10 @@ import Larder
 import LarderSystem
 
 extension Store.Namespace {
-  /// A key up to this length sorts before all longer keys that begin with the key.
+  /// A key up to this length comes before all longer keys that begin with it.
   private static let sortedLength = 200
 
-  /// Lends the entry under exactly this key, expired or not, and its value. The lookup counts no read and removes no entry.
+  /// Lends the entry under exactly this key, and its value, also after the expiry. Does not count as a read and removes nothing.
   func lookUp<Result>(
     _ key: [UInt8], _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -13,7 +13,7 @@ extension Store.Namespace {
     return try lookUp(key, damaged: &damaged, body)
   }
 
-  /// - Parameter damaged: Rises by one if no entry is found, but the lookup passes a damaged entry whose key begins with `key`.
+  /// - Parameter damaged: Grows by one if no entry is found, but a damaged entry has a key that begins with `key`.
   func lookUp<Result>(
     _ key: [UInt8], damaged: inout Int, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
@@ -23,7 +23,7 @@ extension Store.Namespace {
     try scanEntries(
       prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
     ) { entry, value in
-      // A very long key is stored as its beginning and a hash, so other keys with this prefix may come before the key.
+      // A store keeps the beginning and a hash of a very long key, so other keys with the same beginning may come first.
       guard entry.key.bytes == key else { return key.count > Self.sortedLength }
       result = try body(entry, value)
       return false
@@ -32,12 +32,12 @@ extension Store.Namespace {
     return result
   }
 
-  /// Whether a key has an entry that has not expired; with `seesExpired`, whether it has any entry.
+  /// Whether the key has an entry that has not expired. With `seesExpired`, whether the key has any entry.
   func holds(_ key: [UInt8], _ seesExpired: Bool) throws -> Bool {
     try entry(for: key).map { $0.state != .expired || seesExpired } ?? false
   }
 
-  /// Scans up to the first value that this program cannot read, for example an encrypted value.
+  /// Scans until the first value that this program cannot read, for example an encrypted value.
   func scanReadable(_ visit: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
     do {
       try scan(visit)
@@ -48,7 +48,7 @@ extension Store.Namespace {
 }
 
 extension Store.Entry {
-  /// The entry without parts that can be as large as values. Lists and changes do not need these parts.
+  /// The entry without the parts that can be as large as a value. Lists and changes do not need these parts.
   var withoutExtras: Store.Entry {
     var entry = self
     entry.tags = []

@@ -1,19 +1,19 @@
 import Larder
 import ShellLanguage
 
-/// The queries of one command: they share an evaluator and the notes after the command.
+/// The queries of one command. They share an evaluator, and notes that the command prints at its end.
 final class QueryRun {
   private var evaluator: QueryEvaluator
   private var passed = 0
   private var valuesOfCBOR = 0
-  /// The first purpose of an evaluation. An entry can be evaluated for several purposes; only the first counts the entry.
+  /// The purpose of the first evaluation. If an entry is evaluated for several purposes, only the first one counts the entry.
   private var counted: Purpose?
 
   enum Purpose { case test, order, column }
 
-  /// Called often during the test of a value; its error ends the test.
+  /// Called often while a value is tested. An error that `pause` throws ends the test.
   let pause: () throws -> Void
-  /// Counts entries whose values cannot be read; while it is nil, an unreadable value is an error.
+  /// Counts the entries whose values this program cannot read. If nil, such a value is an error.
   var unreadable: UnreadableValues?
 
   init(now: UnixTime, pause: @escaping () throws -> Void) {
@@ -33,7 +33,7 @@ final class QueryRun {
     }
   }
 
-  /// Tests an expression on facts that do not come from a stored entry.
+  /// Tests an expression on the facts of something that is not a stored entry.
   func passes(_ expression: Expression, _ input: QueryInput) throws -> Bool {
     evaluator.begin(counting: false)
     return try evaluator.passes(expression, input, Span())
@@ -46,7 +46,7 @@ final class QueryRun {
     return counted == purpose
   }
 
-  /// The values of several operands as columns. An operand with `[]` gives the list of its elements; null without elements.
+  /// The values of several operands as columns. An operand with `[]` gives a list of its elements, or null if there are none.
   func columns(
     _ operands: [QueryOperand], _ entry: Store.Entry, _ value: Span<UInt8>
   ) -> [QueryValue] {
@@ -56,8 +56,8 @@ final class QueryRun {
     }
   }
 
-  /// All values of several operands; the entry is counted once. If an operand with `[]` finds no element, its value
-  /// is `missing`.
+  /// All values of several operands. The entry counts only once. If an operand with `[]` finds no element, its value is
+  /// `missing`.
   func allValues(
     _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
     missing: QueryValue? = .null
@@ -71,13 +71,13 @@ final class QueryRun {
     }
   }
 
-  /// Counts a value as CBOR if the evaluator has counted it as not JSON and its bytes are CBOR.
+  /// If the evaluator has counted the value as not JSON, counts the value as CBOR if its bytes are CBOR.
   private func noteCBOR(_ entry: Store.Entry, _ value: Span<UInt8>, _ before: Int) {
     guard evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) else { return }
     valuesOfCBOR += 1
   }
 
-  /// The notes that go to standard error after the command.
+  /// The notes for standard error after the command.
   var notes: [SafeText] {
     var notes: [SafeText] = []
     func add(_ count: Int, _ predicate: String) {
@@ -98,7 +98,7 @@ final class QueryRun {
 }
 
 extension QueryInput {
-  /// - Parameter readsResponse: Whether the expression uses the status or a header of an HTTP response.
+  /// - Parameter readsResponse: Whether the expression needs the status or a header of an HTTP response.
   init(_ entry: Store.Entry, readsResponse: Bool) {
     self.init()
     key = entry.key.bytes
@@ -124,7 +124,7 @@ extension QueryInput {
 }
 
 extension QueryOperand {
-  /// Whether the evaluation needs the head of an HTTP response.
+  /// Whether the evaluation needs the status or a header of an HTTP response.
   var readsResponse: Bool {
     switch self {
     case .path(let path): if case .header = path.root { true } else { false }

@@ -3,17 +3,17 @@ import ShellLanguage
 
 extension Scope {
   private static let batch = 500
-  /// The most entries, and the longest time, for counting the rest of a list that is cut.
+  /// If a list is cut, the rest is counted: at most this many entries, and for at most this time.
   private static let countedRest = 10_000
   private static let countingTime = Duration.milliseconds(4)
 
-  /// Lists the entries; a person gets one page.
+  /// Lists the entries. A person sees one page of the list.
   func list(as form: EntryForm, includingExpired: Bool = false) throws {
     let output = session.output
-    // A list of keys that are still to be read from standard input cannot be continued.
+    // Keys that are still to be read from standard input can be read only once, so such a list has no pages.
     let page = selection.input == nil || input != nil ? output.page(selection.limit) : nil
     let most = page ?? .max
-    // Entries after the page are only counted.
+    // The entries after the page are counted, but not shown.
     var cut = self
     let isSorted = EntryOrder(selection) != nil
     if page != nil { cut.selection.limit = isSorted ? .count(most) : nil }
@@ -44,17 +44,17 @@ extension Scope {
     if found == 0, output.isForPerson { try suggestOtherMatches() }
   }
 
-  /// The line below a list that is cut, such as `… 1,203 more: --after "k0050", or --limit all`
+  /// The line below a cut list, such as `... 1,203 more: --after "k0050", or --limit all`
   private func remark(_ rest: (count: Int, isAll: Bool), behind key: [UInt8]?) -> SafeText {
     let over = rest.isAll ? "" : "over "
-    // A key tells the end of the page only in the order of keys and in one namespace.
+    // `--after` with the last key continues the list only in the order of keys and in one namespace.
     let isByKey = EntryOrder(selection) == nil && namespaces.count == 1
     let after = isByKey ? key.map { "--after \(Quoting.typed($0)), or " } ?? "" : ""
     let other = selection.sort == .size && !selection.isReversed ? "--reverse, or " : ""
     return "\u{2026} \(over)\(Wording.count(rest.count)) more: \(after)\(other)--limit all"
   }
 
-  /// Writes only the keys of a selection in one namespace.
+  /// Writes the keys of a selection in one namespace, without facts.
   func listKeys() throws {
     var walk = try SelectionWalk(selection, in: namespaces, for: session)
     var left = selection.most
@@ -68,7 +68,7 @@ extension Scope {
     }
   }
 
-  /// Suggests keys near a missing key. For a pattern, suggests matches in another case and values with its text.
+  /// Suggests keys that resemble a missing key. For a pattern, suggests matches in another case, or values that contain its text.
   private func suggestOtherMatches() throws {
     if selection.listsKeys, namespaces.count == 1, case .key(let key)? = selection.patterns.first,
       try !missingKeys().isEmpty

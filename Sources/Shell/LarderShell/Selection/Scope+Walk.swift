@@ -4,21 +4,21 @@ import ShellLanguage
 struct Walked {
   var piped = PipedKeys()
   var damaged = 0
-  /// The number of entries of the selection that were seen. If they were sorted, entries beyond the limit count, too.
+  /// The number of entries that the walk has seen. If the walk had to sort them, entries beyond the limit count, too.
   var found = 0
 }
 
 extension Scope {
-  /// A batch is small, so that other writers get their turn and ^C takes effect soon.
+  /// A batch is small, so that other writers do not wait long and ^C takes effect soon.
   private static let entriesPerBatch = 500
   private static let bytesPerBatch = 16_000_000
   private static let valuesPerBatch = 4_000_000
 
-  /// Hands out the results of `read` for the entries of the selection, some at a time, in the order and within the limit of the
-  /// selection, until `body` returns false. The values may be empty unless `readingValues` is true.
+  /// Reads the entries of the selection in its order and within its limit. Gives the results of `read` to `body`, a batch at a
+  /// time, until `body` returns false. The values may be empty unless `readingValues` is true.
   ///
-  /// In the order of keys only one batch is in memory; another order keeps the entries within the limit. No snapshot is held
-  /// while `body` runs. An interruption ends the walk.
+  /// In the order of keys, only one batch is in memory. For another order, the entries within the limit are in memory. No
+  /// snapshot is held while `body` runs. An interruption ends the walk.
   @discardableResult
   func walk<Item>(
     showing verb: String? = nil, readingValues: Bool = false, includingExpired: Bool = false,
@@ -55,7 +55,7 @@ extension Scope {
     }
     var sorted = try first.sorted()[...]
     var damaged = 0
-    /// Hands out the next entries until `take` returns false.
+    /// Gives the next entries to `take` until `take` returns false.
     func next(_ take: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
       guard order != nil else { return try walk.advance(readingValues: readingValues, take) }
       while let entry = sorted.popFirst()?.entry {
@@ -100,7 +100,7 @@ extension Scope {
     }
   }
 
-  /// Visits the entries with all values of each operand. Only the values of the operands are kept.
+  /// Visits the entries together with all values of each operand. Only these values are kept in memory.
   func forEachQueried(
     _ operands: [QueryOperand], _ body: (Store.Entry, [[QueryValue]]) throws -> Void
   ) throws {
@@ -113,7 +113,7 @@ extension Scope {
     }
   }
 
-  /// The entries of the selection and their bytes; expired entries are separate. The counters give the numbers if they can.
+  /// The entries of the selection with their bytes, and separately the expired entries. Uses the store's counters if possible.
   func tally() throws -> (fresh: Tally, expired: Tally) {
     guard try isCounted() else {
       var (fresh, expired) = (Tally(), Tally())
@@ -140,8 +140,8 @@ extension Scope {
     return tally
   }
 
-  /// Whether the counters of the namespaces give the answer: the selection has all entries, and no value among the first
-  /// hundred entries of each namespace is transformed.
+  /// Whether the counters of the namespaces give the answer. The selection must have all entries, and no value among the first
+  /// hundred entries of each namespace may be transformed.
   func isCounted() throws -> Bool {
     guard selection.patterns.isEmpty, selection.filters.isEmpty, selection.input == nil,
       selection.limit == nil, selection.after == nil

@@ -1,12 +1,12 @@
 import Larder
 import ShellLanguage
 
-/// The entries that a command is about: a selection in namespaces that exist.
+/// The entries to which a command applies: a selection in namespaces that exist.
 struct Scope {
   var selection: Selection
   let namespaces: [Store.Namespace]
   let session: Session
-  /// The keys of standard input, with their namespaces, if they were read before a walk.
+  /// The keys of standard input with their namespaces, if they were read before the walk.
   var input: IncomingKeys?
 
   var namesNamespaces: Bool { namespaces.count > 1 }
@@ -19,7 +19,7 @@ extension Scope {
     self.init(selection: Selection(namespaces: .all), namespaces: namespaces, session: session)
   }
 
-  /// - Parameter wholeByDefault: If true, a command without a namespace, while no namespace is in use, means the whole store.
+  /// - Parameter wholeByDefault: Whether a command without a namespace, in the line or in use, means the whole store.
   init(of call: Invocation, in session: Session, wholeByDefault: Bool = false) throws {
     guard var selection = call.selection else {
       preconditionFailure("\(call.command.name) takes no selection")
@@ -42,7 +42,7 @@ extension Scope {
       session: session)
   }
 
-  /// The namespace whose name is the only word of a selection, if that word is not a key.
+  /// The namespace with the name that is the only word of a selection; nil if this word is a key.
   private static func bareNamespace(
     _ selection: Selection, in session: Session
   ) throws -> NamespaceName? {
@@ -59,7 +59,7 @@ extension Scope {
     return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil
   }
 
-  /// The command with a namespace, as a hint. The system's shell removes quotes, so that `@"*"` would become all namespaces.
+  /// The command with an at sign, as a hint. A system shell would make `@*` (all namespaces) of `@"*"`; the hint is then `-n`.
   private static func hint(
     _ call: Invocation, _ name: NamespaceName, in session: Session
   ) -> SafeText? {
@@ -70,7 +70,7 @@ extension Scope {
     return "`-n NAME` before the command names it"
   }
 
-  /// The listed keys without an entry that passes. An expired entry passes only if the selection is about expired entries.
+  /// The listed keys whose entry does not pass, or that have no entry. Expired entries pass only if the selection asks for them.
   func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {
     let seesExpired = selection.wantsExpired
     return try selection.patterns.compactMap { pattern in
@@ -84,7 +84,7 @@ extension Scope {
     }
   }
 
-  /// Reads all keys from standard input, so that the scope can be walked twice: standard input can be read only once.
+  /// Reads all keys from standard input, which can be read only once. The scope can then be walked twice.
   mutating func keepInput() throws {
     guard input == nil, let kind = selection.input else { return }
     var incoming = try IncomingKeys(kind, from: session.host)
@@ -105,7 +105,7 @@ extension Scope {
     try session.host.notify("saved \(run.done.words) to \(path)")
   }
 
-  /// Throws if the selection lists keys, and some key is in none of the namespaces.
+  /// Throws if the selection lists keys, and one of these keys is in none of the namespaces.
   func checkKeys(verb: String) throws {
     guard selection.isOfKeys else { return }
     for case .key(let key) in selection.patterns

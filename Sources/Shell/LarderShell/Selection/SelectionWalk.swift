@@ -2,12 +2,12 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Finds the entries of a selection, some at a time, in the order of keys or in the reverse order.
+/// Finds the entries of a selection a few at a time, in the order of keys or in the reverse order.
 ///
-/// The patterns and conditions choose what is read: ranges of keys that can match, or keys from the index of tags or of
+/// The patterns and conditions decide what is read: ranges of keys that can match, or the keys in the index of tags or of
 /// expiries. No snapshot is held between two calls, so the result is not from one snapshot.
 struct SelectionWalk {
-  /// If an index names more entries than this, reading all entries costs less.
+  /// If an index has more entries than this, a walk through all entries is faster.
   private static let mostIndexed = 10_000
   /// The number of keys that are read at a time in reverse order.
   private static let batch = 500
@@ -20,18 +20,18 @@ struct SelectionWalk {
   private let now: Timestamp
   private let checkInterruption: () throws -> Void
   private var input: IncomingKeys?
-  /// The position: the number of finished namespaces, the ranges left in the present namespace, and the last key.
+  /// The position of the walk: the finished namespaces, the ranges left in the present namespace, and the last key.
   private var namespacesDone = 0
   private var ranges: ArraySlice<KeyRange>?
   private var last: [UInt8]?
-  /// The entries under one key from standard input, at most one in each namespace.
+  /// The entries under one key from standard input, at most one for each namespace.
   private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
   private(set) var piped = PipedKeys()
   private(set) var damaged = 0
 
   /// - Parameters:
-  ///   - input: The keys of standard input, if they were read already.
-  ///   - includingExpired: If true, expired entries are found, too, if the filters allow them.
+  ///   - input: The keys of standard input, if they were already read.
+  ///   - includingExpired: Whether expired entries that meet the filters are found, too.
   init(
     _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
     input: IncomingKeys? = nil, includingExpired: Bool = false
@@ -56,7 +56,7 @@ struct SelectionWalk {
     return found
   }
 
-  /// The next keys, at most `most`, of a selection that needs only keys; much faster than ``next(_:)``.
+  /// At most `most` further keys of a selection that needs no facts. This is much faster than ``next(_:)``.
   mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
     while found.count < most, let (range, namespace) = try nextRange() {
@@ -74,7 +74,7 @@ struct SelectionWalk {
     return found
   }
 
-  /// Hands out the next entries until `take` returns false. The values may be empty unless `readingValues` is true.
+  /// Gives the next entries to `take` until it returns false. The values may be empty unless `readingValues` is true.
   mutating func advance(
     readingValues: Bool, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
@@ -82,7 +82,7 @@ struct SelectionWalk {
       if try !visit(range, of: namespace, readingValues, take) { return }
     }
     while let (entry, namespace) = try nextFromInput() {
-      // An entry is left out if it was removed since or has a damaged value, because its value would look empty.
+      // If an entry is gone or its value is damaged, the entry is omitted, because its value would look empty.
       let wantsMore =
         try readingValues
         ? namespace.lookUp(entry.key.bytes, damaged: &damaged, take) : take(entry, Span())
@@ -109,7 +109,7 @@ struct SelectionWalk {
     last = nil
   }
 
-  /// The ranges of a namespace that must be read, in the order of the walk.
+  /// The ranges of a namespace that must be read, in the order in which the walk reads them.
   private func allRanges(of namespace: Store.Namespace) throws -> [KeyRange] {
     var ranges = selection.ranges
     let isOpen = ranges.contains { if case .prefix = $0 { true } else { false } }
@@ -121,7 +121,7 @@ struct SelectionWalk {
     return isReversed ? ranges.reversed() : ranges
   }
 
-  /// The keys of all entries that can meet the conditions, if an index has few such keys; otherwise nil.
+  /// The keys of all entries that can meet the conditions, if an index has few such keys. Otherwise nil.
   private func indexedKeys(of namespace: Store.Namespace) throws -> [[UInt8]]? {
     for condition in selection.conditions {
       var keys: [[UInt8]]?
@@ -130,7 +130,7 @@ struct SelectionWalk {
       } else if condition == .isExpired {
         keys = try namespace.keys(endingBy: now, atMost: Self.mostIndexed)
       } else if condition.needsExpiry {
-        // An entry that meets the condition may have any deadline: a stale window ends after the expiry that is tested.
+        // A deadline in the index may be the end of a stale window, which is after the tested expiry. So any deadline is read.
         let end = Timestamp(milliseconds: .max)
         keys = try namespace.keys(endingBy: end, atMost: Self.mostIndexed)
       }
@@ -139,7 +139,7 @@ struct SelectionWalk {
     return nil
   }
 
-  /// Visits a range; false if `take` wants no more.
+  /// Visits a range. Returns false if `take` wants no further entries.
   private mutating func visit(
     _ range: KeyRange, of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
@@ -201,14 +201,14 @@ struct SelectionWalk {
 
   // MARK: Single keys
 
-  /// Whether a key comes after the key of `--after` in the order of the walk.
+  /// Whether a key comes after the key of `--after`, in the order of the walk.
   private func isBehindStart(_ key: [UInt8]) -> Bool {
     guard let start = selection.after else { return true }
     return isReversed
       ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
   }
 
-  /// Visits the entry under a key; nil if there is no entry, or if the entry does not pass.
+  /// Visits the entry under a key. Returns nil if there is no entry, or if the entry does not pass.
   private mutating func visit(
     _ key: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
@@ -249,7 +249,7 @@ struct SelectionWalk {
     while pending.isEmpty {
       guard let item = try input?.next() else { return nil }
       piped.count += 1
-      // The command already visits a key that a pattern matches.
+      // A pattern of the command already finds this key, so the key from standard input is skipped.
       if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
         continue
       }

@@ -1,22 +1,22 @@
 import Larder
 import ShellLanguage
 
-/// Writes the answers of commands to the host, or to the target of the command's redirection.
+/// Writes the answers of commands to the host, or to the file or program to which a command redirects its output.
 final class AnswerWriter {
   private enum Separator {
     case none
     case ended
-    /// The last answer was a bare value, so the next answer begins with a newline.
+    /// The last answer was a value without a newline, so the next answer begins with a newline.
     case newline
   }
 
   var settings: Settings
-  /// The form that the running command names; nil for the form of the settings.
+  /// The output mode that the running command names. If nil, the mode of the settings is used.
   var form: OutputMode?
   private let host: Host
   private let clock: any LarderClock
   private var separator = Separator.none
-  /// Receives the output of the running command in place of the host.
+  /// Receives the output of the running command instead of the host.
   private var sink: Host.Sink?
 
   init(to host: Host, settings: Settings, clock: any LarderClock) {
@@ -36,14 +36,14 @@ final class AnswerWriter {
       clock: wallClock)
   }
 
-  /// Whether a person reads the answers as tables.
+  /// Whether a person reads the answers as a table.
   var isTable: Bool { presentation.mode == .table }
   var isForPerson: Bool { presentation.mode.isForPerson }
 
-  /// The most rows of a list that a person sees at once if no limit is set.
+  /// The most rows of a list that a person sees if no limit is set.
   private static let page = 50
 
-  /// The number of rows of a list that a person sees at once; nil for all rows, as in a pipe.
+  /// The most rows of a list that a person sees. Nil for all rows, as in a pipe.
   func page(_ limit: Limit?) -> Int? {
     guard isTable else { return nil }
     switch limit {
@@ -54,10 +54,10 @@ final class AnswerWriter {
     }
   }
 
-  /// Writes rows as they come, and endless rows at once. An error before the first row comes before any output.
+  /// Writes rows when they come. If an error comes before the first row, nothing is written.
   ///
-  /// If NUL ends each row, the rows are written at the end, after a check of all keys: a key with a NUL would be read back as
-  /// two keys.
+  /// If a NUL ends each row, a reader would take a key with a NUL for two keys. So all keys are checked, and the rows are
+  /// written at the end. Only endless rows are still written when they come.
   @discardableResult
   func rows<Result>(
     _ columns: [Column], isLong: Bool = false, areEndless: Bool = false, none: SafeText? = nil,
@@ -96,7 +96,7 @@ final class AnswerWriter {
 
   func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
 
-  /// Acknowledges a change, unless `--quiet` is set.
+  /// Writes the answer to a change, except if `--quiet` is set.
   func acknowledge(_ reply: Reply) throws {
     if !settings.isQuiet { try answer(reply) }
   }
@@ -114,13 +114,13 @@ final class AnswerWriter {
     separator = .ended
   }
 
-  /// Writes to the host or the sink. All answers go through this function.
+  /// Writes to the host or to the sink. Every answer passes this function.
   private func send(_ bytes: [UInt8]) throws {
     if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }
 
-  /// Writes a value. A value that is the only answer gets no newline. A newline separates the first value from the second
-  /// answer, and each later value ends with a newline.
+  /// Writes a value. If a value is the only answer, no newline follows. Otherwise a newline separates the first value from the
+  /// second answer, and a newline follows each later value.
   func writeValue(_ pieces: (_ write: ([UInt8]) throws -> Void) throws -> Void) throws {
     guard separator == .none else {
       try pieces(write)
@@ -133,7 +133,7 @@ final class AnswerWriter {
     separator = .newline
   }
 
-  /// Runs a command whose output goes to a file or a program, in the form of a pipe.
+  /// Runs a command whose output goes to a file or a program. The form of the output is the form for a pipe.
   func redirecting(to output: Redirection, _ body: () throws -> Outcome) throws -> Outcome {
     guard let redirect = host.redirect else {
       throw ShellError(.usage, "output cannot be redirected here", hint: nil)

@@ -5,7 +5,7 @@ package import ShellLanguage
 package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
-  /// The number of first bytes by which a namespace sorts its keys.
+  /// The number of bytes at the beginning of a key by which a namespace sorts its keys.
   private static let longestPrefix = 238
 
   private let session: Session
@@ -13,7 +13,7 @@ package final class CompletionSource {
 
   package init(_ session: Session) { self.session = session }
 
-  /// Finds names in a short time. An error gives no candidates, because a message would appear in the typed line.
+  /// Finds names in a short time. After an error there are no candidates, because a message would appear in the typed line.
   package func found(_ request: Completer.Request) -> Completer.Found {
     do {
       switch request {
@@ -53,12 +53,12 @@ package final class CompletionSource {
     return Completer.Found(keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut: isCut)
   }
 
-  /// Adds keys of a namespace by a few lookups, until the found keys share only the prefix that all keys share.
+  /// Adds keys of a namespace by a few lookups, until the found keys have no longer common prefix than all keys have.
   private func addOutliers(
     to keys: inout Set<[UInt8]>, with prefix: [UInt8], in namespace: Store.Namespace
   ) throws {
     var shared = prefix
-    // Finds the first key of the namespace, then the first key after all keys with the shared prefix.
+    // Finds the first key of the namespace, and then the first key after all keys with the shared prefix.
     var start: PageCursor?
     repeat {
       var next: [UInt8]?
@@ -81,8 +81,8 @@ package final class CompletionSource {
   private static let mostSampleTime = Duration.milliseconds(50)
   private static let largestValue = 100_000
 
-  /// The names of the fields of objects, and of nested objects as `a.b`, in order. The names are read from a few values, once in
-  /// a session.
+  /// The names of the fields of objects, in order. The fields of nested objects have names such as `a.b`. A session reads the
+  /// names once, from a few values.
   private func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
     var names: Set<String> = []
     let end = ContinuousClock.now + Self.mostSampleTime

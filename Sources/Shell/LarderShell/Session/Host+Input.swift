@@ -1,5 +1,5 @@
 extension Host.Input {
-  /// - Parameter next: Reads the next bytes; empty at the end.
+  /// - Parameter next: Reads the next bytes. Returns no bytes at the end.
   package init(size: Int? = nil, next: @escaping () throws -> [UInt8]) {
     var pieces = Pieces(next: next)
     self.init(
@@ -8,7 +8,7 @@ extension Host.Input {
   }
 }
 
-/// Bytes that come in pieces. The time to read them is linear in their number.
+/// Bytes that come in pieces. The time to read all of them is linear in their number.
 private struct Pieces {
   let next: () throws -> [UInt8]
   var buffer: [UInt8] = []
@@ -33,7 +33,7 @@ private struct Pieces {
     return takeRest()
   }
 
-  /// Reads the next piece, and frees the bytes that were handed out.
+  /// Reads the next piece, and frees the bytes that callers have already received.
   private mutating func fill() throws {
     let piece = try next()
     isAtEnd = piece.isEmpty

@@ -1,6 +1,6 @@
 package import ShellLanguage
 
-/// The services that a session gets from the program around it.
+/// The services that the program gives to a session.
 package struct Host {
   package struct Window: Sendable, Hashable {
     package let columns: Int
@@ -14,22 +14,22 @@ package struct Host {
 
   /// Standard input or a file.
   package struct Input {
-    /// The number of bytes; nil if it is unknown, as for a pipe.
+    /// The number of bytes. Nil if the number is unknown, for example for a pipe.
     var size: Int?
-    /// The bytes up to the next `end` byte, or up to the end of the input; nil at the end. If there are more than `most` bytes,
-    /// the result may have only the first bytes, at least `most` + 1.
+    /// The bytes up to the next `end` byte, or up to the end of the input. Nil at the end. If there are more than `most` bytes,
+    /// the result may be only their beginning, at least `most` + 1 bytes.
     let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
     /// All bytes up to the end, or at least the first `most` + 1 bytes.
     package let rest: (_ most: Int) throws -> [UInt8]
   }
 
-  /// Receives the output of one redirected command, or the content of a file. The file appears when it is finished.
+  /// Receives the output of one redirected command, or the content of a file. The file appears only when it is complete.
   package struct Sink {
-    /// The program that receives the output reads no more.
+    /// The program that received the output reads no further bytes.
     package struct Closed: Error { package init() {} }
 
     let write: ([UInt8]) throws -> Void
-    /// Ends the output; a file is kept only if `isComplete` is true. The result is a note about a failed program.
+    /// Ends the output. A file is kept only if `isComplete` is true. The result is a note if a program failed.
     let finish: (_ isComplete: Bool) throws -> String?
 
     package init(
@@ -41,17 +41,17 @@ package struct Host {
     }
   }
 
-  /// Opens the destination of redirected output; throws a `FileProblem`. Nil if output cannot be redirected.
+  /// Opens the destination of redirected output, or throws a `FileProblem`. Nil if output cannot be redirected.
   package var redirect: ((Redirection) throws -> Sink)?
 
   package var write: ([UInt8]) throws -> Void
-  /// Writes a note that is not part of the answer, to standard error.
+  /// Writes a note to standard error. A note is not part of the answer.
   package var notify: (SafeText) throws -> Void = { _ in }
-  /// Asks a question; true for yes. Nil without a terminal.
+  /// Asks a question, and returns true for yes. Nil if there is no terminal.
   package var ask: ((SafeText) throws -> Bool)?
-  /// Standard input; nil while commands are read from it.
+  /// Standard input. Nil while commands come from standard input.
   package var input: Input?
-  /// Replaces the progress line; a nil text removes the line. The closure is nil without a terminal.
+  /// Replaces the text of the progress line. A nil text removes the line. The closure is nil if there is no terminal.
   package var progress: ((SafeText?) throws -> Void)?
   package var window: () -> Window? = { nil }
   /// Whether the running command must stop.
@@ -61,14 +61,14 @@ package struct Host {
     if isInterrupted() { throw Interruption() }
   }
 
-  /// Waits for a duration; false if ^C interrupted the wait.
+  /// Waits for this duration. Returns false if ^C ended the wait.
   package var pause: (Duration) throws -> Bool = { _ in false }
 
   package var copy: (([UInt8]) throws -> Void)?
 
   package struct Draft {
     let path: String
-    /// Opens the editor and waits for its end; the result is a report of a failure, or nil.
+    /// Runs the editor, and waits until the editor ends. The result describes a failure, or is nil.
     let run: () throws -> String?
     let contents: () throws -> [UInt8]
     let remove: () throws -> Void
@@ -84,14 +84,14 @@ package struct Host {
     }
   }
 
-  /// Writes bytes to a private file for an editor; the name of the file has this extension. Nil without a terminal.
+  /// Writes bytes to a private file with this extension, for an editor. Nil if there is no terminal.
   package var edit: ((_ bytes: [UInt8], _ pathExtension: String) throws -> Draft)?
 
-  /// The whole screen of the terminal, for one command.
+  /// The whole screen of the terminal, which one command uses at a time.
   package struct Screen {
     package enum Event {
       case bytes([UInt8])
-      /// The window has another size, or its content was overwritten.
+      /// The size of the window has changed, or other output has overwritten the content.
       case redraw
       case timeout
       case end
@@ -100,9 +100,9 @@ package struct Host {
     let size: () -> Window
     let wait: (_ limit: Duration) throws -> Event
     let write: ([UInt8]) throws -> Void
-    /// Stops the process as ^Z does, and takes the screen again when the process continues.
+    /// Stops the process as ^Z does. When the process continues, takes the screen again.
     let suspend: () throws -> Void
-    /// Restores the former content of the terminal.
+    /// Restores the content that the terminal had before.
     let close: () throws -> Void
 
     package init(
@@ -118,16 +118,16 @@ package struct Host {
     }
   }
 
-  /// Takes the whole screen; nil without a terminal that can move its cursor.
+  /// Takes the whole screen. Nil if no terminal is there that can move its cursor.
   package var openScreen: (() throws -> Screen)?
 
   package var history: () throws -> [String] = { [] }
   package var forgetHistory: () throws -> Void = {}
   package let read: (_ path: String) throws -> Input
-  /// Creates a file; replaces an existing file only if `replaces` is true.
+  /// Creates a file. Replaces an existing file only if `replaces` is true.
   package let make: (_ path: String, _ replaces: Bool) throws -> Sink
 
-  /// Turns the name of a new directory into the path at which a command may create the directory; throws a `FileProblem`.
+  /// Turns a name into the path at which a command may create this directory, or throws a `FileProblem`.
   package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(

@@ -1,21 +1,21 @@
 import Larder
 import ShellLanguage
 
-/// Keys of a namespace that resemble an absent key, found with few lookups.
+/// Keys of a namespace that resemble a missing key. A few lookups find them.
 enum KeySuggestions {
   private static let mostLooked = 200
   private static let mostProbes = 64
 
-  /// A hint with similar keys, or with a command that a person can run, or with both.
+  /// A hint with similar keys, with a command that a person can run, or with both.
   static func hint(
     for key: [UInt8], in namespace: Store.Namespace, verb: String
   ) throws -> SafeText {
-    // Shortens the key until some key of the namespace begins with the rest.
+    // Shortens the key until a key of the namespace begins with the rest.
     var prefix = Array(key.prefix(mostProbes))
     var keys = prefix == key ? try Self.keys(with: prefix, in: namespace) : []
     while keys.isEmpty, !prefix.isEmpty {
       prefix.removeLast()
-      // A person cannot type half a character.
+      // A person cannot type a part of a character, so the prefix ends at the end of a character.
       while let last = prefix.last, last & 0x80 != 0,
         String(validating: prefix, as: UTF8.self) == nil
       {
@@ -32,7 +32,7 @@ enum KeySuggestions {
     let wanted = text(key)
     let ranked = keys.map { (distance: Suggestions.distance(wanted, text($0)), key: $0) }
       .sorted { $0.distance < $1.distance }
-    // A key with a short common prefix counts as similar only if the two keys are nearly equal.
+    // If the common prefix is short, keys count as similar only if they are nearly equal.
     let isClose = !prefix.isEmpty && 2 * prefix.count >= min(key.count, mostProbes)
     let nearest = ranked.prefix(3)
       .filter { isClose || $0.distance <= (prefix.isEmpty ? min(wanted.count / 3, 2) : 2) }

@@ -39,7 +39,7 @@ package struct LocalFile {
     try FileManager.default.contentsOfDirectory(atPath: directory)
   }
 
-  /// The paths that begin with these bytes; a slash follows the path of a directory.
+  /// The paths that begin with these bytes. The path of a directory ends with a slash.
   static func completions(of prefix: [UInt8], atMost most: Int) throws -> Completer.Found {
     let text = String(decoding: prefix, as: UTF8.self)
     let directory = text.lastIndex(of: "/").map { String(text[...$0]) } ?? ""
@@ -76,7 +76,7 @@ package struct LocalFile {
       })
   }
 
-  /// The path at which to create a directory with this name.
+  /// The path at which the directory with this name can be created.
   func directory() throws -> String {
     try FileProblem.explaining(.writing, "cannot create \(Array(path.utf8))") {
       try host.directory(path)
@@ -87,7 +87,7 @@ package struct LocalFile {
 extension FileProblem {
   package enum Access { case reading, writing }
 
-  /// Runs `body`. If `body` cannot read, make or write a file, the error becomes an error of the shell.
+  /// Runs `body`. If `body` cannot read, create or write a file, throws an error of the shell instead.
   static func explaining<Result>(
     _ access: Access, _ message: SafeText, _ body: () throws -> Result
   ) throws -> Result {
@@ -118,7 +118,7 @@ extension FileProblem {
 extension DanglingLink {
   package static let hint: SafeText = "create the target or remove the link"
 
-  /// - Parameter path: The path that was to be used, which may contain the link.
+  /// - Parameter path: The path that the person named: the link itself, or a path that contains the link.
   package func words(for path: String) -> SafeText {
     let link: SafeText = self.path == path ? "it" : "\(Array(self.path.utf8))"
     return "\(link) is a symbolic link to \(Array(target.utf8)), which does not exist"

@@ -1,6 +1,6 @@
 import ShellLanguage
 
-/// The bar, the rate and the time left of a long command, from half a second on and at most ten times a second.
+/// The line with the progress of a long command. It appears after half a second, and changes at most ten times a second.
 final class ProgressLine {
   private static let delay = Duration.milliseconds(500)
   private static let pace = Duration.milliseconds(100)
@@ -28,7 +28,7 @@ final class ProgressLine {
 
   func advance(by amount: Int) throws { try reach(done + amount) }
 
-  /// Sets the finished amount, and the whole amount if it was unknown.
+  /// Sets the finished amount, and the whole amount if this becomes known only now.
   func reach(_ amount: Int, of all: Int? = nil) throws {
     done = amount
     if let all { total = max(all, 1) }
@@ -53,7 +53,7 @@ final class ProgressLine {
       "\(verb) \(DisplayWidth.pad(bar, to: 20)) \(Wording.percent(share))  \(unit(done)), \(speed)\(end)"
   }
 
-  /// Runs a long operation with a progress line. The line is removed at the end, also after an error.
+  /// Runs a long operation with a progress line. Removes the line at the end, also after an error.
   @discardableResult
   static func show<Result>(
     _ verb: String, of total: Int?, unit: @escaping (Int) -> String = Wording.entries,
@@ -65,13 +65,13 @@ final class ProgressLine {
     return try result.get()
   }
 
-  /// Runs a long operation that calls `shouldContinue` after each step and stops when the call returns false.
+  /// Runs a long operation that calls `shouldContinue` after each step. The operation stops if this call returns false.
   static func showSteps<Result>(
     _ verb: String, unit: @escaping (Int) -> String, in session: Session,
     _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
   ) throws -> Result {
     try show(verb, of: nil, unit: unit, in: session) { line in
-      // The operation cannot throw errors of the terminal, so such an error is kept until the end.
+      // The operation cannot throw an error of the terminal, so such an error is kept and thrown at the end.
       var failure: (any Error)?
       let result = try body { done, all in
         do { try line.reach(done, of: all) } catch { failure = error }
